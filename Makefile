@@ -1,0 +1,80 @@
+# Everything a person or a machine does here. `make help` lists it.
+#
+# Each target makes its own environment: only make and Python 3.11 or newer have to be there. A stamp file
+# remembers what was installed, and pyproject.toml being newer makes it install again.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+# For the tests that follow torch tensors through the core. `make test TORCH=` leaves it out; those tests then
+# skip and say why. It is never installed for a user, nor for the demo.
+TORCH ?= torch==2.13.0
+
+# Two workers for the tests, and one BLAS thread in each, so that they do not fight over two cores.
+WORKERS ?= 2
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+# Extra words for pytest: make test ARGS="-k certificate -x"
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check compat bench docs format clean
+
+help:  ## List the commands.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.ready-demo  ## Run PCA on a table of wines and write a page to look at.
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run every test, the doctests and the examples.
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+
+check: $(VENV)/.ready-dev docs  ## Lint, types, import layers, and the documentation without a warning.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+compat: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run scikit-learn's own tests on our classes.
+	$(BIN)/python tests/compat/run.py
+
+bench: $(VENV)/.ready-bench $(VENV)/.ready-torch  ## Measure against the peers and rewrite the table in the README.
+	$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(VENV)/.ready-dev  ## Build the documentation into docs/_build/html.
+	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
+
+format: $(VENV)/.ready-dev  ## Let ruff put the code in order.
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## Remove what these commands made, the environment too.
+	rm -rf $(VENV) out docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed, and $(PYTHON) is `$(PYTHON) --version`. Try: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# pip learned dependency groups in 25.1; the one that comes with Python may be older.
+$(VENV)/.ready-pip: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/.ready-demo: pyproject.toml | $(VENV)/.ready-pip
+	$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	@touch $@
+
+$(VENV)/.ready-dev: pyproject.toml | $(VENV)/.ready-pip
+	$(BIN)/python -m pip install --quiet --editable '.[plot]' --group dev
+	@touch $@ $(VENV)/.ready-demo
+
+$(VENV)/.ready-bench: pyproject.toml | $(VENV)/.ready-pip
+	$(BIN)/python -m pip install --quiet --editable '.[plot]' --group bench
+	@touch $@
+
+$(VENV)/.ready-torch: | $(VENV)/.ready-pip
+	@if [ -n "$(TORCH)" ]; then $(BIN)/python -m pip install --quiet '$(TORCH)' || \
+	  echo "$(TORCH) could not be installed; the tests that need it will be skipped."; fi
+	@touch $@

@@ -1,0 +1,68 @@
+"""Run a function in a process of its own, forked from one that has imported much and computed nothing.
+
+A fork of such a process is as fresh as a new interpreter (no threads of BLAS or OpenMP have run, no memory was freed
+and kept) but pays neither for imports nor for reading the rows: those pages are shared, and counted before the fit.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+import psutil
+
+# Left to the system and to the parent, so that a greedy fit meets a MemoryError of its own and harms nobody else.
+_SHARE_OF_MEMORY = 0.85
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a call: its value, or a sentence on why there is none."""
+
+    value: Any = None
+    failure: str | None = None
+
+
+def call_apart(function: Callable[..., Any], *args: Any, timeout: float) -> Outcome:
+    """Call ``function(*args)`` in a forked process and wait at most ``timeout`` seconds for its value."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_child, args=(there, function, args))
+    process.start()
+    there.close()
+    try:
+        return _receive(here, timeout)
+    finally:
+        here.close()
+        process.join(timeout=5.0)
+        if process.is_alive():
+            process.kill()
+            process.join()
+
+
+def _receive(here: Connection, timeout: float) -> Outcome:
+    """The child's outcome, or a sentence when it says nothing in time or dies."""
+    if not here.poll(timeout):
+        return Outcome(failure=f"stopped after {timeout:.0f} s")
+    try:
+        return here.recv()
+    except EOFError:
+        return Outcome(failure="the process died (out of memory?)")
+
+
+def _child(there: Connection, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    """Do the work under a memory limit and send the outcome back."""
+    limit = int(_SHARE_OF_MEMORY * psutil.virtual_memory().total)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    try:
+        there.send(Outcome(value=function(*args)))
+    except MemoryError:
+        there.send(Outcome(failure=f"asked for more than {limit / 1e9:.0f} GB"))
+    except Exception as error:  # noqa: BLE001  whatever a peer raises becomes a line in the table
+        summary = traceback.format_exception_only(error)[-1].strip()
+        there.send(Outcome(failure=summary.splitlines()[0][:200]))

@@ -1,0 +1,46 @@
+"""scikit-learn-intelex: its own estimator class, used directly and not as a patch of scikit-learn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.case import Instance
+from benchmarks.peers import limits
+from benchmarks.peers.peer import Forecast, Peer, Setting
+
+
+class IntelexPCA(Peer):
+    """``sklearnex.decomposition.PCA`` with one solver; what oneDAL does not do falls back to scikit-learn."""
+
+    distribution = "scikit-learn-intelex"
+
+    def __init__(self, solver: str, *, rank: int) -> None:
+        self.solver = solver
+        self.name = "intelex" if solver == "auto" else f"intelex {solver}"
+        self.rank = rank
+
+    def preload(self) -> None:
+        """Import the estimator."""
+        import sklearnex.decomposition  # noqa: F401  loading it is the point
+
+    def fit(self, X: Any, instance: Instance, setting: Setting) -> Any:
+        """Fit with this solver and the rest at its default."""
+        from sklearnex.decomposition import PCA
+
+        model = PCA(n_components=instance.n_components, svd_solver=self.solver, random_state=0)
+        return model.fit(setting.rows(X))
+
+    def refusal(self, instance: Instance) -> str | None:
+        """OneDAL takes no sparse rows; there the default is scikit-learn's own and already in the table."""
+        return limits.needs_dense(instance)
+
+    def forecast(self, instance: Instance, rate: float) -> Forecast:
+        """Price of the covariance, d x d even for wide rows, and of the SVD."""
+        if self.solver == "covariance_eigh":
+            return limits.covariance_price(instance, rate)
+        return limits.singular_values_price(instance, rate) if self.solver == "full" else Forecast(seconds=0.0)
+
+
+PEERS = [
+    IntelexPCA(solver, rank=20 + place) for place, solver in enumerate(("auto", "covariance_eigh", "full"))
+]

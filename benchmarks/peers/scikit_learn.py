@@ -1,0 +1,80 @@
+"""scikit-learn's PCA: what it picks by itself, and each of its solvers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.case import Instance
+from benchmarks.peers import limits
+from benchmarks.peers.peer import Forecast, Ladder, Peer, Setting
+from benchmarks.principal import TOLERANCE
+
+
+class ScikitLearnPCA(Peer):
+    """``sklearn.decomposition.PCA`` with one solver."""
+
+    distribution = "scikit-learn"
+
+    def __init__(self, solver: str, *, rank: int) -> None:
+        self.solver = solver
+        self.name = "scikit-learn" if solver == "auto" else f"scikit-learn {solver}"
+        self.rank = rank
+
+    def preload(self) -> None:
+        """Import the estimator."""
+        import sklearn.decomposition  # noqa: F401  loading it is the point
+
+    def fit(self, X: Any, instance: Instance, setting: Setting) -> Any:
+        """Fit with this solver, and otherwise only the options of the setting."""
+        from sklearn.decomposition import PCA
+
+        model = PCA(n_components=instance.n_components, svd_solver=self.solver, random_state=0, **setting.options)
+        return model.fit(setting.rows(X))
+
+    def ladder(self, instance: Instance) -> Ladder:
+        """Tolerances for ARPACK, power iterations for the randomized method, a float64 copy for the rest."""
+        if self.solver == "arpack":
+            return tolerance_ladder(instance)
+        if self.solver == "randomized":
+            return iteration_ladder(instance)
+        return Ladder((Setting("default"),))
+
+    def refusal(self, instance: Instance) -> str | None:
+        """Solvers that cannot take this question or these rows."""
+        if self.solver == "arpack":
+            return limits.needs_a_few(instance)
+        if self.solver == "randomized":
+            return limits.needs_dense(instance) or limits.needs_a_number(instance)
+        return limits.needs_dense(instance) if self.solver == "full" else None
+
+    def forecast(self, instance: Instance, rate: float) -> Forecast:
+        """Price of the dense solvers; the default never picks an impossible one on these cases."""
+        prices = {
+            "full": limits.singular_values_price,
+            "covariance_eigh": limits.covariance_price,
+            "randomized": limits.subspace_price,
+        }
+        return prices[self.solver](instance, rate) if self.solver in prices else Forecast(seconds=0.0)
+
+
+def tolerance_ladder(instance: Instance) -> Ladder:
+    """ARPACK's tolerance around the house tolerance; its default, 0, means machine precision and is the tightest."""
+    house = TOLERANCE[instance.dtype]
+    loose = tuple(Setting(f"tol={factor * house:.0e}", {"tol": factor * house}) for factor in (1e4, 1e2, 1.0))
+    return Ladder((*loose, Setting("default", {"tol": 0})), default=len(loose))
+
+
+def iteration_ladder(instance: Instance) -> Ladder:
+    """Power iterations: half and a quarter of what "auto" means (7, or 4 for many components), and doublings of it."""
+    auto = 7 if instance.rank_asked < 0.1 * instance.side else 4
+    fewer = tuple(Setting(f"iterated_power={q}", {"iterated_power": q}) for q in (auto // 4, auto // 2))
+    more = tuple(
+        Setting(f"iterated_power={auto * factor}", {"iterated_power": auto * factor}) for factor in (2, 4, 8, 16, 32)
+    )
+    return Ladder((*fewer, Setting("default"), *more), default=len(fewer))
+
+
+PEERS = [
+    ScikitLearnPCA(solver, rank=10 + place)
+    for place, solver in enumerate(("auto", "full", "covariance_eigh", "arpack", "randomized"))
+]

@@ -1,0 +1,38 @@
+"""Principal, kernel and independent components, every answer with its proof.
+
+``import gramian`` loads nothing heavy: each public name is fetched on first use (PEP 562).
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0.dev0"
+
+if TYPE_CHECKING:
+    from gramian.choosing import panel as choose
+    from gramian.estimators import PCA, IncrementalPCA, TruncatedSVD
+    from gramian.planning.plan import plan
+
+_HOMES = {
+    "PCA": "gramian.estimators",
+    "IncrementalPCA": "gramian.estimators",
+    "TruncatedSVD": "gramian.estimators",
+    "plan": "gramian.planning.plan",
+}
+
+__all__ = ["PCA", "IncrementalPCA", "TruncatedSVD", "__version__", "plan"]
+
+
+def __getattr__(name: str) -> Any:
+    """Fetch a public name from its home the first time it is asked for."""
+    if name not in _HOMES:
+        message = f"module 'gramian' has no attribute {name!r}"
+        raise AttributeError(message)
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Which array library and device, which precision, and seeded draws that are equal everywhere."""

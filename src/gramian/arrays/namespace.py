@@ -1,0 +1,83 @@
+"""Which array library do these rows belong to, and how do small arrays cross to the host and back.
+
+The rest of Gramian asks :func:`namespace_of` and then speaks the array API, so rows stay where they
+are (NumPy, torch, CuPy); only the small dense problem goes to the host.
+"""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+Array = Any
+"""An array of any library that follows the array API."""
+
+HostArray = np.ndarray[Any, np.dtype[Any]]
+"""A NumPy array."""
+
+
+def is_numpy(x: Array) -> bool:
+    """Tell whether ``x`` is a plain NumPy array."""
+    return isinstance(x, np.ndarray)
+
+
+def is_torch(x: Array) -> bool:
+    """Tell whether ``x`` is a torch tensor, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
+def namespace_of(x: Array) -> Any:
+    """Return the array-API namespace of ``x``; NumPy's own for NumPy arrays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> namespace_of(np.ones(2)).__name__
+    'numpy'
+    """
+    if isinstance(x, np.ndarray):
+        return np
+    from array_api_compat import array_namespace  # noqa: PLC0415  # only foreign arrays pay for it
+
+    return array_namespace(x)
+
+
+def to_host(x: Array) -> HostArray:
+    """Copy a small array to the host as NumPy; a NumPy array is returned as it is."""
+    if isinstance(x, np.ndarray):
+        return x
+    if is_torch(x):
+        return np.asarray(x.detach().cpu().numpy())
+    if hasattr(x, "get"):
+        return np.asarray(x.get())
+    return np.asarray(x)
+
+
+def from_host(x: HostArray, *, like: Array, dtype: np.dtype[Any] | None = None) -> Array:
+    """Move a host array to the library and device of ``like`` (and to ``dtype`` when given)."""
+    if dtype is not None:
+        x = x.astype(dtype, copy=False)
+    if isinstance(like, np.ndarray):
+        return x
+    return namespace_of(like).asarray(np.ascontiguousarray(x), **device_of(like))
+
+
+def device_of(x: Array) -> dict[str, Any]:
+    """Return the keyword that puts a new array where ``x`` lives; nothing for NumPy."""
+    return {} if isinstance(x, np.ndarray) else {"device": x.device}
+
+
+def dtype_of(x: Array) -> np.dtype[Any]:
+    """Return the NumPy dtype that corresponds to the dtype of ``x``."""
+    if hasattr(x, "dtype") and isinstance(x.dtype, np.dtype):
+        return x.dtype
+    return np.dtype(str(x.dtype).rsplit(".", maxsplit=1)[-1])
+
+
+def cast(x: Array, dtype: np.dtype[Any]) -> Array:
+    """Convert ``x`` to a floating ``dtype`` in its own library; no copy when it has it already."""
+    if isinstance(x, np.ndarray):
+        return x.astype(dtype, copy=False)
+    xp = namespace_of(x)
+    return xp.astype(x, getattr(xp, np.dtype(dtype).name), copy=False)

@@ -1,0 +1,73 @@
+"""Accumulating rows'rows in float64, the one product that every scatter and Gram matrix is made of."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import blas
+
+from gramian.arrays.namespace import Array, HostArray, cast, is_numpy
+from gramian.arrays.precision import FLOAT64, eps_of
+
+
+class SquareSum(NamedTuple):
+    """A running sum of rows'rows.
+
+    ``matrix`` is float64 (m, m); on the host only its lower triangle counts until :func:`completed` fills the
+    other. ``error`` is the rounding of the products it was summed from, relative to its largest eigenvalue.
+    """
+
+    matrix: Array
+    error: float
+
+
+def add_squares(total: SquareSum | None, rows: Array) -> SquareSum:
+    """Add rows'rows (rows: (b, m)) to a running sum; the sum may be reused.
+
+    Computes  total + rows'rows. float64 host rows go through SYRK in place (b m^2 operations); float32 rows
+    are multiplied in float32, one block at a time, and summed in float64: the error of such a sum is measured
+    on sampled columns of its first block.
+    """
+    if not is_numpy(rows):
+        part = cast(rows.T @ rows, FLOAT64)
+        return SquareSum(part if total is None else total.matrix + part, 2 * eps_of(FLOAT64))
+    if rows.dtype == FLOAT64:
+        m = rows.shape[1]
+        into = np.zeros((m, m), order="F") if total is None else total.matrix
+        return SquareSum(_syrk(rows, into), 0.0)
+    part = rows.T @ rows
+    if total is None:
+        return SquareSum(part.astype(FLOAT64, order="F"), _measured_error(rows, part))
+    return SquareSum(np.add(total.matrix, part.T, out=total.matrix), total.error)
+
+
+def merge_squares(left: SquareSum, right: SquareSum) -> SquareSum:
+    """Add two running sums; the left one is reused on the host."""
+    if is_numpy(left.matrix):
+        return SquareSum(np.add(left.matrix, right.matrix, out=left.matrix), max(left.error, right.error))
+    return SquareSum(left.matrix + right.matrix, max(left.error, right.error))
+
+
+def completed(matrix: Array) -> Array:
+    """Copy the lower triangle of a host matrix onto the upper one, in place, by tiles that stay in cache."""
+    if not is_numpy(matrix):
+        return matrix
+    m = len(matrix)
+    for i in range(0, m, 256):
+        stop = min(i + 256, m)
+        matrix[i:stop, stop:] = matrix[stop:, i:stop].T
+        tile = matrix[i:stop, i:stop]
+        tile[...] = np.tril(tile) + np.tril(tile, -1).T
+    return matrix
+
+
+def _syrk(rows: HostArray, into: HostArray) -> HostArray:
+    if rows.flags.c_contiguous:
+        return blas.dsyrk(1.0, rows.T, beta=1.0, c=into, lower=1, overwrite_c=1)
+    return blas.dsyrk(1.0, rows, beta=1.0, c=into, trans=1, lower=1, overwrite_c=1)
+
+
+def _measured_error(rows: HostArray, part: HostArray) -> float:
+    columns = np.linspace(0, part.shape[1] - 1, min(8, part.shape[1])).astype(int)
+    exact = rows.T.astype(FLOAT64) @ rows[:, columns].astype(FLOAT64)
+    scale = float(np.linalg.norm(exact))
+    return float(np.linalg.norm(exact - part[:, columns])) / scale if scale > 0 else 0.0

@@ -1,0 +1,185 @@
+"""Parallel analysis: keep the components that are larger than noise alone would make them."""
+
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.choosing.facts import Facts, gather_facts
+from gramian.choosing.noise import ColumnNoise, noise_after
+from gramian.choosing.noise_edge import TRACY_WIDOM_MEAN, TRACY_WIDOM_SPREAD, tracy_widom_quantile
+from gramian.choosing.null_draws import GAUSSIAN, NullDraws, draw_nulls
+from gramian.choosing.row_sample import sample_shape
+from gramian.choosing.spectrum import Values
+from gramian.choosing.verdict import Verdict
+from gramian.sources.rows import RowSource
+
+ROUNDS = 4
+"""The null depends on how many components are taken out first; it settles in one or two rounds."""
+
+SPARE = 8
+"""Components beyond the first count that a sample keeps scores of, should the count grow."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What parallel analysis saw.
+
+    ``count`` components pass; ``thresholds`` are those of the components tested, in order; ``noise`` is what
+    remains in the columns after ``count`` of them; ``draws`` compares copies of the rows with Gaussian noise;
+    ``exhausted`` tells that every variance given passed.
+    """
+
+    count: int
+    thresholds: Values
+    noise: ColumnNoise
+    draws: NullDraws
+    exhausted: bool
+
+
+def parallel_analysis(
+    variances: Any,
+    source: RowSource | None = None,
+    *,
+    n_rows: float,
+    n_columns: int,
+    total_variance: float | None = None,
+    column_variances: Any | None = None,
+    components: Any | None = None,
+    mean: Any | None = None,
+    factor: Any | None = None,
+    null: str | None = None,
+    level: float = 0.99,
+    seed: int = 0,
+) -> Verdict:
+    """Keep components while each is larger than the largest variance of noise in what is left.
+
+    Computes, for k = 0, 1, ...: the noise of the columns once k components are taken out
+    (:func:`~gramian.choosing.noise.noise_after`), the ``level`` quantile t_k of the largest variance that
+    such noise shows, and stops when neither  lam_{k+1} > t_k  nor  lam_{k+2} > t_{k+1}.  Looking one further
+    keeps a strong component from hiding a weaker one. Horn's (1965) idea, with the null taken from theory and
+    after deflation, as in Dobriban and Owen (2019, arXiv:1711.04155).
+
+    Without rows the null is Gaussian. With ``source`` it is corrected by what copies of the rows with random
+    signs (or shuffled columns) show; beyond 6,000,000 numbers these copies are of a random part of the table,
+    so memory and time stay bounded whatever its size, and heavy tails are then corrected for in part only.
+
+    Cost: O(d) a component tested, and no draws, without rows: milliseconds. With rows, one pass, at most
+    50 MB, and about half a second at 10,000 x 500 and above.
+    Not for noise that is related between columns (neighbors in space or time): it counts such relations as
+    components. :func:`~gramian.choosing.choose_automatically` looks out for that.
+
+    Parameters
+    ----------
+    variances : array (m,)
+        Largest first; leading ones are enough.
+    source : RowSource, optional
+    n_rows, n_columns : number, int
+    total_variance : float, optional
+    column_variances : array (d,), optional
+        Variance of each column; without it and without rows, all columns count as equally noisy.
+    components : array (k, d), optional
+        Leading components as rows; lets the null follow the columns as components are taken out.
+    mean, factor : array (d,), optional
+        What rows are centered by and then multiplied by; measured, and one, unless told.
+    null : {"gaussian", "signflip", "permutation"}, optional
+        "signflip" with rows and "gaussian" without, unless told.
+    level : float
+        Quantile of the null.
+    seed : int
+
+    Examples
+    --------
+    >>> print(parallel_analysis([9.0, 4.0, 1.1, 1.0, 0.9], n_rows=500, n_columns=5))
+    parallel analysis: 2. Component 3 has variance 1.1 and noise alone reaches 1.19.
+    """
+    facts = gather_facts(
+        variances,
+        source,
+        n_rows=n_rows,
+        n_columns=n_columns,
+        total_variance=total_variance,
+        column_variances=column_variances,
+        components=components,
+        mean=mean,
+        factor=factor,
+        seed=seed,
+    )
+    if facts.spectrum.total_variance == 0.0:
+        return Verdict("parallel analysis", 0, "Nothing varies.")
+    evidence = weigh(facts, null=null, level=level)
+    detail = {
+        "thresholds": evidence.thresholds,
+        "inflation": evidence.draws.inflation,
+        "exhausted": evidence.exhausted,
+    }
+    return Verdict("parallel analysis", evidence.count, reason_of(facts, evidence), detail)
+
+
+def weigh(facts: Facts, *, null: str | None = None, level: float = 0.99) -> Evidence:
+    """Run parallel analysis and return what it saw; see :func:`parallel_analysis`."""
+    evidence = count_above(facts, GAUSSIAN, level)
+    if facts.source is None or null == "gaussian":
+        return evidence
+    sample = facts.sample(evidence.count + SPARE)
+    if facts.components is None and sample.column_share == 1.0:
+        facts = replace(facts, components=sample.loadings.astype(np.float64))
+    for _ in range(ROUNDS):
+        before = min(evidence.count, len(sample.loadings))
+        draws = draw_nulls(sample, before, null=null or "signflip", seed=facts.seed)
+        evidence = count_above(facts, draws, level)
+        if evidence.count == before:
+            break
+    return evidence
+
+
+def count_above(facts: Facts, draws: NullDraws, level: float) -> Evidence:
+    """Compare each variance with the noise left before it, until two in a row fail."""
+    spectrum = facts.spectrum
+    values = spectrum.values
+    rounding = 4.0 * spectrum.directions * float(np.finfo(np.float64).eps * values[0])
+    inflation = _carried_over(facts, draws)
+    thresholds: list[float] = []
+    recent: deque[tuple[int, ColumnNoise]] = deque(maxlen=3)
+    count = 0
+    for k, noise in enumerate(noise_after(spectrum, facts.column_variances, facts.components)):
+        recent.append((k, noise))
+        if k == len(values) or k - count >= 2:
+            break
+        thresholds.append(max(_threshold(noise, inflation, draws.spread, level), rounding))
+        if values[k] > thresholds[k]:
+            count = k + 1
+    tested = len(thresholds)
+    left = dict(recent).get(count, recent[-1][1])
+    exhausted = count == tested and count < spectrum.directions - 1
+    return Evidence(count, np.array(thresholds), left, draws, exhausted)
+
+
+def reason_of(facts: Facts, evidence: Evidence) -> str:
+    """Say in one sentence where the count ended."""
+    values, k = facts.spectrum.values, evidence.count
+    if k < len(evidence.thresholds):
+        threshold = evidence.thresholds[k]
+        return f"Component {k + 1} has variance {values[k]:.3g} and noise alone reaches {threshold:.3g}."
+    return f"All {k} given are larger than noise alone, which reaches {evidence.thresholds[k - 1]:.3g}."
+
+
+def _threshold(noise: ColumnNoise, inflation: float, spread: float, level: float) -> float:
+    edge = noise.edge()
+    margin = (tracy_widom_quantile(level) - TRACY_WIDOM_MEAN) / TRACY_WIDOM_SPREAD
+    return edge.mean * inflation + margin * max(edge.spread * inflation, edge.mean * spread)
+
+
+def _carried_over(facts: Facts, draws: NullDraws) -> float:
+    """Carry the inflation from the sampled part to the whole table.
+
+    In a tall table noise rises above the column variances by about sqrt(d / n), and so does its inflation;
+    the sample has fewer rows a column than the table when it keeps all columns.
+    """
+    if facts.source is None:
+        return draws.inflation
+    n, d = facts.source.n_rows, facts.source.n_columns
+    a, c = sample_shape(n, d)
+    shrink = min(1.0, (d * a / (n * c)) ** 0.5) if n > d else 1.0
+    return 1.0 + (draws.inflation - 1.0) * shrink

@@ -1,0 +1,320 @@
+"""The proof that comes with eigenpairs: residuals, bounds, gaps, and how far each of them can be trusted.
+
+Grades
+------
+proved
+    A dense solve ranked every eigenvalue, or a Cholesky factorization showed that the deflated matrix has none left
+    above the ones found.
+probable
+    A random search of the rest of the space would have seen a missed one; its chance of failing is stated.
+conditional
+    Residuals only: each pair is an eigenpair, but another one may lie above it.
+rejected
+    The residual does not meet the tolerance, or an eigenvalue was missed above this one.
+
+Bounds, with r the residual (rounding included) and gap the distance to the nearest other eigenvalue:
+|lambda - true| <= r,  |lambda - true| <= r^2 / gap,  sin(angle) <= r / gap.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray
+from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.eigen.inertia import none_above
+from gramian.eigen.pairs import EigenPairs, Probe
+from gramian.operators.symmetric import MatrixLike, SymmetricOperator
+
+LARGEST_FAILURE = 1e-3
+"""Chance of failure above which a random search is not called proof of anything."""
+
+EPS = eps_of(FLOAT64)
+
+
+@dataclass(frozen=True)
+class CertificateLine:
+    """What is known of one pair.
+
+    Attributes
+    ----------
+    index : int
+        Counted from one.
+    value : float
+    residual : float
+        |A v - lambda v|, measured.
+    value_bound : float
+        |lambda - true| is at most this.
+    quadratic_bound : float
+        The same from r^2 / gap; never larger than ``value_bound``.
+    angle_bound : float
+        The sine of the angle to the true eigenvector is at most this; inf for a tie.
+    gap : float
+        Distance to the nearest other eigenvalue, less what is uncertain about both.
+    gap_grade, grade : str
+        "proved", "probable", "conditional" or "rejected".
+    failure_probability : float
+        Chance that a larger eigenvalue was missed: 0 when proved, nan when nothing is claimed.
+    tie : bool
+        Whether the nearest other eigenvalue cannot be told from this one; compare subspaces, not vectors.
+    """
+
+    index: int
+    value: float
+    residual: float
+    value_bound: float
+    quadratic_bound: float
+    angle_bound: float
+    gap: float
+    gap_grade: str
+    grade: str
+    failure_probability: float
+    tie: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """The proof of a set of eigenpairs; prints as a small table.
+
+    Attributes
+    ----------
+    values, residuals, bounds, gaps : numpy arrays (k,)
+    grades, gap_grades : tuple of str
+    failure_probabilities : numpy array (k,)
+    ties : numpy array of bool (k,)
+    missed_bound : float
+        No eigenvalue that was not returned exceeds this (from the trace; inf for indefinite operators).
+    note : str
+        How the solve ended, in words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.eigen.direct import Direct
+    >>> from gramian.operators.held import HeldMatrix
+    >>> operator = HeldMatrix(np.diag([4.0, 2.0, 1.0]))
+    >>> certificate = certify(operator, Direct().solve(operator, 2), tol=1e-10)
+    >>> [line.grade for line in certificate.lines]
+    ['proved', 'proved']
+    """
+
+    values: HostArray
+    residuals: HostArray
+    bounds: HostArray
+    gaps: HostArray
+    grades: tuple[str, ...]
+    gap_grades: tuple[str, ...]
+    failure_probabilities: HostArray
+    ties: HostArray
+    missed_bound: float
+    note: str
+
+    @property
+    def lines(self) -> tuple[CertificateLine, ...]:
+        """One line a pair."""
+        return tuple(self._line(i) for i in range(len(self.values)))
+
+    @property
+    def grade(self) -> str:
+        """The weakest grade of all pairs; "proved" when there are none."""
+        order = ("rejected", "conditional", "probable", "proved")
+        return min(self.grades, key=order.index, default="proved")
+
+    def leading(self, k: int) -> "Certificate":
+        """Return the certificate of the first ``k`` pairs."""
+        return replace(
+            self,
+            values=self.values[:k],
+            residuals=self.residuals[:k],
+            bounds=self.bounds[:k],
+            gaps=self.gaps[:k],
+            grades=self.grades[:k],
+            gap_grades=self.gap_grades[:k],
+            failure_probabilities=self.failure_probabilities[:k],
+            ties=self.ties[:k],
+            missed_bound=max(self.missed_bound, float(np.max(self.values[k:], initial=0.0))),
+        )
+
+    def rescaled(self, factor: float) -> "Certificate":
+        """Return the certificate in other units: every value, residual, bound and gap times ``factor``."""
+        return replace(
+            self,
+            values=self.values * factor,
+            residuals=self.residuals * factor,
+            bounds=self.bounds * factor,
+            gaps=self.gaps * factor,
+            missed_bound=self.missed_bound * factor,
+        )
+
+    def _line(self, i: int) -> CertificateLine:
+        bound, gap = float(self.bounds[i]), float(self.gaps[i])
+        floor = 4 * EPS * float(np.max(np.abs(self.values)))
+        return CertificateLine(
+            index=i + 1,
+            value=float(self.values[i]),
+            residual=float(self.residuals[i]),
+            value_bound=bound,
+            quadratic_bound=min(bound, bound * (bound / gap) + floor) if gap > 0 else bound,
+            angle_bound=bound / gap if gap > 0 else np.inf,
+            gap=gap,
+            gap_grade=self.gap_grades[i],
+            grade=self.grades[i],
+            failure_probability=float(self.failure_probabilities[i]),
+            tie=bool(self.ties[i]),
+        )
+
+    def __str__(self) -> str:
+        head = f"{'':>4}{'eigenvalue':>14}{'residual':>11}{'|error| <=':>12}{'angle <=':>11}  grade"
+        rows = [_table_row(line) for line in self.lines[:40]]
+        more = [f"     ... and {len(self.values) - 40} more"] if len(self.values) > 40 else []
+        return "\n".join([head, *rows, *more, self.note])
+
+
+def _table_row(line: CertificateLine) -> str:
+    angle = "tie" if line.tie else f"{line.angle_bound:.1e}"
+    grade = line.grade
+    if grade == "probable":
+        grade += f" (fails {line.failure_probability:.0e})"
+    return (
+        f"{line.index:>4}{line.value:>14.6g}{line.residual:>11.1e}{line.quadratic_bound:>12.1e}{angle:>11}  {grade}"
+    )
+
+
+def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Certificate:
+    """Check eigenpairs and state what is proved of them.
+
+    No product is made beyond what the solver measured. A held matrix is tried by Cholesky (m^3 / 3 operations) when the
+    solver did not rank the whole spectrum.
+
+    Parameters
+    ----------
+    operator : SymmetricOperator
+    pairs : EigenPairs
+    tol : float
+        Residuals above ``tol`` times the first eigenvalue are rejected.
+    """
+    values = np.asarray(pairs.values)
+    top = float(np.max(np.abs(values), initial=0.0))
+    bounds = _cluster_norms(values, pairs.residuals) + rounding_of(operator, values)
+    next_bound, grades, chances = _rank(operator, pairs, bounds)
+    met = pairs.residuals <= max(tol, 64 * EPS * np.sqrt(operator.size)) * top
+    grades = tuple(grade if ok else "rejected" for grade, ok in zip(grades, met, strict=True))
+    gaps = _gaps(values, bounds, next_bound)
+    return Certificate(
+        values=values,
+        residuals=np.asarray(pairs.residuals),
+        bounds=bounds,
+        gaps=np.maximum(gaps, 0.0),
+        grades=grades,
+        gap_grades=_gap_grades(grades, next_bound, pairs),
+        failure_probabilities=chances,
+        ties=gaps <= bounds,
+        missed_bound=max(operator.trace() - float(values.sum()), 0.0) + bounds.max(initial=0.0) if operator.is_psd else np.inf,
+        note=f"{pairs.stopped}; {pairs.applications} passes over the data",
+    )
+
+
+def rounding_of(operator: SymmetricOperator, values: HostArray) -> float:
+    """Return the rounding in the operator itself, as an eigenvalue could feel it.
+
+    A Gram matrix formed in float64 has entries wrong by a few eps |x_i||x_j|: a random matrix of Frobenius norm about
+    eps trace, whose spectral norm is 2 / sqrt(m) of that. float32 products add the error measured on them.
+    """
+    top = float(np.max(np.abs(values), initial=0.0))
+    formed = operator.error if isinstance(operator, MatrixLike) else 0.0
+    spread = abs(operator.trace()) / np.sqrt(operator.size)
+    return top * (formed + 4 * EPS) + 4 * EPS * float(spread)
+
+
+def _cluster_norms(values: HostArray, residuals: HostArray) -> HostArray:
+    """Return, for each pair, the norm of all residuals of its cluster.
+
+    Pairs closer than their residuals share eigenvalues, and only the block of them can be matched one to one with the
+    true ones (Kahan 1967; Parlett 1998, theorem 11.5.1), with the norm of the block's residual as bound.
+    """
+    if len(values) < 2:
+        return np.asarray(residuals, dtype=float).copy()
+    near = np.abs(np.diff(values)) <= residuals[:-1] + residuals[1:]
+    label = np.concatenate([[0], np.cumsum(~near)])
+    sums = np.bincount(label, weights=np.asarray(residuals) ** 2)
+    return np.sqrt(sums[label])
+
+
+def _rank(
+    operator: SymmetricOperator, pairs: EigenPairs, bounds: HostArray
+) -> tuple[float | None, tuple[str, ...], HostArray]:
+    """Grade the claim that no larger eigenvalue was missed; also bound eigenvalue k + 1 from above."""
+    k = len(pairs.values)
+    if pairs.complete:
+        return pairs.next_value, ("proved",) * k, np.zeros(k)
+    if isinstance(operator, MatrixLike) and k:
+        return _rank_by_inertia(operator, pairs, bounds)
+    chances = _failure(pairs, operator) if operator.is_psd else np.full(k, np.nan)
+    grades = tuple("probable" if chance <= LARGEST_FAILURE else "conditional" for chance in chances)
+    return pairs.next_value, grades, chances
+
+
+def _rank_by_inertia(
+    operator: MatrixLike, pairs: EigenPairs, bounds: HostArray
+) -> tuple[float | None, tuple[str, ...], HostArray]:
+    """Prove by Cholesky that the deflated matrix has no eigenvalue above the ones found, or say which are passed over."""
+    k = len(pairs.values)
+    last, margin = float(pairs.values[-1]), float(bounds[-1]) + 8 * operator.size * EPS * abs(float(pairs.values[0]))
+    if pairs.next_value is not None and last - pairs.next_value > 4 * margin:
+        between = pairs.next_value + 0.25 * (last - pairs.next_value)
+        if none_above(operator.matrix, pairs.values, pairs.vectors, between):
+            return between, ("proved",) * k, np.zeros(k)
+    if none_above(operator.matrix, pairs.values, pairs.vectors, last + margin):
+        return last + margin, ("proved",) * k, np.zeros(k)
+    proved = _count_above_missed(operator, pairs, margin)
+    grades = ("proved",) * proved + ("rejected",) * (k - proved)
+    return None, grades, np.where(np.arange(k) < proved, 0.0, np.nan)
+
+
+def _count_above_missed(operator: MatrixLike, pairs: EigenPairs, margin: float) -> int:
+    """Count the leading pairs that no missed eigenvalue exceeds, by bisection over their values."""
+    low, high = 0, len(pairs.values) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if none_above(operator.matrix, pairs.values, pairs.vectors, float(pairs.values[middle]) + margin):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _failure(pairs: EigenPairs, operator: SymmetricOperator) -> HostArray:
+    """Return the chance, a pair, that an eigenvalue above it was missed by the random search.
+
+    From one Gaussian start, q Krylov steps miss the largest eigenvalue of a positive semidefinite map by a share e or
+    more with probability at most 1.648 sqrt(m) exp(-sqrt(e) (2 q - 1)) (Kuczynski and Wozniakowski 1992, theorem 4.1); independent
+    columns multiply. The map here is the operator with the found pairs removed, e the share from ``next_value`` to the pair.
+    """
+    probe = pairs.probe or Probe(0, 0)
+    if pairs.next_value is None or probe.steps < 1 or probe.columns < 1:
+        return np.full(len(pairs.values), np.nan)
+    share = np.clip(1.0 - pairs.next_value / np.maximum(pairs.values, np.finfo(float).tiny), 0.0, 1.0)
+    log_chance = np.log(1.648 * np.sqrt(operator.size)) - np.sqrt(share) * (2 * probe.steps - 1)
+    return np.exp(np.minimum(log_chance * probe.columns, 0.0))
+
+
+def _gaps(values: HostArray, bounds: HostArray, next_bound: float | None) -> HostArray:
+    """Return the distance of each value to the nearest other one, less the uncertainty of the other."""
+    k = len(values)
+    gaps = np.full(k, np.inf)
+    if k > 1:
+        steps = np.abs(np.diff(values))
+        gaps[:-1] = np.minimum(gaps[:-1], steps - bounds[1:])
+        gaps[1:] = np.minimum(gaps[1:], steps - bounds[:-1])
+    if next_bound is not None and k:
+        gaps = np.minimum(gaps, values - next_bound)
+    elif k:
+        gaps[-1] = min(gaps[-1], abs(values[-1])) if k > 1 else gaps[-1]
+    return gaps
+
+
+def _gap_grades(grades: tuple[str, ...], next_bound: float | None, pairs: EigenPairs) -> tuple[str, ...]:
+    """Grade the gaps: a gap is no better known than the claim that nothing lies in it."""
+    if next_bound is None and not pairs.complete:
+        return tuple("conditional" for _ in grades)
+    return grades

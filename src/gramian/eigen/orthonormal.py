@@ -1,0 +1,45 @@
+"""Orthonormal blocks of vectors, in any array library."""
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray, from_host, namespace_of, to_host
+
+
+def orthonormalized(block: Array, basis: Array | None = None, *, drop: float = 1e-10) -> Array:
+    """Return an orthonormal basis of what ``block`` adds to ``basis``; columns that add nothing are dropped.
+
+    Computes  Q of  (I - B B')^2 block = Q R. Twice is enough: a second projection brings the loss of orthogonality back
+    to rounding (Giraud, Langou, Rozloznik and van den Eshof, 2005, doi:10.1007/s00211-005-0615-4). A column counts as
+    adding nothing when less than ``drop`` of it is left.
+
+    Cost: 4 m p b + 2 m b^2 operations, twice, for p columns in the basis.
+    """
+    xp = namespace_of(block)
+    for _ in range(2):
+        norms = xp.sum(block * block, axis=0) ** 0.5
+        if basis is not None and basis.shape[1] > 0:
+            block = block - basis @ (basis.T @ block)
+        left = to_host(xp.sum(block * block, axis=0) ** 0.5)
+        keep = left > drop * np.maximum(to_host(norms), np.finfo(float).tiny)
+        if not keep.all():
+            block = block[:, from_host(np.flatnonzero(keep), like=block)]
+        if block.shape[1] == 0:
+            return block
+        block = _independent(block, drop)
+    return block
+
+
+def _independent(block: Array, drop: float) -> Array:
+    """Orthonormalize the columns; dependent ones are dropped by the diagonal of R after scaling to unit length."""
+    xp = namespace_of(block)
+    block = block / xp.sum(block * block, axis=0) ** 0.5
+    Q, R = xp.linalg.qr(block)
+    diagonal = np.abs(np.diagonal(to_host(R)))
+    if diagonal.min(initial=1.0) > drop:
+        return Q
+    return Q[:, from_host(np.flatnonzero(diagonal > drop), like=Q)]
+
+
+def rotated(vectors: Array, rotation: HostArray) -> Array:
+    """Return ``vectors @ rotation``, the small factor moved to where the vectors live."""
+    return vectors @ from_host(np.ascontiguousarray(rotation), like=vectors)

@@ -1,0 +1,66 @@
+"""What a solver returns, and the contract it keeps."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gramian.arrays.namespace import Array, HostArray
+from gramian.operators.symmetric import SymmetricOperator
+
+
+class Probe(NamedTuple):
+    """A random search of the space beside the pairs found: its Gaussian columns, and the products made from them."""
+
+    columns: int
+    steps: int
+
+
+@dataclass(frozen=True, eq=False)
+class EigenPairs:
+    """Leading eigenpairs of a symmetric operator, and how they were come by.
+
+    Attributes
+    ----------
+    values : numpy array (k,), float64
+        Eigenvalues, descending.
+    vectors : array (m, k)
+        Orthonormal columns, in the library of the operator.
+    residuals : numpy array (k,)
+        Measured norms |A v - lambda v|.
+    applications : int
+        Products with the operator; each at least one pass over the data.
+    converged : int
+        How many leading pairs meet the tolerance.
+    stopped : str
+        Why the method stopped, in words.
+    complete : bool
+        Whether a dense solve ranked every eigenvalue, so that none can have been missed.
+    next_value : float or None
+        Eigenvalue k + 1, or the best estimate of it.
+    probe : Probe or None
+        The random search that a claim of "none missed" can rest on.
+    spectrum : numpy array or None
+        Every eigenvalue, where all are known.
+    repaired : int
+        How many of the values were recomputed from a triangle because squaring had cost their digits.
+    """
+
+    values: HostArray
+    vectors: Array
+    residuals: HostArray
+    applications: int
+    converged: int
+    stopped: str
+    complete: bool = False
+    next_value: float | None = None
+    probe: Probe | None = None
+    spectrum: HostArray | None = None
+    repaired: int = 0
+
+
+class EigenSolver(ABC):
+    """A method for the k largest eigenpairs: a frozen value that prints, compares and pickles."""
+
+    @abstractmethod
+    def solve(self, operator: SymmetricOperator, k: int, *, seed: int = 0) -> EigenPairs:
+        """Return the ``k`` largest eigenpairs of ``operator``."""

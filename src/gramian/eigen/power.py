@@ -1,0 +1,90 @@
+"""The power method with deflation, as the lectures teach it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gramian.arrays.draws import gaussian
+from gramian.arrays.namespace import Array, namespace_of
+from gramian.eigen.pairs import EigenPairs, EigenSolver
+from gramian.operators.symmetric import SymmetricOperator
+
+
+@dataclass(frozen=True)
+class Power(EigenSolver):
+    """One vector at a time: v <- A v / |A v|, with the pairs already found removed.
+
+    Needs no gap for the value: from a random start v'Av >= (1 - e) lambda_1 after about log(m / e) / e
+    steps, whatever the spectrum. The vector converges at the rate lambda_{i+1} / lambda_i, so clustered spectra are slow.
+
+    Cost: one application a step. For teaching, and where a vector is all the memory there is;
+    :class:`~gramian.eigen.krylov.Krylov` needs far fewer passes.
+
+    Parameters
+    ----------
+    tol : float, default=1e-10
+        A pair is found when |A v - lambda v| <= tol lambda_1.
+    max_iterations : int, default=10000
+        Steps allowed for each pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.operators.held import HeldMatrix
+    >>> pairs = Power().solve(HeldMatrix(np.diag([1.0, 3.0, 2.0])), 2)
+    >>> pairs.values.round(6)
+    array([3., 2.])
+    """
+
+    tol: float = 1e-10
+    max_iterations: int = 10_000
+
+    def solve(self, operator: SymmetricOperator, k: int, *, seed: int = 0) -> EigenPairs:
+        """Return the ``k`` largest eigenpairs of ``operator``, found one after the other."""
+        xp = namespace_of(operator.like())
+        starts = gaussian((operator.size, k), seed=seed, like=operator.like())
+        found = starts[:, :0]
+        values: list[float] = []
+        residuals: list[float] = []
+        for i in range(k):
+            scale = values[0] if values else None
+            v, value, residual = self._next_pair(operator, found, starts[:, i], scale)
+            found = xp.concat([found, v[:, None]], axis=1) if hasattr(xp, "concat") else np.hstack([found, v[:, None]])
+            values.append(value)
+            residuals.append(residual)
+        return self._in_order(operator, found, np.array(values), np.array(residuals))
+
+    def _next_pair(
+        self, operator: SymmetricOperator, found: Array, v: Array, scale: float | None
+    ) -> tuple[Array, float, float]:
+        value, residual = 0.0, np.inf
+        v = _unit(v - found @ (found.T @ v))
+        for _ in range(self.max_iterations):
+            w = operator.apply(v[:, None]).values[:, 0]
+            w = w - found @ (found.T @ w)
+            value = float(v @ w)
+            residual = float(namespace_of(v).linalg.vector_norm(w - value * v))
+            if residual <= self.tol * max(scale or value, value) or value == 0.0:
+                break
+            v = _unit(w - found @ (found.T @ w))
+        return v, value, residual
+
+    def _in_order(
+        self, operator: SymmetricOperator, vectors: Array, values: np.ndarray, residuals: np.ndarray
+    ) -> EigenPairs:
+        order = np.argsort(-values, kind="stable")
+        met = residuals[order] <= self.tol * max(values.max(initial=0.0), 0.0)
+        converged = int(np.argmin(met)) if not met.all() else len(met)
+        return EigenPairs(
+            values=values[order],
+            vectors=vectors[:, order.tolist()],
+            residuals=residuals[order],
+            applications=operator.applications,
+            converged=converged,
+            stopped="residuals met" if converged == len(met) else f"{self.max_iterations} iterations for one pair",
+        )
+
+
+def _unit(v: Array) -> Array:
+    norm = namespace_of(v).linalg.vector_norm(v)
+    return v / norm if float(norm) > 0 else v

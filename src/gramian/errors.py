@@ -1,0 +1,72 @@
+"""Every exception and warning that Gramian raises, with the fields they carry.
+
+All of them derive from :class:`GramianError` *and* from the built-in class a caller would already
+be catching (``ValueError``, ``TypeError``, ``MemoryError``), so switching to Gramian breaks no handler.
+"""
+
+__all__ = [
+    "ConvergenceWarning",
+    "GramianError",
+    "InputError",
+    "MemoryBudgetError",
+    "NotSupportedError",
+    "ParameterError",
+    "PrecisionWarning",
+    "RankWarning",
+]
+
+
+class GramianError(Exception):
+    """Anything Gramian refuses to do."""
+
+
+class InputError(GramianError, ValueError):
+    """The data cannot be used as they are.
+
+    Attributes
+    ----------
+    row : int or None
+        Row of the first offending value, counted from zero.
+    column : int, str or None
+        Its column: the name when the table has names, else the position.
+    """
+
+    def __init__(self, message: str, *, row: int | None = None, column: int | str | None = None) -> None:
+        super().__init__(message)
+        self.row = row
+        self.column = column
+
+
+class ParameterError(GramianError, ValueError):
+    """A parameter is outside its limits, or two of them contradict each other."""
+
+
+class NotSupportedError(GramianError, TypeError):
+    """A kind of input that a method does not take."""
+
+
+class MemoryBudgetError(GramianError, MemoryError):
+    """The planned work needs more memory than the budget.
+
+    Attributes
+    ----------
+    needed, budget : int
+        Both in bytes.
+    """
+
+    def __init__(self, message: str, *, needed: int, budget: int) -> None:
+        super().__init__(message)
+        self.needed = needed
+        self.budget = budget
+
+
+class ConvergenceWarning(UserWarning):
+    """An iteration stopped at its cap; what is certified is returned."""
+
+
+class PrecisionWarning(UserWarning):
+    """A number is right but cannot be held in its type, or digits were lost in the input itself."""
+
+
+class RankWarning(UserWarning):
+    """More components were asked for than the data have directions."""

@@ -1,0 +1,7 @@
+"""The scikit-learn skin: it checks parameters, calls the models and copies their fields."""
+
+from gramian.estimators.incremental_pca import IncrementalPCA
+from gramian.estimators.pca import PCA
+from gramian.estimators.truncated_svd import TruncatedSVD
+
+__all__ = ["PCA", "IncrementalPCA", "TruncatedSVD"]

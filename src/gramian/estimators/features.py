@@ -1,0 +1,35 @@
+"""Names and number of columns, remembered by a fit and asked of every later table, in scikit-learn's words."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from gramian.arrays.namespace import HostArray
+from gramian.errors import InputError
+
+
+def feature_names(X: Any) -> HostArray | None:
+    """Return the column names of a table whose names are all strings, else None.
+
+    scikit-learn's own rule is asked, on an estimator that is thrown away: the one being fitted keeps its former
+    names until the fit has succeeded.
+    """
+    if type(X) is np.ndarray or not hasattr(X, "shape"):
+        return None
+    probe = BaseEstimator()
+    validate_data(probe, X, skip_check_array=True)
+    return getattr(probe, "feature_names_in_", None)
+
+
+def check_features(estimator: Any, X: Any, n_columns: int) -> None:
+    """Refuse rows whose columns are not those of the fit."""
+    if type(X) is not np.ndarray or hasattr(estimator, "feature_names_in_"):
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+    if n_columns != estimator.n_features_in_:
+        message = (
+            f"X has {n_columns} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
+        raise InputError(message)

@@ -1,0 +1,136 @@
+"""Declared limits of every parameter, one table a class, and the sentence said when one is broken."""
+
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.errors import ParameterError
+
+
+class Limit(NamedTuple):
+    """One kind of value that a parameter takes: the test, and the words for it."""
+
+    holds: Callable[[Any], bool]
+    words: str
+
+
+Limits = Mapping[str, tuple[Limit, ...]]
+
+
+def whole(least: int) -> Limit:
+    """Allow integers from ``least`` upwards."""
+    return Limit(lambda value: _is_whole(value) and value >= least, f"an integer of at least {least}")
+
+
+def number(least: float) -> Limit:
+    """Allow finite numbers from ``least`` upwards."""
+    return Limit(
+        lambda value: isinstance(value, Real) and not isinstance(value, bool) and least <= value < np.inf,
+        f"a number of at least {least:g}",
+    )
+
+
+def one_of(*words: str) -> Limit:
+    """Allow these words."""
+    return Limit(
+        lambda value: isinstance(value, str) and value in words, ", ".join(repr(word) for word in words)
+    )
+
+
+NOTHING = Limit(lambda value: value is None, "None")
+FLAG = Limit(lambda value: isinstance(value, bool | np.bool_), "True or False")
+TEXT = Limit(lambda value: isinstance(value, str), "a name")
+CALL = Limit(callable, "a function")
+SHARE = Limit(
+    lambda value: isinstance(value, Real) and not isinstance(value, Integral) and 0 < value < 1,
+    "a share strictly between 0 and 1",
+)
+SEED = Limit(
+    lambda value: (_is_whole(value) and 0 <= value < 2**32)
+    or isinstance(value, np.random.RandomState | np.random.Generator),
+    "an integer from 0 to 2**32 - 1, a numpy RandomState or Generator",
+)
+
+SVD_SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "gram", "krylov", "power")
+
+PCA_LIMITS: Limits = {
+    "n_components": (NOTHING, whole(0), SHARE, one_of("mle", "auto")),
+    "copy": (FLAG,),
+    "whiten": (FLAG,),
+    "svd_solver": (one_of(*SVD_SOLVERS),),
+    "tol": (number(0.0),),
+    "iterated_power": (one_of("auto"), whole(0)),
+    "n_oversamples": (whole(1),),
+    "power_iteration_normalizer": (one_of("auto", "QR", "LU", "none"),),
+    "random_state": (NOTHING, SEED),
+    "center": (FLAG,),
+    "scale": (FLAG,),
+    "ddof": (number(0.0),),
+    "memory_budget": (NOTHING, whole(1)),
+    "device": (NOTHING, TEXT),
+    "progress": (NOTHING, CALL),
+}
+
+INCREMENTAL_PCA_LIMITS: Limits = {
+    "n_components": (NOTHING, whole(1)),
+    "whiten": (FLAG,),
+    "copy": (FLAG,),
+    "batch_size": (NOTHING, whole(1)),
+}
+
+TRUNCATED_SVD_LIMITS: Limits = {
+    "n_components": (whole(1),),
+    "algorithm": (one_of("randomized", "arpack"),),
+    "n_iter": (whole(0),),
+    "n_oversamples": (whole(1),),
+    "power_iteration_normalizer": (one_of("auto", "QR", "LU", "none"),),
+    "random_state": (NOTHING, SEED),
+    "tol": (number(0.0),),
+}
+
+
+def check_parameters(estimator: Any, limits: Limits) -> None:
+    """Refuse the first parameter that is outside its declared limits.
+
+    Examples
+    --------
+    >>> from gramian import IncrementalPCA
+    >>> check_parameters(IncrementalPCA(batch_size=0), INCREMENTAL_PCA_LIMITS)
+    Traceback (most recent call last):
+    gramian.errors.ParameterError: batch_size=0 is not a value that IncrementalPCA takes. Pass None, or an integer
+    of at least 1.
+    """
+    for name, allowed in limits.items():
+        value = getattr(estimator, name)
+        for limit in allowed:
+            if limit.holds(value):
+                break
+        else:
+            raise ParameterError(_sentence(type(estimator).__name__, name, value, allowed))
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed that ``random_state`` stands for: 0 for None, a draw for a generator.
+
+    None gives a fixed seed because a seed only chooses where an iteration starts: the answer is the same to
+    rounding, and running twice should give the same digits.
+    """
+    if random_state is None:
+        return 0
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    return int(random_state)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _sentence(owner: str, name: str, value: Any, allowed: tuple[Limit, ...]) -> str:
+    words = [limit.words for limit in allowed]
+    choice = words[0] if len(words) == 1 else f"{', '.join(words[:-1])}, or {words[-1]}"
+    return f"{name}={value!r} is not a value that {owner} takes. Pass {choice}."

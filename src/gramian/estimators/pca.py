@@ -1,0 +1,280 @@
+"""Principal component analysis, in scikit-learn's manners."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar
+
+from sklearn.utils import Tags
+
+from gramian.arrays.namespace import Array
+from gramian.errors import ParameterError
+from gramian.estimators.features import feature_names
+from gramian.estimators.gaussian import GaussianScores
+from gramian.estimators.parameters import PCA_LIMITS, check_parameters, seed_of
+from gramian.estimators.projection import LinearProjection
+from gramian.estimators.solvers import DENSE_ONLY, check_components, check_sparse, name_solver
+from gramian.estimators.streamed import StreamedFit
+from gramian.models.pca import PCAModel, PCAOptions, fit_pca, fit_pca_from_moments
+from gramian.models.streaming import moments_of
+from gramian.sources.moments import Moments
+from gramian.sources.opening import as_source
+from gramian.sources.rows import RowSource
+
+
+class PCA(GaussianScores, StreamedFit, LinearProjection):
+    """Principal component analysis: the directions along which rows vary most, each with its proof.
+
+    Computes  the k largest eigenpairs of  C = Xc' Xc / (n - ddof),  Xc = X - mean,  through whichever of C (d x d)
+    and Xc Xc' (n x n) is smaller, or without either when k is small; digits that squaring would lose are recovered
+    from Xc itself.  The scores are  Y = Xc V'.
+
+    Takes the parameters and gives the attributes of ``sklearn.decomposition.PCA``. Differences: any solver stops on
+    measured residuals, never on a count; null directions are never whitened into noise; a likelihood does not depend
+    on ``whiten``; signs make the largest loading of each component positive.
+
+    Cost: about n d min(n, d) operations and one pass for all components; 4 n d (k + 10) a step for few of many.
+    ``plan_`` says what was done. Not for rows with missing values, nor for structure that is not linear.
+
+    Parameters
+    ----------
+    n_components : int, float, 'mle', 'auto' or None, default=None
+        How many components to keep. None: min(n, d). A float in (0, 1): the fewest whose share of the variance is
+        more than that. 'mle': Minka's rule. 'auto': the number that stands out of the noise.
+    copy : bool, default=True
+        Accepted as scikit-learn's; rows are never written to.
+    whiten : bool, default=False
+        Whether scores are divided by the deviation along their component.
+    svd_solver : str, default='auto'
+        'auto', 'full', 'covariance_eigh', 'arpack', 'randomized' as scikit-learn's, with its limits on
+        ``n_components`` and on sparse rows; 'gram' solves the n x n problem, 'krylov' iterates on blocks, 'power'
+        is the power method with deflation. Every name gives the same answer within ``tol``.
+    tol : float, default=0.0
+        Largest residual, relative to the first eigenvalue. 0 means 1e-10 (1e-6 for float32 rows).
+    iterated_power, n_oversamples, power_iteration_normalizer : default='auto', 10, 'auto'
+        Accepted as scikit-learn's, and checked; iterations stop on residuals, so none of them changes the answer.
+    random_state : int, RandomState, Generator or None, default=None
+        Where iterations start. None is a fixed seed; the answer does not depend on it beyond rounding.
+    center : bool, default=True
+        Whether the mean is subtracted.
+    scale : bool, default=False
+        Whether columns are divided by their deviation first (PCA of the correlations).
+    ddof : float, default=1
+        Subtracted from the number of rows (or the sum of weights) to divide by.
+    memory_budget : int or None, default=None
+        Bytes that a fit may use beyond the rows. None: the machine's memory.
+    device : str or None, default=None
+        Where to compute. None: where the rows are. Rows are not moved between devices.
+    progress : callable or None, default=None
+        Called with the share of the work that is done.
+
+    Attributes
+    ----------
+    components_ : array (k, d)
+        Orthonormal directions as rows, by decreasing variance.
+    explained_variance_, explained_variance_ratio_, singular_values_ : array (k,)
+    mean_ : array (d,)
+    noise_variance_ : float
+        Mean variance of the directions left out.
+    n_components_, n_samples_, n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only for tables whose column names are all strings.
+    loadings_ : array (d, k)
+        Components times the deviation along each.
+    certificate_ : Certificate
+        Residual, bounds and grade of each component; prints as a table.
+    plan_ : Plan
+        What was done and why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian import PCA
+    >>> X = np.array([[-1.0, -1.0], [-2.0, -1.0], [-3.0, -2.0], [1.0, 1.0], [2.0, 1.0], [3.0, 2.0]])
+    >>> pca = PCA(n_components=2).fit(X)
+    >>> pca.explained_variance_ratio_.round(4)
+    array([0.9924, 0.0076])
+    >>> pca.singular_values_.round(4)
+    array([6.3006, 0.5498])
+    >>> bool(np.allclose(pca.inverse_transform(pca.transform(X)), X))
+    True
+    """
+
+    SOLVED: ClassVar[tuple[str, ...]] = ("_model", *LinearProjection.COPIED, "n_components_", "_fit_svd_solver")
+
+    def __init__(
+        self,
+        n_components: float | str | None = None,
+        *,
+        copy: bool = True,
+        whiten: bool = False,
+        svd_solver: str = "auto",
+        tol: float = 0.0,
+        iterated_power: int | str = "auto",
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: Any = None,
+        center: bool = True,
+        scale: bool = False,
+        ddof: float = 1,
+        memory_budget: int | None = None,
+        device: str | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.copy = copy
+        self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
+        self.center = center
+        self.scale = scale
+        self.ddof = ddof
+        self.memory_budget = memory_budget
+        self.device = device
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
+        """Learn the components from rows.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        y : ignored
+        sample_weight : array (n,), optional
+            How often each row counts: a weight is a repetition.
+
+        Returns
+        -------
+        self : PCA
+            If the fit fails, the former model stays.
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Learn the components from rows and return the scores of the same rows.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        y : ignored
+        sample_weight : array (n,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        Y : array (n, k)
+            The same as ``fit(X).transform(X)``.
+        """
+        source = self._fit(X, sample_weight)
+        return self._scores(self._model, source)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
+        """Learn from one more batch of rows, as if all batches had been one table.
+
+        Exact for batches of any size, dense or sparse. The eigenproblem is solved when a fitted attribute is next
+        read. After ``fit``, batches are added to its rows if it kept all components, else refused.
+
+        Cost: d^2 operations a row and two d x d matrices, however many batches there are.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        y : ignored
+        sample_weight : array (n,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        self : PCA
+            If a batch is refused, the state before it stays.
+        """
+        check_parameters(self, PCA_LIMITS)
+        source = as_source(X, weights=sample_weight)
+        check_device(self.device, source)
+        earlier = self._earlier()
+        moments = self._gather(X, source, earlier)
+        self._streamed_options(moments)
+        fields = {"n_features_in_": source.n_columns, "n_samples_": moments.count}
+        self._remember(moments, fields if earlier is not None else fields | self._names(X))
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what this estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.array_api_support = True
+        tags.input_tags.sparse = self.svd_solver not in DENSE_ONLY
+        return tags
+
+    def _fit(self, X: Any, sample_weight: Any) -> RowSource:
+        check_parameters(self, PCA_LIMITS)
+        source = as_source(X, weights=sample_weight)
+        check_device(self.device, source)
+        options, name = self._options((source.n_rows, source.n_columns), sparse=source.is_sparse)
+        model = fit_pca(source, options)
+        self._finish(model, name)
+        self._adopt(model, feature_names(X))
+        return source
+
+    def _earlier(self) -> Moments | None:
+        """Return the moments of the rows seen so far, from batches or from a complete fit."""
+        if "_moments" in self.__dict__:
+            return self._moments
+        return moments_of(self._model) if "_model" in self.__dict__ else None
+
+    def _streamed_options(self, moments: Moments) -> tuple[PCAOptions, str]:
+        """Return the options for batches: as many components as were asked for, once there are enough rows."""
+        d = len(moments.mean)
+        options, name = self._options((max(moments.count, d), d), sparse=False)
+        if isinstance(options.n_components, Integral):
+            options = replace(options, n_components=min(int(options.n_components), moments.count))
+        return options, name
+
+    def _solve(self) -> None:
+        moments = self._moments
+        options, name = self._streamed_options(moments)
+        model = fit_pca_from_moments(moments, options)
+        self._adopt(model, self.__dict__.get("feature_names_in_"))
+        self._finish(model, name)
+        self._moments = moments
+
+    def _finish(self, model: PCAModel, name: str) -> None:
+        self.__dict__.pop("_moments", None)
+        self.n_samples_ = model.n_rows
+        self.n_components_ = int(model.components.shape[0])
+        self._fit_svd_solver = name
+
+    def _options(self, shape: tuple[int, int], *, sparse: bool) -> tuple[PCAOptions, str]:
+        """Check the parameters against the rows; return what the model is asked for, and the solver's name."""
+        check_sparse(self.svd_solver, sparse=sparse)
+        name = name_solver(self.svd_solver, n_components=self.n_components, shape=shape, sparse=sparse)
+        limits = self.svd_solver if sparse else name
+        check_components(self.n_components, svd_solver=limits, shape=shape)
+        k = self.n_components
+        if k is None and self.svd_solver == "arpack":
+            k = min(shape) - 1
+        options = PCAOptions(
+            n_components=k,
+            center=self.center,
+            scale=self.scale,
+            ddof=self.ddof,
+            solver=self.svd_solver,
+            tol=self.tol,
+            seed=seed_of(self.random_state),
+            memory_budget=self.memory_budget,
+            progress=self.progress,
+        )
+        return options, name
+
+
+def check_device(device: str | None, source: RowSource) -> None:
+    """Refuse to compute elsewhere than where the rows are."""
+    where = str(getattr(source.like(), "device", "cpu"))
+    if device is not None and device.partition(":")[0] != where.partition(":")[0]:
+        message = f"device={device!r}, and the rows are on {where!r}. Move them first, or leave device=None."
+        raise ParameterError(message)

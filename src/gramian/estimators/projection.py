@@ -1,0 +1,196 @@
+"""What every linear estimator shares: scores and back, names of its outputs, and the fields of a fitted model."""
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.arrays.namespace import Array, HostArray, from_host, namespace_of
+from gramian.eigen.certificate import Certificate
+from gramian.errors import InputError
+from gramian.estimators.features import check_features
+from gramian.models import scoring
+from gramian.models.pca import PCAModel
+from gramian.planning.plan import Plan
+from gramian.sources.opening import as_source, require_finite
+from gramian.sources.rows import RowSource
+
+
+class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A fitted linear map to scores and back, in scikit-learn's manners. Abstract: see ``PCA``.
+
+    The fitted fields are those of one frozen model. A field that a person assigns afterwards
+    (``pca.components_ = rotated``) is the one used from then on.
+    """
+
+    COPIED: ClassVar[dict[str, str]] = {
+        "components_": "components",
+        "explained_variance_": "variances",
+        "explained_variance_ratio_": "shares",
+        "singular_values_": "singular_values",
+        "mean_": "mean",
+        "noise_variance_": "noise_variance",
+    }
+    REPLACEABLE: ClassVar[tuple[str, ...]] = ("components_", "explained_variance_", "mean_")
+
+    whiten: bool = False
+    components_: Array
+    explained_variance_: Array
+    mean_: Array
+    n_features_in_: int
+    feature_names_in_: HostArray
+    _model: PCAModel
+
+    @property
+    def certificate_(self) -> Certificate:
+        """How far each component can be from the truth, and how that is known; prints as a table."""
+        return self._fitted_model().certificate
+
+    @property
+    def plan_(self) -> Plan:
+        """What was done, why, and what it cost."""
+        return self._fitted_model().plan
+
+    def transform(self, X: Any) -> Array:
+        """Project rows on the components.
+
+        Computes  Y = (X - mean) V',  divided by the deviation along each component when ``whiten=True``; null
+        directions of a whitened model score zero.  Cost: 2 n d k operations, one pass; sparse rows stay sparse.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+
+        Returns
+        -------
+        Y : array (n, k)
+            In the library and precision of X.
+        """
+        model, source = self._opened(X, "transform")
+        return self._scores(model, source)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return the rows that scores stand for.
+
+        Computes  Y V + mean,  after undoing the whitening.  Cost: 2 n d k operations, and n d numbers out.
+
+        Parameters
+        ----------
+        X : array (n, k)
+            Scores, as ``transform`` gives them.
+
+        Returns
+        -------
+        rows : array (n, d)
+        """
+        model = self._fitted_model()
+        k = model.components.shape[0]
+        if k == 0:
+            return model.reconstruct(X)
+        source = as_source(X)
+        self._check_library(model, source, "inverse_transform")
+        if source.n_columns != k:
+            message = (
+                f"X has {source.n_columns} columns, and this {type(self).__name__} has {k} components. Pass scores "
+                "as transform gives them, one column a component."
+            )
+            raise InputError(message)
+        factors = scoring.deviations(model) if self.whiten else None
+        return source.map_rows(_Reconstruct(model, factors))
+
+    def reconstruction_error(self, X: Any) -> Array:
+        """Return the squared distance of each row from its reconstruction, also called Q or SPE.
+
+        Computes  |x - reconstruct(project(x))|^2  in the units of the rows. Over the rows of the fit its mean is
+        the sum of the variances left out (with ``ddof=0``).  Cost: one pass, 4 n d k operations.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+
+        Returns
+        -------
+        errors : array (n,)
+        """
+        model, source = self._opened(X, "reconstruction_error")
+        return self._finite(scoring.reconstruction_error(model, source), source)
+
+    def _fitted_model(self) -> PCAModel:
+        """Return the model, with the fields that a person has replaced since the fit."""
+        if "_model" not in self.__dict__:
+            check_is_fitted(self)
+        model = self._model
+        changed = {}
+        for name in self.REPLACEABLE:
+            value, field = getattr(self, name), self.COPIED[name]
+            if value is not getattr(model, field):
+                changed[field] = value
+        return replace(model, **changed) if changed else model
+
+    def _adopt(self, model: PCAModel, names: HostArray | None) -> None:
+        """Take over a finished model: the last step of a fit, so that a fit that fails leaves the former one."""
+        fields = {name: getattr(model, field) for name, field in self.COPIED.items()}
+        self.__dict__.update(fields, _model=model, n_features_in_=model.n_columns)
+        if names is not None:
+            self.feature_names_in_ = names
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns that ``transform`` gives."""
+        return int(self.components_.shape[0])
+
+    def _opened(self, X: Any, method: str) -> tuple[PCAModel, RowSource]:
+        """Open new rows for a fitted model: fitted at all, the same columns, the same library."""
+        model = self._fitted_model()
+        source = as_source(X)
+        check_features(self, X, source.n_columns)
+        self._check_library(model, source, method)
+        return model, source
+
+    def _scores(self, model: PCAModel, source: RowSource) -> Array:
+        scores = self._finite(model.project(source), source)
+        if self.whiten:
+            scores *= scoring.whitening(model)
+        return scores
+
+    def _finite(self, results: Array, source: RowSource) -> Array:
+        # One sum over the results stands for a look at all n d values: NaN and infinity survive every product.
+        if not np.isfinite(float(namespace_of(results).sum(results))):
+            require_finite(source)
+        return results
+
+    def _check_library(self, model: PCAModel, source: RowSource, method: str) -> None:
+        rows, fitted = source.like(), model.components
+        if type(rows) is type(fitted) and getattr(rows, "device", None) == getattr(fitted, "device", None):
+            return
+        name = type(self).__name__
+        message = (
+            f"Inputs of {name}.{method}() must use the same namespace and device as those of fit: this {name} holds "
+            f"{_library(fitted)}, and X is {_library(rows)}. Move one of them; Gramian does not copy between devices "
+            "unasked."
+        )
+        raise InputError(message)
+
+
+class _Reconstruct:
+    """Rows of one block of scores, unwhitened first where that is due."""
+
+    def __init__(self, model: PCAModel, factors: HostArray | None) -> None:
+        self.model = model
+        self.factors = factors
+
+    def __call__(self, block: Any) -> Array:
+        scores = block.rows.toarray() if hasattr(block.rows, "indptr") else block.rows
+        if self.factors is not None:
+            scores = scores * from_host(self.factors, like=scores, dtype=None)
+        return self.model.reconstruct(scores)
+
+
+def _library(array: Array) -> str:
+    if isinstance(array, np.ndarray):
+        return "NumPy arrays"
+    return f"{type(array).__module__.partition('.')[0]} arrays on {array.device}"

@@ -1,0 +1,178 @@
+"""From rows to singular values and components: the walk that every linear model shares.
+
+rows -> moments -> plan -> operator -> solver -> certificate -> components over the columns.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.draws import gaussian
+from gramian.arrays.namespace import Array, HostArray, from_host, namespace_of
+from gramian.arrays.precision import FLOAT64
+from gramian.eigen.certificate import Certificate, certify
+from gramian.eigen.direct import Direct
+from gramian.eigen.krylov import Krylov
+from gramian.eigen.orthonormal import orthonormalized
+from gramian.eigen.pairs import EigenPairs
+from gramian.errors import ConvergenceWarning
+from gramian.models.spectrum import orthonormal_features, signs_of
+from gramian.operators.centering import Standardization
+from gramian.operators.covariance import Covariance
+from gramian.operators.gram import Gram
+from gramian.operators.held import HeldMatrix
+from gramian.planning.plan import Plan
+from gramian.sources.moments import Moments, measure_moments, squares_are_safe
+from gramian.sources.rows import RowSource
+from gramian.sources.scaled import ScaledRows, exponent_of
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Standardized rows ready to be solved: a source, its moments, and what was done to them.
+
+    Attributes
+    ----------
+    source : RowSource
+        Scaled by 2**-exponent when squares of the rows would leave the floating-point range.
+    moments : Moments
+        Of ``source``.
+    standardization : Standardization
+    exponent : int
+    """
+
+    source: RowSource
+    moments: Moments
+    standardization: Standardization
+    exponent: int
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """Singular values and components of standardized rows.
+
+    Attributes
+    ----------
+    squares : numpy array (k,)
+        Squared singular values, descending, in the units of ``Rows.source``.
+    components : array (d, k)
+        Orthonormal columns, float64, signs not yet fixed.
+    spectrum : numpy array
+        All squared singular values where they are known, else ``squares``.
+    certificate : Certificate
+    """
+
+    squares: HostArray
+    components: Array
+    spectrum: HostArray
+    certificate: Certificate
+
+
+def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool) -> Rows:
+    """Measure the moments that a plan needs, and set the standardization: one pass for good data.
+
+    Rows whose squares overflow or underflow are read again as rows times a power of two.
+    """
+    scatter = plan.held and plan.operator == "covariance"
+    moments = measure_moments(source, scatter=scatter, center=center)
+    exponent = 0
+    if not squares_are_safe(moments, source.dtype):
+        mean = moments.mean if np.all(np.isfinite(moments.mean)) else np.zeros_like(moments.mean)
+        exponent = exponent_of(source, mean)
+        if exponent != 0:
+            source = ScaledRows(source, -exponent)
+            moments = measure_moments(source, scatter=scatter, center=center)
+    return Rows(source, moments, standardization_of(moments, center=center, scale=scale), exponent)
+
+
+def standardization_of(moments: Moments, *, center: bool, scale: bool) -> Standardization:
+    """Return mean and scale factors; a constant column, whose spread is rounding, is left as it is."""
+    if not scale:
+        return Standardization(moments.mean, None, center)
+    spread = np.sqrt(moments.squares / max(moments.weight - 1.0, 1.0))
+    constant = spread <= 8 * np.finfo(float).eps * np.abs(moments.mean)
+    factor = np.divide(1.0, spread, out=np.ones_like(spread), where=~constant & (spread > 0))
+    return Standardization(moments.mean, factor, center)
+
+
+def decompose(rows: Rows, *, plan: Plan, k: int, tol: float, seed: int) -> Decomposition:
+    """Find the ``k`` leading singular values and components as the plan says."""
+    kind = Covariance if plan.operator == "covariance" else Gram
+    operator = kind(rows.source, rows.moments, rows.standardization)
+    k = min(k, operator.size)
+    pairs, certificate = _solved(operator, plan, k, tol=tol, seed=seed)
+    spectrum = pairs.values if pairs.spectrum is None else pairs.spectrum
+    components = pairs.vectors
+    if isinstance(operator, Gram):
+        components = orthonormal_features(operator.to_features(pairs.vectors), pairs.values)
+    return Decomposition(np.maximum(pairs.values, 0.0), components, np.maximum(spectrum, 0.0), certificate)
+
+
+def decompose_matrix(matrix: HostArray, *, error: float, k: int, tol: float) -> Decomposition:
+    """Do the same from a scatter matrix alone: no rows, so no digits beyond it can be recovered."""
+    operator = HeldMatrix(matrix, error=error)
+    pairs = Direct().solve(operator, k)
+    values = np.maximum(pairs.values, 0.0)
+    spectrum = values if pairs.spectrum is None else np.maximum(pairs.spectrum, 0.0)
+    return Decomposition(values, pairs.vectors, spectrum, certify(operator, pairs, tol=tol))
+
+
+def completed_components(components: Array, *, rank: int, k: int, seed: int) -> Array:
+    """Return (d, k) orthonormal columns with fixed signs, the ones beyond the rank replaced by seeded directions.
+
+    A null direction found by a solver is rounding noise: another memory order gives another one. Here it is the part
+    of a seeded Gaussian block that is orthogonal to the true components, so that the same rows give the same answer.
+    """
+    components = components[:, : min(k, components.shape[1])]
+    rank = min(rank, components.shape[1])
+    if rank < k:
+        kept = components[:, :rank]
+        draw = gaussian((components.shape[0], k - rank), seed=seed, like=components)
+        beyond = orthonormalized(draw, kept)
+        xp = namespace_of(components)
+        components = np.hstack([kept, beyond]) if xp is np else xp.concat([kept, beyond], axis=1)
+    return components * signs_of(components)
+
+
+def _solved(
+    operator: Covariance | Gram, plan: Plan, k: int, *, tol: float, seed: int
+) -> tuple[EigenPairs, Certificate]:
+    """Solve, certify, and fall back to the safer dense way before anything doubtful reaches the caller."""
+    target = operator.materialize() if plan.held and not isinstance(plan.solver, Direct) else operator
+    pairs = plan.solver.solve(target, k, seed=seed)
+    certificate = certify(target if not isinstance(plan.solver, Direct) else _formed(operator), pairs, tol=tol)
+    if isinstance(plan.solver, Krylov) and plan.held and _is_doubtful(pairs, certificate):
+        pairs = Direct().solve(operator, k, seed=seed)
+        certificate = certify(operator, pairs, tol=tol)
+        certificate = replace(certificate, note=f"Krylov was in doubt, so: {certificate.note}")
+    elif pairs.converged < k:
+        _warn(plan, pairs, k, tol)
+    return replace(pairs, applications=operator.applications), certificate
+
+
+def _formed(operator: Covariance | Gram) -> Any:
+    return operator
+
+
+def _is_doubtful(pairs: EigenPairs, certificate: Certificate) -> bool:
+    """Tell whether pairs did not converge, were passed over, or lie where squaring has cost their digits."""
+    small = len(pairs.values) > 0 and pairs.values[-1] < 1e-10 * pairs.values[0]
+    return small or pairs.converged < len(pairs.values) or certificate.grade == "rejected"
+
+
+def _warn(plan: Plan, pairs: EigenPairs, k: int, tol: float) -> None:
+    top = float(pairs.values[0]) if len(pairs.values) else 0.0
+    worst = float(np.max(pairs.residuals)) / top if top > 0 else np.inf
+    message = (
+        f"{type(plan.solver).__name__} stopped with {pairs.converged} of {k} pairs converged ({pairs.stopped}; worst residual "
+        f"{worst:.0e}, tol {tol:.0e}, relative to the first eigenvalue). The first {pairs.converged} are good; for the rest "
+        "loosen tol, ask for fewer components, or use svd_solver='full'."
+    )
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)
+
+
+def as_rows_dtype(values: HostArray, rows: Rows, *, dtype: np.dtype[Any] = FLOAT64) -> Array:
+    """Move a small host array to the library and device of the rows."""
+    return from_host(values, like=rows.source.like(), dtype=dtype)

@@ -1,0 +1,178 @@
+"""What a fitted PCA says about rows and about their distribution.
+
+A PCA with k components and noise variance s2 is a Gaussian (Tipping and Bishop, 1999, doi:10.1111/1467-9868.00196,
+section 3.2):  rows ~ N(mean, C),  C = V' diag(variances - s2) V + s2 I,  V being the components as rows. All is
+computed from the k components and the distance to their subspace; no d x d matrix is made unless it is asked for.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from math import log, pi
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, namespace_of, to_host
+from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.models.pca import PCAModel
+from gramian.sources.rows import Block, RowSource
+
+
+def deviations(model: PCAModel) -> HostArray:
+    """Return the standard deviation along each component, zero for null directions (k,), in float64.
+
+    Computes  s / sqrt(W - ddof)  from the singular values: right also where their squares overflow.
+    """
+    s = to_host(model.singular_values).astype(FLOAT64)
+    spread = s / np.sqrt(max(model.weight - model.options.ddof, 0.0) or 1.0)
+    spread[model.rank :] = 0.0
+    return spread
+
+
+def whitening(model: PCAModel) -> Array:
+    """Return what each score is multiplied by to have unit variance (k,); zero for null directions.
+
+    A null direction holds rounding alone. One over its deviation would make noise of the size of the signal.
+    """
+    spread = deviations(model)
+    factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+    return from_host(factors, like=model.components, dtype=dtype_of(model.components))
+
+
+def covariance(model: PCAModel) -> Array:
+    """Return the covariance of the rows under the model (d, d).
+
+    Computes  V' diag(variances - s2) V + s2 I,  divided by the scale factors of both columns when the model
+    scaled its columns.  Cost: d^2 k operations and one d x d matrix.
+    """
+    V, lam = to_host(model.components).astype(FLOAT64), _variances(model)
+    matrix = (V.T * (lam - model.noise_variance)) @ V
+    matrix.flat[:: len(matrix) + 1] += model.noise_variance
+    return _where_rows_live(_rescaled(matrix, model, power=-1), model)
+
+
+def precision(model: PCAModel) -> Array:
+    """Return the inverse of :func:`covariance` (d, d), by the eigenvalues instead of an inversion.
+
+    Computes  V' diag(1/variances - 1/s2) V + I/s2.  Where the covariance is singular (no noise, and fewer
+    directions than columns) this is its pseudo-inverse.  Cost: d^2 k operations and one d x d matrix.
+    """
+    V, lam = to_host(model.components).astype(FLOAT64), _variances(model)
+    outside = 1.0 / model.noise_variance if model.noise_variance > 0 else 0.0
+    inverse = np.divide(1.0, lam, out=np.zeros_like(lam), where=lam > 0)
+    matrix = (V.T * (inverse - outside)) @ V
+    matrix.flat[:: len(matrix) + 1] += outside
+    return _where_rows_live(_rescaled(matrix, model, power=1), model)
+
+
+def log_likelihood(model: PCAModel, source: RowSource) -> Array:
+    """Return the log-density of each row under the model (n,).
+
+    Computes  -(q log 2 pi + log det C + z' diag(1/variances) z + r^2/s2) / 2  with z the scores, r the distance
+    to the subspace and q = d.  Without noise and with fewer directions than columns the Gaussian is flat: its
+    density is taken within its subspace (q = rank), and a row off the subspace has log-density -inf.
+
+    Cost: one pass, 4 n d k operations.
+    """
+    return source.map_rows(_LogLikelihood.of(model))
+
+
+def hotelling_t2(model: PCAModel, source: RowSource) -> Array:
+    """Return Hotelling's T2 of each row (n,): its squared distance from the mean in standard deviations.
+
+    Computes  sum of scores^2 / variances  over the components; null directions count nothing.
+    Cost: one pass, 2 n d k operations.
+    """
+    return source.map_rows(partial(_t2, model, whitening(model)))
+
+
+def reconstruction_error(model: PCAModel, source: RowSource) -> Array:
+    """Return the squared distance of each row from its reconstruction (n,), also called Q or SPE.
+
+    Computes  |x - reconstruct(project(x))|^2.  Over the rows of the fit its mean is the sum of the variances
+    left out (with ddof=0).  Cost: one pass, 4 n d k operations.
+    """
+    return source.map_rows(partial(_squared_error, model))
+
+
+@dataclass(frozen=True, eq=False)
+class _LogLikelihood:
+    """Log-density of the rows of one block."""
+
+    model: PCAModel
+    precisions: Array
+    outside: float
+    constant: float
+
+    @classmethod
+    def of(cls, model: PCAModel) -> "_LogLikelihood":
+        lam, s2, d = _variances(model), model.noise_variance, model.n_columns
+        used = lam > 0
+        dimensions = d if s2 > 0 else int(used.sum())
+        log_det = float(np.log(lam[used]).sum()) + ((d - len(lam)) * log(s2) if s2 > 0 else 0.0)
+        if model.factor is not None:
+            log_det -= 2.0 * float(np.log(to_host(model.factor)).sum())
+        precisions = np.divide(1.0, lam, out=np.zeros_like(lam), where=used)
+        outside = 1.0 / s2 if s2 > 0 else np.inf if dimensions < d else 0.0
+        constant = dimensions * log(2.0 * pi) + log_det
+        return cls(model, from_host(precisions, like=model.components), outside, constant)
+
+    def __call__(self, block: Block) -> Array:
+        scores = cast(_scores(self.model, block), FLOAT64)
+        squares = (scores * scores) @ self.precisions
+        if self.outside > 0:
+            squares = squares + self._outside(block, scores)
+        return cast(-0.5 * (squares + self.constant), dtype_of(self.model.components))
+
+    def _outside(self, block: Block, scores: Array) -> Array:
+        xp = namespace_of(scores)
+        residual = cast(_standard_error(self.model, block), FLOAT64)
+        if np.isfinite(self.outside):
+            return residual * self.outside
+        # On the subspace the residual is rounding, sqrt(eps) of the row at most; off it, density is zero.
+        size = residual + xp.sum(scores * scores, axis=1)
+        off = residual > eps_of(dtype_of(self.model.components)) * size
+        return xp.where(off, xp.full_like(residual, np.inf), xp.zeros_like(residual))
+
+
+def _variances(model: PCAModel) -> HostArray:
+    """Return the variances, none under the noise and zero beyond the rank, in float64."""
+    lam = np.maximum(to_host(model.variances).astype(FLOAT64), model.noise_variance)
+    if model.noise_variance == 0:
+        lam[model.rank :] = 0.0
+    return lam
+
+
+def _rescaled(matrix: HostArray, model: PCAModel, *, power: int) -> HostArray:
+    if model.factor is None:
+        return matrix
+    factor = to_host(model.factor).astype(FLOAT64) ** power
+    return matrix * factor[:, None] * factor[None, :]
+
+
+def _where_rows_live(matrix: HostArray, model: PCAModel) -> Array:
+    return from_host(matrix, like=model.components, dtype=dtype_of(model.components))
+
+
+def _scores(model: PCAModel, block: Block) -> Array:
+    return model.project(block.rows)
+
+
+def _t2(model: PCAModel, factors: Array, block: Block) -> Array:
+    scores = _scores(model, block) * factors
+    return namespace_of(scores).sum(scores * scores, axis=1)
+
+
+def _squared_error(model: PCAModel, block: Block) -> Array:
+    rows: Any = block.rows.toarray() if hasattr(block.rows, "indptr") else block.rows
+    difference = rows - model.reconstruct(_scores(model, block))
+    return namespace_of(difference).sum(difference * difference, axis=1)
+
+
+def _standard_error(model: PCAModel, block: Block) -> Array:
+    """Squared distance to the subspace, measured in the scaled columns that the components live in."""
+    rows: Any = block.rows.toarray() if hasattr(block.rows, "indptr") else block.rows
+    difference = rows - model.reconstruct(_scores(model, block))
+    if model.factor is not None:
+        difference = difference * model.factor
+    return namespace_of(difference).sum(difference * difference, axis=1)

@@ -1,0 +1,110 @@
+"""The d x d operator of PCA: sums of products of standardized rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.operators.centering import Standardization
+from gramian.operators.factor import RowTriangle, add, merge_triangles
+from gramian.operators.held import HeldMatrix
+from gramian.operators.symmetric import Product, SymmetricOperator
+from gramian.sources.moments import Moments, measure_moments
+from gramian.sources.rows import Block, RowSource
+
+
+class Covariance(SymmetricOperator):
+    """Scatter of the standardized rows, applied without forming it.
+
+    Computes  V -> Xs' (Xs V)  with  Xs = diag(sqrt w) (X - 1 mean') diag(factor): the covariance times its divisor
+    W - ddof, so that its eigenvalues are the squared singular values of Xs.
+
+    Dense blocks are centered as they arrive, so a large mean costs no digits; sparse blocks stay sparse and
+    pay a rank-one correction instead (see :mod:`gramian.operators.centering`).
+
+    Cost of ``apply`` to k vectors: 4 n d k operations, one pass over the rows, and working memory for d k numbers a
+    worker and one block. ``materialize``: n d^2 operations, one pass, d^2 numbers.
+
+    Not for n much smaller than d: :class:`~gramian.operators.gram.Gram` is the same problem on the smaller side.
+
+    Parameters
+    ----------
+    source : RowSource
+    moments : Moments
+        Of the rows of ``source``; a scatter in it makes ``materialize`` free.
+    standardization : Standardization
+    """
+
+    is_psd = True
+
+    def __init__(self, source: RowSource, moments: Moments, standardization: Standardization) -> None:
+        self.source = source
+        self.moments = moments
+        self.standardization = standardization
+        self.size = source.n_columns
+        self.dtype = FLOAT64
+        self.applications = 0
+
+    def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
+        """Return Xs'(Xs V): float32 products, summed in float64, when ``accuracy`` allows and rows are float32."""
+        self.applications += 1
+        coarse = self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= 50 * eps_of(FLOAT32)
+        dtype = FLOAT32 if coarse else FLOAT64
+        fold = _ApplyRows(self.standardization, cast(V, dtype))
+        values = self.source.reduce(fold, add)
+        return Product(cast(values, FLOAT64), 8 * eps_of(dtype))
+
+    def like(self) -> Array:
+        """Return a small array of the library and device of the rows."""
+        return self.source.like()
+
+    def trace(self) -> float:
+        """Return the sum of squares of the standardized rows."""
+        factor = self.standardization.factor
+        squares = self.moments.squares if factor is None else self.moments.squares * factor**2
+        return float(squares.sum())
+
+    def materialize(self) -> HeldMatrix:
+        """Form Xs'Xs; its scaling costs no pass, because a scatter is scaled entry by entry without loss."""
+        if self.moments.scatter is None:
+            self.moments = measure_moments(self.source, center=self.standardization.centered)
+            self.applications += 1
+        factor = self.standardization.factor
+        matrix, error = self.moments.scatter, self.moments.error
+        if factor is not None:
+            scale = from_host(factor, like=matrix)
+            matrix = matrix * scale[:, None] * scale[None, :]
+        return HeldMatrix(matrix, error=error)
+
+    def root(self, V: Array) -> HostArray:
+        """Return the triangle of Xs V by TSQR: one pass."""
+        self.applications += 1
+        s = V.shape[1]
+        R = self.source.reduce(RowTriangle(self.standardization, V), merge_triangles, state_bytes=32 * s * s)
+        return np.asarray(R)
+
+    def amplification(self, values: HostArray) -> HostArray:
+        """Return ones: the vectors are the components themselves."""
+        return np.ones_like(values)
+
+
+@dataclass(frozen=True, eq=False)
+class _ApplyRows:
+    standardization: Standardization
+    V: Array
+
+    def __call__(self, state: Any, block: Block) -> Any:
+        if hasattr(block.rows, "indptr"):
+            Y = self.standardization.times(block, self.V)
+            part = self.standardization.transposed_times(block, Y)
+        else:
+            rows = self.standardization.rows(block, dtype=_dtype(self.V))
+            part = rows.T @ (rows @ self.V)
+        part = cast(part, FLOAT64)
+        return part if state is None else add(state, part)
+
+
+def _dtype(V: Array) -> np.dtype[Any]:
+    return FLOAT32 if V.dtype == namespace_of(V).float32 else FLOAT64

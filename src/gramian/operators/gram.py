@@ -1,0 +1,202 @@
+"""The n x n operator of dual PCA, and the way back to features."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
+from gramian.operators.centering import Standardization
+from gramian.operators.factor import ColumnTriangle, add, merge_triangles, taller_triangle
+from gramian.operators.held import HeldMatrix
+from gramian.operators.symmetric import Product, SymmetricOperator
+from gramian.sources.moments import SMALL_PROBLEM, Moments
+from gramian.sources.rows import Block, ColumnBlock, RowSource
+
+
+class Gram(SymmetricOperator):
+    """Inner products of the standardized rows, applied without forming them.
+
+    Computes  U -> Xs (Xs' U)  with Xs as in :class:`~gramian.operators.covariance.Covariance`; it has the same non-zero
+    eigenvalues, and ``to_features`` turns its eigenvectors u into components  v = Xs'u / sqrt(lambda).
+
+    Cost of ``apply`` to k vectors: 4 n d k operations; one pass where columns can be read in blocks, two passes
+    where only rows can. ``materialize``: n^2 d operations, one pass, n^2 numbers.
+
+    Not for d much smaller than n: the d x d problem is the smaller one.
+
+    Parameters
+    ----------
+    source : RowSource
+    moments : Moments
+        Of the rows of ``source``.
+    standardization : Standardization
+    """
+
+    is_psd = True
+
+    def __init__(self, source: RowSource, moments: Moments, standardization: Standardization) -> None:
+        self.source = source
+        self.moments = moments
+        self.standardization = standardization
+        self.size = source.n_rows
+        self.dtype = FLOAT64
+        self.applications = 0
+
+    def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
+        """Return Xs(Xs'V)."""
+        self.applications += 1
+        coarse = self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= 50 * eps_of(FLOAT32)
+        dtype = FLOAT32 if coarse else FLOAT64
+        V = cast(V, dtype)
+        if self.source.has_columns:
+            values = self.source.reduce_columns(_ApplyColumns(self.standardization, V), add)
+        else:
+            Y = self.source.reduce(_TransposedTimes(self.standardization, V), add)
+            values = self.source.map_rows(_Times(self.standardization, cast(Y, dtype)))
+        return Product(cast(values, FLOAT64), 8 * eps_of(dtype))
+
+    def like(self) -> Array:
+        """Return a small array of the library and device of the rows."""
+        return self.source.like()
+
+    def trace(self) -> float:
+        """Return the sum of squares of the standardized rows."""
+        factor = self.standardization.factor
+        squares = self.moments.squares if factor is None else self.moments.squares * factor**2
+        return float(squares.sum())
+
+    def materialize(self) -> HeldMatrix:
+        """Form Xs Xs'."""
+        self.applications += 1
+        n = self.size
+        if self.source.has_columns:
+            small = n * self.source.n_columns <= SMALL_PROBLEM
+            fold = _SquareColumns(self.standardization, FLOAT64 if small else self.source.dtype)
+            total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * n * n)
+            return HeldMatrix(completed(total.matrix), error=total.error)
+        fold_pairs = _InnerProducts(self.standardization, n)
+        matrix = self.source.reduce_pairs(fold_pairs, add, symmetric=True)
+        return HeldMatrix(completed(matrix), error=4 * eps_of(self.source.dtype))
+
+    def root(self, V: Array) -> HostArray:
+        """Return the triangle of Xs'V by TSQR over columns: one pass."""
+        self.applications += 1
+        if self.source.has_columns:
+            s = V.shape[1]
+            R = self.source.reduce_columns(
+                ColumnTriangle(self.standardization, V), merge_triangles, state_bytes=8 * s * s
+            )
+            return np.asarray(R)
+        return taller_triangle(None, self._transposed_times(V))
+
+    def to_features(self, U: Array) -> Array:
+        """Return Xs'U, (d, k): the components times their singular values when U holds eigenvectors. One pass."""
+        self.applications += 1
+        return self._transposed_times(U)
+
+    def _transposed_times(self, U: Array) -> Array:
+        if not self.source.has_columns:
+            return self.source.reduce(_TransposedTimes(self.standardization, U), add)
+        parts = self.source.reduce_columns(_ProjectColumns(self.standardization, U), _join)
+        return namespace_of(U).concatenate([parts[start] for start in sorted(parts)], axis=0) if isinstance(
+            U, np.ndarray
+        ) else namespace_of(U).concat([parts[start] for start in sorted(parts)], axis=0)
+
+    def amplification(self, values: HostArray) -> HostArray:
+        """Return sqrt(lambda_1 / lambda_i): the residual of  v = Xs'u / sqrt(lambda_i)  in the d x d problem.
+
+        Xs'Xs v - lambda v = Xs'(A u - lambda u) / sqrt(lambda), so a residual of u grows by at most s_1 / s_i.
+        """
+        positive = np.maximum(values, np.finfo(float).tiny)
+        return np.sqrt(np.maximum(positive[0] / positive, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class _ApplyColumns:
+    standardization: Standardization
+    V: Array
+
+    def __call__(self, state: Any, block: ColumnBlock) -> Any:
+        dtype = FLOAT32 if self.V.dtype == namespace_of(self.V).float32 else FLOAT64
+        columns = self.standardization.columns(block, dtype=dtype)
+        part = cast(columns @ (columns.T @ self.V), FLOAT64)
+        return part if state is None else add(state, part)
+
+
+@dataclass(frozen=True, eq=False)
+class _TransposedTimes:
+    standardization: Standardization
+    U: Array
+
+    def __call__(self, state: Any, block: Block) -> Any:
+        rows = self.U[block.start : block.start + block.rows.shape[0], :]
+        part = cast(self.standardization.transposed_times(block, rows), FLOAT64)
+        return part if state is None else add(state, part)
+
+
+@dataclass(frozen=True, eq=False)
+class _Times:
+    standardization: Standardization
+    V: Array
+
+    def __call__(self, block: Block) -> Array:
+        return self.standardization.times(block, self.V)
+
+
+@dataclass(frozen=True, eq=False)
+class _ProjectColumns:
+    standardization: Standardization
+    U: Array
+
+    def __call__(self, state: dict[int, Array] | None, block: ColumnBlock) -> dict[int, Array]:
+        state = {} if state is None else state
+        state[block.start] = self.standardization.columns(block).T @ self.U
+        return state
+
+
+def _join(left: dict[int, Array], right: dict[int, Array]) -> dict[int, Array]:
+    return left | right
+
+
+@dataclass(frozen=True, eq=False)
+class _SquareColumns:
+    standardization: Standardization
+    dtype: np.dtype[Any]
+
+    def __call__(self, state: SquareSum | None, block: ColumnBlock) -> SquareSum:
+        return add_squares(state, self.standardization.columns(block, dtype=self.dtype).T)
+
+
+@dataclass(frozen=True, eq=False)
+class _InnerProducts:
+    """Fill the lower triangle of Xs Xs' from pairs of row blocks, sparse ones without making them dense."""
+
+    standardization: Standardization
+    size: int
+
+    def __call__(self, state: HostArray | None, left: Block, right: Block) -> HostArray:
+        state = np.zeros((self.size, self.size), order="F") if state is None else state
+        rows = slice(right.start, right.start + right.rows.shape[0])
+        columns = slice(left.start, left.start + left.rows.shape[0])
+        if hasattr(left.rows, "indptr"):
+            state[rows, columns] = _sparse_products(self.standardization, right, left)
+        else:
+            state[rows, columns] = self.standardization.rows(right) @ self.standardization.rows(left).T
+        return state
+
+
+def _sparse_products(standardization: Standardization, left: Block, right: Block) -> HostArray:
+    """Return (L - 1m')F F(R - 1m')' for sparse blocks L, R: the product of sparse rows and rank-one corrections."""
+    factor = standardization.factor
+    squared = np.ones(left.rows.shape[1]) if factor is None else factor**2
+    scaled = left.rows.multiply(squared).tocsr()
+    out = np.asarray((scaled @ right.rows.T).toarray(), dtype=FLOAT64)
+    if standardization.centered:
+        mean = standardization.mean * squared
+        out -= (left.rows @ mean)[:, None] + (right.rows @ mean)[None, :] - mean @ standardization.mean
+    if left.weights is not None and right.weights is not None:
+        out *= np.sqrt(left.weights)[:, None] * np.sqrt(right.weights)[None, :]
+    return out

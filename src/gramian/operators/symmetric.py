@@ -1,0 +1,86 @@
+"""The contract between a matrix and a method: a symmetric map that a solver can only apply.
+
+A solver never sees rows, kernels or files. It asks an operator for products with blocks of vectors, and
+each product is at least one pass over the data, so products are counted::
+
+    product = operator.apply(V)          # product.values = A @ V, product.error = its relative error
+
+An operator that has a factor (A = F'F) also gives ``root``: the triangle R of a QR factorization of F V,
+which keeps the digits that forming V'AV would square away.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray
+
+
+class Product(NamedTuple):
+    """A @ V, and the error of that product relative to the norm of A times the norm of V."""
+
+    values: Array
+    error: float
+
+
+class SymmetricOperator(ABC):
+    """A symmetric m x m map (m is d or n) known by what it does to blocks of vectors.
+
+    Attributes
+    ----------
+    size : int
+        m.
+    dtype : numpy.dtype
+        Precision of the vectors.
+    is_psd : bool
+        Whether no eigenvalue is negative.
+    applications : int
+        Products made so far; each is at least one pass over the data.
+    """
+
+    size: int
+    dtype: np.dtype[Any]
+    is_psd: bool
+    applications: int
+
+    @abstractmethod
+    def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
+        """Return A @ V and the relative error of that product.
+
+        The operator picks the cheapest precision that meets ``accuracy``; ``None`` asks for its best.
+        """
+
+    @abstractmethod
+    def like(self) -> Array:
+        """Return a small array of the library and device that vectors must have."""
+
+    @abstractmethod
+    def trace(self) -> float:
+        """Return the sum of all eigenvalues."""
+
+    @abstractmethod
+    def materialize(self) -> "MatrixLike":
+        """Form the matrix: m^2 numbers."""
+
+    @abstractmethod
+    def root(self, V: Array) -> HostArray | None:
+        """Return R with R'R = V'AV, from a QR factorization of the factor; ``None`` when there is no factor."""
+
+    @abstractmethod
+    def amplification(self, values: HostArray) -> HostArray:
+        """Return, for each eigenvalue, how much a residual grows on its way to the caller's space."""
+
+
+class MatrixLike(SymmetricOperator):
+    """An operator whose matrix is held in memory.
+
+    Attributes
+    ----------
+    matrix : array (m, m)
+    error : float
+        Rounding made while forming it, relative to its largest eigenvalue.
+    """
+
+    matrix: Array
+    error: float

@@ -1,0 +1,1 @@
+"""What will be done, why, and at what price; and what the machine offers."""

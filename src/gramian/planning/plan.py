@@ -1,0 +1,284 @@
+"""What will be done, why, and at what price: a pure function of shape, type, k, tolerance, budget and machine.
+
+The prices are operations and bytes moved, turned into seconds by two rates only to compare one way with another.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.precision import FLOAT64, resolve_tolerance
+from gramian.eigen.direct import Direct
+from gramian.eigen.krylov import Krylov
+from gramian.eigen.pairs import EigenSolver
+from gramian.eigen.power import Power
+from gramian.errors import MemoryBudgetError
+from gramian.planning.machine import MEGABYTE, cores, total_memory
+
+FLOP_RATE = 8.5e10
+"""Operations a second of SYRK on two cores in float64 (benchmarks: floor rows of 4,000 x 4,000)."""
+
+BYTE_RATE = 1.0e10
+"""Bytes a second of a pass over memory (benchmarks: floor rows of 1,000,000 x 100)."""
+
+FORECAST = 60
+"""Applications assumed for a spectrum not yet seen: what noise of size 4,000 takes for twenty pairs."""
+
+DIRECT_SIZE = 1500
+"""Size up to which a dense solve for few pairs is no slower than an iteration (benchmarks: 100,000 x 1,000)."""
+
+OVERSAMPLE = 10
+"""Columns beside k that memory is planned for."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that a plan depends on.
+
+    Attributes
+    ----------
+    n, d : int
+        Rows and columns.
+    entries : int
+        Stored numbers: n d for dense rows.
+    itemsize : int
+        Bytes a number of the rows.
+    k : int or None
+        Pairs wanted; ``None`` when the whole spectrum is needed.
+    sparse, by_columns : bool
+        Whether rows are sparse, and whether blocks of columns can be read.
+    tol : float
+    solver : str
+        "auto" or what was asked for.
+    budget : int
+        Bytes that the work may take beyond the rows.
+    """
+
+    n: int
+    d: int
+    entries: int
+    itemsize: int
+    k: int | None
+    sparse: bool
+    by_columns: bool
+    tol: float
+    solver: str
+    budget: int
+
+    @property
+    def m(self) -> int:
+        """The smaller side."""
+        return min(self.n, self.d)
+
+    @property
+    def wanted(self) -> int:
+        """Pairs wanted, all of the smaller side when the whole spectrum is needed."""
+        return self.m if self.k is None else min(self.k, self.m)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The chosen way: operator, solver, the reason in a sentence, and the predicted price.
+
+    Attributes
+    ----------
+    operator : str
+        "covariance" (d x d) or "gram" (n x n).
+    held : bool
+        Whether the small matrix is formed.
+    solver : EigenSolver
+    reason : str
+    passes : int
+        Passes over the rows; for an iteration, the number assumed for a hard spectrum.
+    operations : float
+    peak_bytes : int
+        Memory beyond the rows; never less than what is used.
+    """
+
+    operator: str
+    held: bool
+    solver: EigenSolver
+    reason: str
+    passes: int
+    operations: float
+    peak_bytes: int
+
+    def __str__(self) -> str:
+        size = "d x d covariance" if self.operator == "covariance" else "n x n Gram matrix"
+        how = "formed" if self.held else "applied, never formed"
+        return (
+            f"{type(self.solver).__name__} on the {size} ({how}), {self.reason}\n"
+            f"about {self.passes} passes, {self.operations:.2g} operations, {self.peak_bytes / 1e6:.0f} MB beyond the rows"
+        )
+
+
+def plan_pca(facts: Facts) -> Plan:
+    """Choose how to find the principal components of rows with these facts.
+
+    Raises
+    ------
+    MemoryBudgetError
+        When no way fits the budget; the sentence says what would.
+    """
+    side = _side(facts)
+    ways = {"power": _power, "krylov": _iterate_on_rows, "arpack": _iterate_on_rows, "randomized": _iterate}
+    plan = ways.get(facts.solver, _dense if facts.solver != "auto" else _cheapest)(facts, side)
+    if plan.peak_bytes > facts.budget and plan.held and facts.wanted <= facts.m // 4:
+        plan = _iterate_on_rows(facts, side)
+    if plan.peak_bytes > facts.budget:
+        raise _too_large(facts, plan)
+    return plan
+
+
+def plan(
+    X: Any,
+    n_components: int | None = None,
+    *,
+    tol: float = 0.0,
+    svd_solver: str = "auto",
+    memory_budget: int | None = None,
+) -> Plan:
+    """Say how ``PCA(n_components).fit(X)`` would go about it, without touching the numbers.
+
+    Parameters
+    ----------
+    X : array, sparse array or table (n, d)
+        Only its shape, type and number of stored entries are looked at.
+    n_components : int, optional
+        ``None`` for all, or where a rule needs the whole spectrum.
+    tol, svd_solver, memory_budget
+        As for :class:`~gramian.estimators.PCA`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> print(plan(np.zeros((200, 5000)), 10).operator)
+    gram
+    """
+    n, d = X.shape
+    dtype = np.dtype(getattr(X, "dtype", FLOAT64)) if isinstance(getattr(X, "dtype", None), np.dtype) else FLOAT64
+    dtype = dtype if dtype.kind == "f" and dtype.itemsize in {4, 8} else FLOAT64
+    sparse = hasattr(X, "nnz")
+    return plan_pca(
+        Facts(
+            n=n,
+            d=d,
+            entries=int(X.nnz) if sparse else n * d,
+            itemsize=dtype.itemsize,
+            k=n_components,
+            sparse=sparse,
+            by_columns=not sparse,
+            tol=resolve_tolerance(tol, dtype),
+            solver=svd_solver,
+            budget=memory_budget or default_budget(),
+        )
+    )
+
+
+def default_budget() -> int:
+    """Return the bytes that work may take when nothing is said: three quarters of the machine's memory."""
+    return total_memory() * 3 // 4
+
+
+def _side(facts: Facts) -> str:
+    if facts.solver == "gram":
+        return "gram"
+    return "gram" if facts.n < facts.d else "covariance"
+
+
+def _cheapest(facts: Facts, side: str) -> Plan:
+    """Dense for a small side or many pairs; else the cheaper of iterating on the matrix and on the rows."""
+    m, k = facts.m, facts.wanted
+    if m <= DIRECT_SIZE or k > m // 5:
+        return _dense(facts, side)
+    seconds_rows = FORECAST * _apply_seconds(facts)
+    seconds_held = _forming(facts) / FLOP_RATE + FORECAST * 8 * m * m / BYTE_RATE + m**3 / (3 * FLOP_RATE)
+    return _iterate(facts, side) if seconds_held < seconds_rows else _iterate_on_rows(facts, side)
+
+
+def _apply_seconds(facts: Facts) -> float:
+    if facts.sparse:
+        return 4.0 * facts.entries * 8 / 2e9
+    return 3 * facts.itemsize * facts.entries / BYTE_RATE + 4.0 * facts.entries * 8 / FLOP_RATE
+
+
+def _forming(facts: Facts) -> float:
+    """Count the operations of forming the small matrix."""
+    if facts.sparse:
+        # Every pair of entries in a row (or column) is one product, at a fiftieth of the dense rate.
+        return 50.0 * facts.entries**2 / max(facts.n, facts.d)
+    return float(facts.n) * facts.d * facts.m
+
+
+def _dense(facts: Facts, side: str) -> Plan:
+    m = facts.n if side == "gram" else facts.d
+    k = facts.wanted
+    solve = 9.0 * m**3 if k > m // 3 else 4.0 / 3 * m**3
+    why = (
+        f"because the smaller side is {m:,}: a dense solve is exact and proves itself"
+        if m <= DIRECT_SIZE
+        else f"because {k:,} of {m:,} pairs are wanted: too many for an iteration to pay"
+    )
+    passes = (1 if side == "covariance" else 2) + 1
+    return Plan(side, True, Direct(), why, passes, _forming(facts) + solve, _dense_bytes(facts, side, m))
+
+
+def _iterate(facts: Facts, side: str) -> Plan:
+    if facts.m <= DIRECT_SIZE:
+        return _dense(facts, side)
+    m, solver = facts.m, _krylov(facts)
+    why = f"because forming {m:,} x {m:,} once is cheaper than {FORECAST} passes"
+    work = _forming(facts) + FORECAST * 2.0 * m * m * 8 + m**3 / 3
+    return Plan(side, True, solver, why, 2, work, _dense_bytes(facts, side, m) + _basis_bytes(facts, m))
+
+
+def _iterate_on_rows(facts: Facts, side: str) -> Plan:
+    if facts.m <= 64 or facts.wanted > facts.m // 3:
+        return _dense(facts, side)
+    m = facts.m
+    why = f"because a {m:,} x {m:,} matrix would cost more to form than to apply"
+    work = FORECAST * 4.0 * facts.entries * 8
+    return Plan(side, False, _krylov(facts), why, FORECAST, work, _basis_bytes(facts, m) + _pass_bytes(facts))
+
+
+def _power(facts: Facts, side: str) -> Plan:
+    m = facts.n if side == "gram" else facts.d
+    why = "because the power method was asked for"
+    held = m <= 4 * DIRECT_SIZE
+    memory = _dense_bytes(facts, side, m) if held else _basis_bytes(facts, m) + _pass_bytes(facts)
+    solver = Power(tol=facts.tol)
+    return Plan(side, held, solver, why, 2 if held else FORECAST * facts.wanted, _forming(facts), memory)
+
+
+def _krylov(facts: Facts) -> Krylov:
+    k = facts.wanted
+    return Krylov(tol=facts.tol, block=int(np.clip(k // 4, 8, 32)), basis=10 * (k + OVERSAMPLE))
+
+
+def _dense_bytes(facts: Facts, side: str, m: int) -> int:
+    """Bytes of a dense way: the matrix, LAPACK's copy, vectors and workspace, and what a pass holds."""
+    matrices = 5 if facts.wanted > m // 3 else 3
+    held = 8 * m * m * matrices
+    vectors = 8 * (facts.n + facts.d) * (facts.wanted + OVERSAMPLE) * (2 if side == "gram" else 1)
+    return held + vectors + _pass_bytes(facts)
+
+
+def _basis_bytes(facts: Facts, m: int) -> int:
+    k = facts.wanted
+    return 8 * (2 * m * 10 * (k + OVERSAMPLE) + 2 * (facts.n + facts.d) * (k + OVERSAMPLE))
+
+
+def _pass_bytes(facts: Facts) -> int:
+    """Bytes that a pass holds: a few blocks a worker, and half of a sparse block's entries once more."""
+    blocks = min(4 * 32 * MEGABYTE, 4 * 8 * facts.entries) * max(1, cores() // 2)
+    return blocks + (facts.entries * 16 if facts.sparse else 0) + MEGABYTE
+
+
+def _too_large(facts: Facts, plan: Plan) -> MemoryBudgetError:
+    solver = type(plan.solver).__name__
+    message = (
+        f"{solver} on {facts.n:,} x {facts.d:,} rows with {facts.wanted:,} components needs {plan.peak_bytes / 1e9:.2f} GB beyond "
+        f"the rows, and memory_budget is {facts.budget / 1e9:.2f} GB. Ask for fewer components (n_components), or raise memory_budget."
+    )
+    return MemoryBudgetError(message, needed=plan.peak_bytes, budget=facts.budget)

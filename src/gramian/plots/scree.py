@@ -1,0 +1,90 @@
+"""The scree: what each component holds, what they hold together, and the cut."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from gramian.plots.axes import axes_or_new, plain_frame
+from gramian.plots.palette import KEPT, MUTED, RUNNING
+from gramian.views.scree import Scree
+
+_WIDEST_NAMED = 15  # With more bars than this, a share does not fit into one.
+_TALL_ENOUGH = 0.06  # A bar lower than this cannot hold a line of text.
+_MOST_MARKS = 40  # Beyond it, marks on the line melt together.
+
+
+def plot_scree(scree: Scree, *, ax: Axes | None = None) -> Axes:
+    """Draw the share of every component as bars, their running sum as a line, and the cut.
+
+    Both are shares of the same total, so they share one axis; a second one would let the line be moved
+    against the bars at will.
+
+    Parameters
+    ----------
+    scree : Scree
+        From ``gramian.views.scree_of``.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure unless given.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> shares = np.array([0.6, 0.3, 0.1])
+    >>> ax = plot_scree(Scree(shares, shares, shares.cumsum(), 2, 1 / 3), ax=Figure().subplots())
+    >>> ax.get_ylabel()
+    'share of the variance'
+    """
+    ax = axes_or_new(ax)
+    positions = np.arange(1, len(scree.shares) + 1)
+    _draw_bars(ax, scree, positions)
+    _draw_running_sum(ax, scree, positions)
+    _draw_cut(ax, scree)
+    ax.set(
+        xlabel="component", ylabel="share of the variance", ylim=(0.0, 1.06), xlim=(0.4, len(positions) + 0.6)
+    )
+    ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, decimals=0))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    plain_frame(ax)
+    return ax
+
+
+def _draw_bars(ax: Axes, scree: Scree, positions: np.ndarray) -> None:
+    """Bars before the cut in color, those behind it in gray; large shares are written into the kept ones."""
+    colors = [KEPT if position <= scree.chosen else MUTED for position in positions]
+    ax.bar(positions, scree.shares, width=0.76, color=colors)
+    if len(positions) > _WIDEST_NAMED:
+        return
+    for position, share in zip(positions[: scree.chosen], scree.shares, strict=False):
+        if share >= _TALL_ENOUGH:
+            inside = ax.annotate(f"{share:.0%}", (position, share), (0, -3), textcoords="offset points")
+            inside.set(color="#ffffff", ha="center", va="top", fontsize="x-small")
+
+
+def _draw_running_sum(ax: Axes, scree: Scree, positions: np.ndarray) -> None:
+    """The cumulative share, named under its later half, where a rising line leaves room."""
+    mark = "o" if len(positions) <= _MOST_MARKS else ""
+    ax.plot(positions, scree.cumulative, color=RUNNING, marker=mark, markersize=4, linewidth=1.5)
+    if not len(positions):
+        return
+    middle = len(positions) // 2
+    place = (positions[middle], scree.cumulative[middle])
+    ax.annotate("all up to here", place, (3, -6), textcoords="offset points", va="top", color=RUNNING)
+
+
+def _draw_cut(ax: Axes, scree: Scree) -> None:
+    """A dashed line behind the last component kept; what lies before it is written between bars and line."""
+    k = len(scree.shares)
+    if not scree.chosen:
+        return
+    ax.axvline(scree.chosen + 0.5, color=MUTED, linestyle=(0, (4, 3)), linewidth=1.0)
+    after = min(scree.chosen, k - 1)
+    height = (scree.shares[after] + scree.kept) / 2
+    offset, side = ((6, 0), "left") if scree.chosen <= k / 2 else ((-6, 0), "right")
+    words = f"{scree.chosen} kept: {scree.kept:.0%}"
+    place = (scree.chosen + 0.5, height)
+    ax.annotate(words, place, offset, textcoords="offset points", ha=side, va="center")

@@ -1,0 +1,232 @@
+"""Count, mean and scatter of rows: weighted, mergeable, and safe for any mean.
+
+The scatter is never  X'X - n mean mean'. Rows are shifted by a provisional mean first, so that what is
+squared is of the size of the spread; the small difference between the provisional mean and the true one
+is corrected afterwards by a rank-one term that is small too.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import blas
+
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_host, is_numpy, namespace_of, to_host
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
+from gramian.sources.finiteness import require_finite
+from gramian.sources.rows import Block, RowSource
+
+SAMPLE_ROWS = 1024
+"""Rows whose mean is the provisional shift, spread evenly over the source."""
+
+SMALL_PROBLEM = 1 << 21
+"""Numbers under which float32 rows are simply taken to float64: nothing is gained by less."""
+
+SAFE_SQUARES = {FLOAT64: (1e-200, 1e200), FLOAT32: (1e-24, 1e28)}
+"""Sums of squares outside this range have lost digits to underflow, or all of them to overflow."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """What one pass over the rows leaves: enough for the covariance and for merging.
+
+    Computes  mean = sum w x / W,  scatter = sum w (x - mean)(x - mean)',  W = sum w.
+
+    Attributes
+    ----------
+    count : int
+        Rows seen.
+    weight : float
+        W, the sum of the weights; the count when there are none.
+    mean : numpy array (d,), float64
+    squares : numpy array (d,), float64
+        Diagonal of the scatter.
+    scatter : array (d, d), float64, or None
+        On the host for NumPy and sparse rows, with the rows for torch.
+    error : float
+        Relative size of the rounding in the scatter (of its largest eigenvalue).
+    lost : float
+        Upper bound of the sum of squares that a rank-limited state has dropped; zero when exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.sources.dense import DenseRows
+    >>> X = np.array([[1.0, 2.0], [3.0, 2.0], [5.0, 5.0]])
+    >>> whole = measure_moments(DenseRows(X))
+    >>> halves = measure_moments(DenseRows(X[:1])).merge(measure_moments(DenseRows(X[1:])))
+    >>> bool(np.allclose(whole.scatter, halves.scatter)) and whole.count == halves.count
+    True
+    """
+
+    count: int
+    weight: float
+    mean: HostArray
+    squares: HostArray
+    scatter: Array | None
+    error: float = 0.0
+    lost: float = 0.0
+
+    def merge(self, other: "Moments") -> "Moments":
+        """Return the moments of both sets of rows together (Chan, Golub and LeVeque, 1979, eq. 2.1)."""
+        weight = self.weight + other.weight
+        delta = other.mean - self.mean
+        step = self.weight * (other.weight / weight)
+        scatter = None
+        if self.scatter is not None and other.scatter is not None:
+            scatter = self.scatter + other.scatter + step * np.outer(delta, delta)
+        return Moments(
+            count=self.count + other.count,
+            weight=weight,
+            mean=self.mean + delta * (other.weight / weight),
+            squares=self.squares + other.squares + step * delta * delta,
+            scatter=scatter,
+            error=max(self.error, other.error),
+            lost=self.lost + other.lost,
+        )
+
+
+def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = True) -> Moments:
+    """Measure count, mean and scatter in one pass over the rows.
+
+    A second pass is made only when the provisional shift turns out to be far from the mean compared with
+    the spread (a source whose even sample misleads), so that the correction would cost digits.
+
+    Parameters
+    ----------
+    source : RowSource
+    scatter : bool, default=True
+        Whether to form the d x d matrix; without it only its diagonal is summed.
+    center : bool, default=True
+        With ``False`` the mean is taken as zero: second moments about the origin.
+
+    Cost: n d^2 operations with ``scatter`` (4 n d without), one pass, and memory for one d x d matrix a
+    worker and one block.
+    """
+    shift = _provisional_mean(source) if center else np.zeros(source.n_columns)
+    moments, drift = _pass(source, shift, scatter=scatter, center=center)
+    if not np.all(np.isfinite(moments.mean)):
+        require_finite(source)
+    # A correction 1e4 times the spread would cost eight of sixteen digits; the true mean costs a pass.
+    if center and not source.is_sparse and np.any(drift > 1e4 * moments.squares) and np.all(np.isfinite(drift)):
+        moments, _ = _pass(source, moments.mean, scatter=scatter, center=True)
+    return moments
+
+
+def squares_are_safe(moments: Moments, dtype: np.dtype[Any]) -> bool:
+    """Tell whether the squares neither overflowed nor underflowed in the precision of the rows."""
+    low, high = SAFE_SQUARES[np.dtype(dtype)]
+    largest = float(np.max(moments.squares, initial=0.0))
+    return low < largest < high
+
+
+def _provisional_mean(source: RowSource) -> HostArray:
+    """Return the mean of evenly spaced rows, exact for constant columns; zero for sparse rows."""
+    if source.is_sparse:
+        return np.zeros(source.n_columns)
+    blocks = range(0, source.n_blocks, max(1, source.n_blocks // 64))
+    each = -(-SAMPLE_ROWS // len(blocks))
+    first = None
+    sums, count = np.zeros(source.n_columns), 0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for i in blocks:
+            rows = source.block(i).rows
+            sample = cast(rows[:: max(1, rows.shape[0] // each), :], FLOAT64)
+            first = sample[0, :] if first is None else first
+            sums += to_host((sample - first).sum(axis=0))
+            count += sample.shape[0]
+        return sums if first is None else to_host(first) + sums / count
+
+
+class _Sums(NamedTuple):
+    """Running sums about a fixed shift."""
+
+    weight: float
+    first: HostArray
+    second: HostArray | None
+    squares: SquareSum | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Take a block of rows into the running sums about a fixed shift."""
+
+    shift: HostArray
+    scatter: bool
+    dtype: np.dtype[Any]
+
+    def __call__(self, state: _Sums | None, block: Block) -> _Sums:
+        weight = float(block.rows.shape[0]) if block.weights is None else float(block.weights.sum())
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            part = (self._sparse if hasattr(block.rows, "indptr") else self._dense)(state, block)
+        part = part._replace(weight=weight)
+        return part if state is None else _join(state, part, part.squares)
+
+    def _dense(self, state: _Sums | None, block: Block) -> _Sums:
+        rows = cast(block.rows, self.dtype) - from_host(self.shift, like=block.rows, dtype=self.dtype)
+        xp = namespace_of(rows)
+        if block.weights is None:
+            root = xp.ones(rows.shape[0], dtype=rows.dtype, **device_of(rows))
+        else:
+            root = from_host(np.sqrt(to_host(block.weights)), like=rows, dtype=self.dtype)
+            rows *= root[:, None]
+        first = to_host(root @ rows).astype(FLOAT64, copy=False)
+        if self.scatter:
+            return _Sums(0.0, first, None, add_squares(None if state is None else state.squares, rows))
+        return _Sums(0.0, first, to_host(xp.sum(rows * rows, axis=0)).astype(FLOAT64, copy=False), None)
+
+    def _sparse(self, state: _Sums | None, block: Block) -> _Sums:
+        rows = block.rows
+        weighted = rows if block.weights is None else rows.multiply(block.weights[:, None]).tocsr()
+        first = np.asarray(weighted.sum(axis=0, dtype=FLOAT64)).ravel()
+        products = rows.data.astype(FLOAT64) * weighted.data
+        second = np.bincount(rows.indices, weights=products, minlength=rows.shape[1])
+        if not self.scatter:
+            return _Sums(0.0, first, second, None)
+        square = SquareSum((rows.T @ weighted).toarray(order="F").astype(FLOAT64), 4 * eps_of(rows.dtype))
+        if state is not None and state.squares is not None:
+            square = merge_squares(state.squares, square)
+        return _Sums(0.0, first, second, square)
+
+
+def _join(left: _Sums, right: _Sums, squares: SquareSum | None) -> _Sums:
+    second = None if left.second is None or right.second is None else left.second + right.second
+    return _Sums(left.weight + right.weight, left.first + right.first, second, squares)
+
+
+def _merge(left: _Sums, right: _Sums) -> _Sums:
+    if left.squares is None or right.squares is None:
+        return _join(left, right, None)
+    return _join(left, right, merge_squares(left.squares, right.squares))
+
+
+def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -> tuple[Moments, HostArray]:
+    """Make one pass; return the moments and, a column, the sum of squares that the correction removed."""
+    d = source.n_columns
+    dtype = working_dtype(source)
+    shift = shift.astype(dtype).astype(FLOAT64)
+    sums = source.reduce(_Fold(shift, scatter, dtype), _merge, state_bytes=8 * d * d if scatter else 0)
+    delta = sums.first / sums.weight if center else np.zeros(d)
+    drift = sums.weight * delta * delta
+    matrix, error = (None, 0.0) if sums.squares is None else sums.squares
+    second = to_host(namespace_of(matrix).linalg.diagonal(matrix)) if sums.second is None else sums.second
+    squares = np.maximum(second - drift, 0.0)
+    if matrix is not None:
+        matrix = _recentered(matrix, sums.weight, delta)
+    mean = shift + delta if center else np.zeros(d)
+    return Moments(source.n_rows, sums.weight, mean, squares, matrix, error), drift
+
+
+def working_dtype(source: RowSource) -> np.dtype[Any]:
+    """Return the precision in which blocks are multiplied: that of the rows, or float64 for few of them."""
+    return FLOAT64 if source.n_rows * source.n_columns <= SMALL_PROBLEM else source.dtype
+
+
+def _recentered(scatter: Array, weight: float, delta: HostArray) -> Array:
+    """Move the scatter from the shift to the mean and fill its upper triangle."""
+    if not is_numpy(scatter):
+        shift = from_host(delta, like=scatter)
+        return scatter - weight * shift[:, None] * shift[None, :]
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        return completed(blas.dsyr(-weight, delta, a=scatter, lower=1, overwrite_a=1))

@@ -1,0 +1,262 @@
+"""The one door: whatever a person passes as X becomes a source of rows.
+
+A new place that data can live is one new file and one line in :data:`DOORS`.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.arrays.namespace import Array, HostArray, cast, is_torch
+from gramian.arrays.precision import FLOAT32, FLOAT64
+from gramian.errors import InputError, NotSupportedError, ParameterError
+from gramian.sources.conversion import (
+    as_working_floats,
+    real_foreign_numbers,
+    real_numbers,
+    require_real_kind,
+    working_dtype,
+)
+from gramian.sources.dense import DenseRows
+from gramian.sources.finiteness import NonFinite, find_nonfinite, require_finite
+from gramian.sources.objects import array_of_lists, refuse_masked
+from gramian.sources.places import Names, dense_places, sparse_places
+from gramian.sources.rows import RowSource
+from gramian.sources.sparse import SparseRows
+from gramian.sources.table import is_table, open_table
+from gramian.sources.weights import check_weights
+
+__all__ = ["NonFinite", "as_source", "find_nonfinite", "require_finite"]
+
+
+def as_source(X: Any, *, weights: Any = None, column_names: Sequence[str] | None = None) -> RowSource:
+    """Open X as rows that can be read again and again, without copying what need not be copied.
+
+    Parameters
+    ----------
+    X : array (n, d), sparse array, table or list of lists
+        NumPy of any dtype, strides and byte order; masked arrays with nothing masked; SciPy sparse of any
+        format; torch and other arrays of the array API, which stay in their library; pandas, polars and Arrow
+        tables, and any other object that offers itself as a table or an array. A source passes through.
+    weights : array (n,), optional
+        How often each row counts: finite, not negative, not all zero.
+    column_names : sequence of str, optional
+        Names of the columns, in place of those a table has.
+
+    Returns
+    -------
+    RowSource
+        float32 rows stay float32 and float16 is worked in float32; all else is worked in float64.
+
+    Raises
+    ------
+    InputError
+        Complex numbers, dates, text, masked or missing entries, integers beyond 2**53, wrong shapes. NaN and
+        infinity in float arrays are found by the first pass over the rows instead (:func:`require_finite`).
+    NotSupportedError
+        Objects that are no rows of numbers at all, and ``numpy.matrix``.
+
+    Notes
+    -----
+    Cost: nothing that grows with X for native float32 and float64 of any layout, and for CSR in canonical
+    form. Integers, float16 and foreign byte orders are converted at once when small, else block by block on
+    every pass. Other sparse formats are copied once as CSR. Do not open the same X again for every call: a
+    source can be kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = as_source([[1, 2], [3, 4], [5, 6]], column_names=["left", "right"])
+    >>> source.n_rows, source.n_columns, source.dtype.name, source.column_names
+    (3, 2, 'float64', ('left', 'right'))
+    >>> as_source(np.array([1.0, 2.0]))
+    Traceback (most recent call last):
+    ...
+    gramian.errors.InputError: Expected 2D array, got 1D array instead: X has shape (2,). ...
+    """
+    if type(X) is np.ndarray and X.dtype in _AS_THEY_ARE and X.ndim == 2 and X.size:
+        rows: Array = X
+        names: Names = None
+    elif isinstance(X, RowSource):
+        return _unchanged(X, weights, column_names)
+    else:
+        rows, names = _open(X)
+    if column_names is not None:
+        names = _checked_names(column_names, rows.shape[1])
+    w = None if weights is None else check_weights(weights, rows.shape[0])
+    if sp.issparse(rows):
+        return SparseRows(rows, weights=w, column_names=names)
+    return DenseRows(rows, weights=w, column_names=names)
+
+
+_AS_THEY_ARE = (FLOAT64, FLOAT32)
+
+
+class Door(NamedTuple):
+    """A kind of X: how it is recognized, and how it becomes an array that a source can hold."""
+
+    recognizes: Callable[[Any], bool]
+    open: Callable[[Any], tuple[Array, Names]]
+
+
+def _open(X: Any) -> tuple[Array, Names]:
+    for door in DOORS:
+        if door.recognizes(X):
+            return door.open(X)
+    raise NotSupportedError(_not_rows_sentence(X))
+
+
+def _open_numpy(X: HostArray, names: Names = None) -> tuple[Array, Names]:
+    if isinstance(X, np.matrix):
+        message = (
+            "np.matrix is not supported: its products and shapes differ from those of an array. "
+            "Pass np.asarray(X)."
+        )
+        raise NotSupportedError(message)
+    require_real_kind(X.dtype)
+    _require_table_shape(X.shape)
+    if isinstance(X, np.ma.MaskedArray):
+        X = _without_mask(X, names)
+    plain = np.asarray(X)
+    return as_working_floats(real_numbers(plain, dense_places(X.shape[1], names))), names
+
+
+def _open_list(X: Sequence[Any]) -> tuple[Array, Names]:
+    return _open_numpy(array_of_lists(X))
+
+
+def _open_foreign(X: Any) -> tuple[Array, Names]:
+    if is_torch(X):
+        X = _plain_tensor(X)
+    _require_table_shape(tuple(X.shape))
+    return as_working_floats(real_foreign_numbers(X, dense_places(X.shape[1]))), None
+
+
+def _open_offered(X: Any) -> tuple[Array, Names]:
+    return _open_numpy(np.asarray(X))
+
+
+def _open_table(X: Any) -> tuple[Array, Names]:
+    array, names = open_table(X)
+    if sp.issparse(array):
+        return _open_sparse(array, names)
+    if isinstance(array, np.ndarray):
+        return _open_numpy(array, names)
+    _require_table_shape(array.shape)
+    return array, names
+
+
+def _open_sparse(X: Any, names: Names = None) -> tuple[Array, Names]:
+    _require_table_shape(X.shape)
+    require_real_kind(X.dtype)
+    rows = X.tocsr()
+    values = real_numbers(rows.data, sparse_places(rows.indices, rows.indptr, names))
+    return _canonical(cast(values, working_dtype(values)), rows), names
+
+
+def _canonical(values: HostArray, rows: Any) -> Any:
+    """Return CSR with sorted entries and no duplicates, sharing what can be shared with the user's own."""
+    # A new array object, so that neither the entries nor the cached flags of the user's one are touched.
+    csr = sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape, copy=False)
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
+
+
+def _plain_tensor(X: Any) -> Any:
+    """Return the numbers of a tensor alone: no history of gradients, no lazy sign."""
+    if X.is_nested or str(X.layout) != "torch.strided":
+        message = f"X is a torch tensor of layout {X.layout}. Pass X.to_dense(), or a SciPy CSR array."
+        raise NotSupportedError(message)
+    # Detaching shares the memory and leaves the user's tensor, and its gradient, as they were.
+    return X.detach().resolve_neg()
+
+
+def _without_mask(X: Any, names: Names) -> HostArray:
+    if np.ma.is_masked(X):
+        mask = np.ma.getmaskarray(X)
+        place = dense_places(X.shape[1], names)(int(np.argmax(mask)))
+        refuse_masked(place, int(np.count_nonzero(mask)))
+    return np.asarray(X.data)
+
+
+def _require_table_shape(shape: tuple[int, ...]) -> None:
+    if len(shape) < 2:
+        kind = "1D" if shape else "scalar"
+        message = (
+            f"Expected 2D array, got {kind} array instead: X has shape {shape}. Reshape your data: "
+            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        )
+        raise InputError(message)
+    if len(shape) > 2:
+        message = (
+            f"Found array with dim {len(shape)}, while dim <= 2 is required: X has shape {shape}. Flatten "
+            "each row first: X.reshape(len(X), -1)."
+        )
+        raise InputError(message)
+    for count, what in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            message = f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+            raise InputError(message)
+
+
+def _unchanged(source: RowSource, weights: Any, column_names: Sequence[str] | None) -> RowSource:
+    if weights is not None or column_names is not None:
+        message = "X is a row source already. Give weights and column names where the source is made."
+        raise ParameterError(message)
+    return source
+
+
+def _checked_names(column_names: Sequence[str], n_columns: int) -> tuple[str, ...]:
+    names: tuple[Any, ...] = tuple(column_names)
+    if len(names) != n_columns:
+        message = f"column_names has {len(names):,} names and X has {n_columns:,} columns. Pass one a column."
+        raise ParameterError(message)
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        message = f"column_names holds {odd[0]!r}, of type {type(odd[0]).__name__}. Pass strings."
+        raise ParameterError(message)
+    return names
+
+
+def _not_rows_sentence(X: Any) -> str:
+    if isinstance(X, (str, bytes, os.PathLike)):
+        return (
+            f"X is {X!r}, not rows of numbers. Read the file first, for example with pandas.read_csv, and "
+            "pass what that returns."
+        )
+    if isinstance(X, dict):
+        return "X is a dict. Pass a table of it, for example pandas.DataFrame(X), or a list of rows."
+    if hasattr(X, "collect"):
+        return f"X is a lazy table ({type(X).__name__}). Pass X.collect(): nothing is loaded unasked."
+    return (
+        f"X is of type {type(X).__name__}, not rows of numbers. Pass a 2-D array, a sparse array, a table, "
+        "or a list of lists."
+    )
+
+
+def _is_sequence(X: Any) -> bool:
+    return isinstance(X, Sequence) and not isinstance(X, (str, bytes, bytearray))
+
+
+def _is_foreign_array(X: Any) -> bool:
+    return is_torch(X) or (hasattr(X, "__array_namespace__") and not np.isscalar(X))
+
+
+def _offers_array(X: Any) -> bool:
+    return any(hasattr(X, name) for name in ("__array__", "__array_interface__", "__float__", "__complex__"))
+
+
+DOORS: tuple[Door, ...] = (
+    Door(lambda X: isinstance(X, np.ndarray), _open_numpy),
+    Door(sp.issparse, _open_sparse),
+    Door(is_table, _open_table),
+    Door(_is_foreign_array, _open_foreign),
+    Door(_is_sequence, _open_list),
+    Door(_offers_array, _open_offered),
+)
+"""Kinds of X in the order they are tried; the first that recognizes X opens it."""

@@ -1,0 +1,97 @@
+"""Rows multiplied by a power of two as they are read, for data whose squares leave the floating-point range."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, is_numpy
+from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, RowSource
+
+
+class ScaledRows(RowSource):
+    """The rows of another source times 2**exponent: exact, and block by block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.sources.dense import DenseRows
+    >>> ScaledRows(DenseRows(np.array([[2.0**600]])), -600).block(0).rows
+    array([[1.]])
+    """
+
+    def __init__(self, source: RowSource, exponent: int) -> None:
+        self.source = source
+        self.exponent = exponent
+        self.n_rows, self.n_columns = source.n_rows, source.n_columns
+        self.dtype = source.dtype
+        self.column_names = source.column_names
+        self.weights = source.weights
+        self.is_sparse = source.is_sparse
+        self.has_columns = source.has_columns
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks of the inner source."""
+        return self.source.n_blocks
+
+    def block(self, i: int) -> Block:
+        """Return block ``i``, scaled."""
+        return self._scaled(self.source.block(i))
+
+    def like(self) -> Array:
+        """Return a small array of the inner source."""
+        return self.source.like()
+
+    def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Fold every scaled block into one value."""
+        return self.source.reduce(
+            lambda state, block: fold(state, self._scaled(block)), merge, state_bytes=state_bytes
+        )
+
+    def map_rows(self, local: Callable[[Block], Array]) -> Array:
+        """Stack ``local`` of every scaled block."""
+        return self.source.map_rows(lambda block: local(self._scaled(block)))
+
+    def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Fold every scaled block of columns into one value."""
+
+        def scaled(state: Any, block: ColumnBlock) -> Any:
+            return fold(state, block._replace(columns=self._times(block.columns)))
+
+        return self.source.reduce_columns(scaled, merge, state_bytes=state_bytes)
+
+    def reduce_pairs(self, fold: Callable[[Any, Block, Block], Any], merge: Merge, *, symmetric: bool) -> Any:
+        """Fold pairs of scaled blocks into one value."""
+        return self.source.reduce_pairs(
+            lambda state, left, right: fold(state, self._scaled(left), self._scaled(right)), merge, symmetric=symmetric
+        )
+
+    def _scaled(self, block: Block) -> Block:
+        return block._replace(rows=self._times(block.rows))
+
+    def _times(self, rows: Array) -> Array:
+        if is_numpy(rows):
+            return np.ldexp(rows, self.exponent)
+        # Two factors: 2**exponent itself may overflow or underflow.
+        half = self.exponent // 2
+        return rows * 2.0**half * 2.0 ** (self.exponent - half)
+
+
+def exponent_of(source: RowSource, mean: np.ndarray) -> int:
+    """Return e such that the largest |x - mean| is about 2**e; ``-inf`` data (all constant) give 0. One pass."""
+
+    def fold(state: float | None, block: Block) -> float:
+        return max(state or 0.0, _largest(block.rows, mean))
+
+    largest = source.reduce(fold, max)
+    return int(np.frexp(largest)[1]) if np.isfinite(largest) and largest > 0 else 0
+
+
+def _largest(rows: Any, mean: np.ndarray) -> float:
+    """Return the largest |x - mean|, computed at an eighth so that it cannot overflow."""
+    if hasattr(rows, "indptr"):
+        return max(float(np.max(np.abs(rows.data), initial=0.0)), float(np.max(np.abs(mean), initial=0.0)))
+    values = np.asarray(rows if is_numpy(rows) else rows.detach().cpu().numpy(), dtype=np.float64)
+    exact = np.abs(values / 8 - mean / 8).max(initial=0.0)
+    return float(exact) * 8 if exact < 1e307 else float(np.finfo(float).max)

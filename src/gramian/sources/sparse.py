@@ -1,0 +1,113 @@
+"""Sparse rows in memory, kept as CSR and never made dense."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import Array
+from gramian.planning.machine import cores
+from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, RowSource, fold_pairs, run_folds, stack_rows
+
+
+class SparseRows(RowSource):
+    """Rows of a SciPy CSR array; absent entries are zeros.
+
+    Blocks share the entries of the whole: one block a core by default, because a sparse product needs no
+    cache-sized piece and each piece costs a dense result.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse.csr_array (n, d)
+        float32 or float64, canonical (sorted, no duplicates).
+    weights : array (n,), optional
+    column_names : tuple of str, optional
+    n_blocks : int, optional
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> rows = SparseRows(sp.csr_array([[1.0, 0.0], [0.0, 2.0]]), n_blocks=2)
+    >>> rows.block(1).rows.toarray()
+    array([[0., 2.]])
+    """
+
+    is_sparse = True
+    has_columns = False
+
+    def __init__(
+        self,
+        matrix: Any,
+        *,
+        weights: Array | None = None,
+        column_names: tuple[str, ...] | None = None,
+        n_blocks: int | None = None,
+    ) -> None:
+        self.matrix = matrix
+        self.n_rows, self.n_columns = matrix.shape
+        self.dtype = np.dtype(matrix.dtype)
+        self.weights = weights
+        self.column_names = column_names
+        self._bounds = _balanced_bounds(matrix.indptr, n_blocks or cores())
+        self._pieces: dict[int, Any] = {}
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks that :meth:`block` can give."""
+        return len(self._bounds) - 1
+
+    def block(self, i: int) -> Block:
+        """Return block ``i`` as CSR; its entries are views of the whole."""
+        low, high = self._bounds[i], self._bounds[i + 1]
+        if i not in self._pieces:
+            self._pieces[i] = _rows_view(self.matrix, low, high)
+        return Block(self._pieces[i], low, None if self.weights is None else self.weights[low:high])
+
+    def like(self) -> Array:
+        """Return an empty NumPy array: results of sparse products are dense host arrays."""
+        return np.empty((0, 0), dtype=self.dtype)
+
+    def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Fold every block into one value: one pass over the stored entries, in threads.
+
+        Sparse products are not threaded by BLAS, so workers run whatever the size of a running value.
+        """
+        del state_bytes
+        return run_folds(range(self.n_blocks), partial(_fold_block, self, fold), merge)
+
+    def map_rows(self, local: Callable[[Block], Array]) -> Array:
+        """Stack ``local(block)`` over all blocks."""
+        return stack_rows(self, local)
+
+    def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Refuse: a range of columns of CSR rows is not cheap."""
+        message = "Sparse rows are read by rows; has_columns is False."
+        raise NotImplementedError(message)
+
+    def reduce_pairs(self, fold: Callable[[Any, Block, Block], Any], merge: Merge, *, symmetric: bool) -> Any:
+        """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j."""
+        return fold_pairs(self, fold, merge, symmetric=symmetric)
+
+
+def _balanced_bounds(indptr: Any, n_blocks: int) -> list[int]:
+    """Cut the rows so that every block holds about the same number of entries (and never no row)."""
+    n = len(indptr) - 1
+    n_blocks = max(1, min(n_blocks, n))
+    targets = np.linspace(0, int(indptr[-1]), n_blocks + 1)[1:-1]
+    inner = np.clip(np.searchsorted(indptr, targets), 1, max(n - 1, 1))
+    return sorted({0, n, *(int(i) for i in inner)})
+
+
+def _rows_view(matrix: Any, low: int, high: int) -> Any:
+    """Return rows low..high as CSR sharing the entries (SciPy's own slicing copies them)."""
+    begin, end = int(matrix.indptr[low]), int(matrix.indptr[high])
+    piece = type(matrix)((high - low, matrix.shape[1]), dtype=matrix.dtype)
+    piece.data = matrix.data[begin:end]
+    piece.indices = matrix.indices[begin:end]
+    piece.indptr = matrix.indptr[low : high + 1] - matrix.indptr[low]
+    return piece
+
+
+def _fold_block(source: RowSource, fold: Fold, state: Any, i: int) -> Any:
+    return fold(state, source.block(i))

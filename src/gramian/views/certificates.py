@@ -1,0 +1,99 @@
+"""The certificate of a fit as rows of text, for a table that a person reads."""
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
+from math import inf, isfinite
+
+from gramian.models.pca import PCAModel
+from gramian.views.labels import component_name
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateTable:
+    """A certificate laid out.
+
+    Attributes
+    ----------
+    header : tuple of str
+        Names of the columns.
+    rows : tuple of tuple of str
+        One row a component.
+    grades : tuple of str
+        The grade of each row, also its last column but one.
+    value_bound, angle_bound : str
+        The largest bounds that were given.
+    n_free : int
+        Components without a bound on their angle: ties, and directions without variance.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    grades: tuple[str, ...]
+    value_bound: str
+    angle_bound: str
+    n_free: int
+
+
+_TWO_DIGITS_UP = Context(prec=2, rounding=ROUND_CEILING)
+
+HEADER = ("component", "variance", "residual", "variance within", "angle within", "grade", "tie")
+
+
+def certificate_table(model: PCAModel, *, count: int | None = None) -> CertificateTable:
+    """Lay out the certificate of a fitted model, one row a component.
+
+    Variances are followed by the bound on their error, |lam - true|, and components by the bound on the
+    sine of the angle to the truth. A bound that could not be given reads ``none``, never zero.
+
+    Parameters
+    ----------
+    model : PCAModel
+        The fitted model.
+    count : int, optional
+        At most this many rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.models.pca import fit_pca
+    >>> from gramian.sources.opening import as_source
+    >>> model = fit_pca(as_source(np.array([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]])))
+    >>> certificate_table(model).grades
+    ('proved', 'proved')
+    """
+    lines = model.certificate.lines[:count]
+    errors = [min(line.value_bound, line.quadratic_bound) for line in lines]
+    rows = tuple(
+        (
+            component_name(position),
+            f"{line.value:.6g}",
+            bound_text(line.residual),
+            bound_text(error),
+            bound_text(line.angle_bound),
+            line.grade,
+            "yes" if line.tie else "no",
+        )
+        for position, (line, error) in enumerate(zip(lines, errors, strict=True))
+    )
+    angles = [line.angle_bound for line in lines if isfinite(line.angle_bound)]
+    return CertificateTable(
+        HEADER,
+        rows,
+        tuple(line.grade for line in lines),
+        value_bound=bound_text(max(errors, default=0.0)),
+        angle_bound=bound_text(max(angles, default=inf)),
+        n_free=len(lines) - len(angles),
+    )
+
+
+def bound_text(bound: float) -> str:
+    """A bound with two digits, rounded up so that it stays one, or ``none``.
+
+    Examples
+    --------
+    >>> bound_text(3.21e-13), bound_text(float("inf"))
+    ('3.3e-13', 'none')
+    """
+    if not isfinite(bound):
+        return "none"
+    return f"{_TWO_DIGITS_UP.create_decimal(bound):.1e}"

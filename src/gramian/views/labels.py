@@ -1,0 +1,23 @@
+"""How components are called wherever a person reads of them."""
+
+
+def component_name(index: int) -> str:
+    """Name of the component at a position counted from zero.
+
+    Examples
+    --------
+    >>> component_name(0)
+    'PC1'
+    """
+    return f"PC{index + 1}"
+
+
+def component_label(index: int, share: float) -> str:
+    """Name of a component with the share of the variance it holds, as an axis carries it.
+
+    Examples
+    --------
+    >>> component_label(1, 0.1921)
+    'PC2 (19.2%)'
+    """
+    return f"{component_name(index)} ({share:.1%})"

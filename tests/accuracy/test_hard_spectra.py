@@ -1,0 +1,79 @@
+"""Singular values of matrices on which squaring loses digits, by default, against long double truth."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from tests.accuracy.bounds import assert_singular_values, promised
+from tests.catalog import DTYPES, HARD
+
+from gramian import PCA, TruncatedSVD
+from gramian.testing import orthonormality_error, singular_values
+
+SHAPES = [(60, 20), (20, 60), (32, 32), (300, 40), (40, 300), (5, 4), (4, 5)]
+ORDERS = [4.0, 8.0, 12.0, 16.0]
+
+
+@cache
+def _case(name, n, d, dtype, center):
+    X = np.ascontiguousarray(HARD[name](n, d).astype(dtype))
+    return X, singular_values(X, center=center)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n, d", SHAPES)
+@pytest.mark.parametrize("name", HARD)
+def test_default_pca(name, n, d, dtype):
+    """PCA().fit keeps every singular value within 35 min(n, d) eps s_1."""
+    X, truth = _case(name, n, d, dtype, True)
+    pca = PCA().fit(X)
+    assert len(pca.singular_values_) == min(n, d)
+    assert_singular_values(pca.singular_values_, truth, promised(n, d, truth, dtype))
+    assert orthonormality_error(pca.components_.T) <= 10 * min(n, d) * np.finfo(dtype).eps
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n, d", SHAPES)
+@pytest.mark.parametrize("name", HARD)
+def test_uncentered(name, n, d, dtype):
+    """The same without centering."""
+    X, truth = _case(name, n, d, dtype, False)
+    assert_singular_values(PCA(center=False).fit(X).singular_values_, truth, promised(n, d, truth, dtype))
+
+
+@pytest.mark.parametrize("n, d", [(60, 20), (20, 60), (32, 32)])
+@pytest.mark.parametrize("name", HARD)
+def test_truncated_svd(name, n, d):
+    """TruncatedSVD's leading values are as good."""
+    X, truth = _case(name, n, d, "float64", False)
+    svd = TruncatedSVD(n_components=min(n, d) - 1, random_state=0).fit(X)
+    assert_singular_values(svd.singular_values_, truth, promised(n, d, truth))
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+@pytest.mark.parametrize("n, d", [(300, 40), (40, 300), (32, 32)])
+@pytest.mark.parametrize("name", HARD)
+def test_few_components(name, n, d, k):
+    """Asking for k components by default is as accurate as asking for all."""
+    X, truth = _case(name, n, d, "float64", True)
+    assert_singular_values(PCA(n_components=k).fit(X).singular_values_, truth, promised(n, d, truth))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("orders", ORDERS)
+@pytest.mark.parametrize("n, d", [(80, 24), (24, 80), (24, 24)])
+def test_graded_over_many_orders(n, d, orders, seed):
+    """Spectra graded over up to sixteen orders of magnitude, with a mean, over seeds."""
+    X = HARD["graded"](n, d, orders=orders, seed=seed) + 0.5
+    truth = singular_values(X)
+    assert_singular_values(PCA().fit(X).singular_values_, truth, promised(n, d, truth))
+
+
+@pytest.mark.parametrize("svd_solver", ["full", "covariance_eigh", "gram"])
+@pytest.mark.parametrize("n, d", [(60, 20), (20, 60), (32, 32)])
+@pytest.mark.parametrize("name", HARD)
+def test_named_solvers(name, n, d, svd_solver):
+    """Naming a complete solver keeps the promise too: squaring is repaired wherever it costs digits."""
+    X, truth = _case(name, n, d, "float64", True)
+    found = PCA(svd_solver=svd_solver).fit(X).singular_values_
+    assert_singular_values(found, truth, promised(n, d, truth))

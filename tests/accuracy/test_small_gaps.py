@@ -1,0 +1,84 @@
+"""Noisy matrices whose leading values lie close together: right, certified, and never stopped on a count."""
+
+import numpy as np
+import pytest
+
+from gramian import PCA
+from gramian.eigen.krylov import Krylov
+from gramian.operators.held import HeldMatrix
+from gramian.testing import exact_symmetric, largest_angle, symmetric_with_spectrum
+
+K = 20
+
+
+@pytest.fixture(scope="module", params=["float64", "float32"])
+def noisy(request):
+    """A thousand rows of a thousand columns of noise, and their spectrum by LAPACK in float64."""
+    X = np.random.default_rng(7).standard_normal((1000, 1000)).astype(request.param)
+    _, s, Vt = np.linalg.svd(X - X.mean(axis=0, dtype=np.float64), full_matrices=False)
+    return X, s, Vt.T
+
+
+@pytest.mark.parametrize("svd_solver", ["auto", "krylov", "arpack", "gram"])
+def test_noise_is_solved_and_certified(noisy, svd_solver):
+    """k = 20 of pure noise: values and space are right, and every line is graded better than residuals alone."""
+    X, s, V = noisy
+    loose = 1.0 if X.dtype == np.float64 else 1e4
+    pca = PCA(n_components=K, svd_solver=svd_solver, random_state=0).fit(X)
+    np.testing.assert_allclose(pca.singular_values_, s[:K], rtol=1e-10 * loose)
+    gap = (s[K - 1] ** 2 - s[K] ** 2) / s[0] ** 2
+    assert gap < 0.02
+    assert largest_angle(pca.components_.T, V[:, :K]) <= 1e-10 * loose / gap
+    lines = pca.certificate_.lines
+    assert len(lines) == K
+    assert {line.grade for line in lines} <= {"proved", "probable"}
+
+
+@pytest.mark.parametrize("svd_solver", ["auto", "krylov"])
+def test_the_bounds_on_noise_hold(noisy, svd_solver):
+    """Each stated bound on a value and on an angle covers the error that was made."""
+    X, s, V = noisy
+    if X.dtype == np.float32:
+        pytest.skip("LAPACK's float64 answer is the truth for float64 rows")
+    pca = PCA(n_components=K, svd_solver=svd_solver, random_state=1).fit(X)
+    truth = s**2 / (len(X) - 1)
+    for i, line in enumerate(pca.certificate_.lines):
+        slack = 200 * np.finfo(float).eps * truth[0]
+        assert abs(line.value - truth[i]) <= line.value_bound + slack
+        sine = np.sin(largest_angle(pca.components_[i], V[:, i]))
+        neighbors = np.abs(np.delete(truth, i) - truth[i]).min()
+        assert sine <= line.angle_bound + slack / neighbors
+
+
+def _applications(values, k, seed=0):
+    operator = HeldMatrix(symmetric_with_spectrum(values, seed=seed)[0])
+    pairs = Krylov(tol=1e-10).solve(operator, k, seed=seed)
+    assert pairs.converged == k
+    return pairs.applications
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_harder_spectrum_needs_more_applications(seed):
+    """The closer the unwanted values come to the wanted ones, the more products are made."""
+    m, k = 400, 5
+    counts = []
+    for ratio in (0.2, 0.9, 0.99, 0.999):
+        tail = ratio * np.linspace(1.0, 0.5, m - k)
+        counts.append(_applications(np.concatenate([np.linspace(1.2, 1.0, k), tail]), k, seed))
+    assert counts == sorted(set(counts)), f"applications were {counts}"
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-10])
+def test_the_tolerance_is_kept(tol):
+    """Whatever the tolerance, every residual measured afterwards meets it."""
+    A, lam, _ = exact_symmetric(np.linspace(1.0, 0.0, 256), seed=2)
+    pairs = Krylov(tol=tol).solve(HeldMatrix(A), 6, seed=0)
+    residuals = np.linalg.norm(A @ pairs.vectors - pairs.vectors * pairs.values, axis=0)
+    assert (residuals <= tol * lam[0] * (1 + 1e-6)).all()
+
+
+def test_a_smaller_tolerance_needs_more_applications():
+    """Stopping is on residuals: each digit asked for costs products."""
+    A, _, _ = exact_symmetric(np.linspace(1.0, 0.0, 256), seed=2)
+    counts = [Krylov(tol=tol).solve(HeldMatrix(A), 6, seed=0).applications for tol in (1e-2, 1e-5, 1e-8, 1e-11)]
+    assert counts == sorted(set(counts)), f"applications were {counts}"

@@ -1,0 +1,133 @@
+"""Catalogues that tests are parametrized over: kinds of rows, doors, solvers, types, shapes, hard matrices.
+
+Adding a source, a door or a solver is one line here, beside its own file.
+"""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from gramian.sources.dense import DenseRows
+from gramian.sources.sparse import SparseRows
+from gramian.testing import graded, hilbert, kahan, laeuchli
+
+
+def _torch_tensor(X):
+    torch = pytest.importorskip("torch")
+    return torch.from_numpy(np.ascontiguousarray(X))
+
+
+def _data_frame(X):
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+
+
+def _polars_frame(X):
+    polars = pytest.importorskip("polars")
+    return polars.DataFrame({f"c{j}": X[:, j] for j in range(X.shape[1])})
+
+
+def _arrow_table(X):
+    pyarrow = pytest.importorskip("pyarrow")
+    return pyarrow.table({f"c{j}": X[:, j] for j in range(X.shape[1])})
+
+
+def _strided(X):
+    """Every second row and column of a larger array."""
+    wide = np.zeros((2 * X.shape[0], 2 * X.shape[1]), dtype=X.dtype)
+    wide[::2, ::2] = X
+    return wide[::2, ::2]
+
+
+def _read_only(X):
+    copy = X.copy()
+    copy.setflags(write=False)
+    return copy
+
+
+def dense_rows(X, weights=None, block_rows=5):
+    """Dense rows in small blocks."""
+    return DenseRows(X, weights=weights, block_rows=block_rows)
+
+
+def fortran_rows(X, weights=None):
+    """Dense rows in column order."""
+    return DenseRows(np.asfortranarray(X), weights=weights, block_rows=5)
+
+
+def strided_rows(X, weights=None):
+    """Dense rows that are every second row and column of a larger array."""
+    return DenseRows(_strided(X), weights=weights, block_rows=5)
+
+
+def torch_rows(X, weights=None):
+    """Dense rows of a torch tensor."""
+    return DenseRows(
+        _torch_tensor(X), weights=None if weights is None else _torch_tensor(weights), block_rows=5
+    )
+
+
+def sparse_rows(X, weights=None):
+    """Sparse rows in three blocks."""
+    return SparseRows(sp.csr_array(X), weights=weights, n_blocks=min(3, X.shape[0]))
+
+
+SOURCES = {
+    "dense": dense_rows,
+    "one-block": partial(dense_rows, block_rows=1 << 20),
+    "fortran": fortran_rows,
+    "strided": strided_rows,
+    "torch": torch_rows,
+    "sparse": sparse_rows,
+}
+"""Makers of a row source from a NumPy array and optional weights."""
+
+DOORS = {
+    "numpy": np.ascontiguousarray,
+    "fortran": np.asfortranarray,
+    "strided": _strided,
+    "reversed": lambda X: np.ascontiguousarray(X[::-1])[::-1],
+    "read-only": _read_only,
+    "big-endian": lambda X: X.astype(X.dtype.newbyteorder(">")),
+    "csr": sp.csr_array,
+    "csc": sp.csc_array,
+    "torch": _torch_tensor,
+    "pandas": _data_frame,
+    "polars": _polars_frame,
+    "arrow": _arrow_table,
+}
+"""Ways the same rows can come to an estimator."""
+
+DTYPES = ("float32", "float64")
+
+SHAPES = {"tall": (60, 20), "wide": (20, 60), "square": (32, 32)}
+"""Sizes that long double Jacobi answers in a tenth of a second."""
+
+HARD = {"laeuchli": laeuchli, "hilbert": hilbert, "kahan": kahan, "graded": graded}
+"""Makers (n, d) -> X of the matrices on which squaring loses digits."""
+
+SCIKIT_LEARN_SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
+OUR_SOLVERS = ("gram", "krylov", "power")
+
+
+def solvers():
+    """Every eigensolver, as a value, by its name; loaded when asked for."""
+    from gramian.eigen.direct import Direct
+    from gramian.eigen.krylov import Krylov
+    from gramian.eigen.power import Power
+
+    return {"direct": Direct(), "krylov": Krylov(), "power": Power()}
+
+
+def parameters(catalog):
+    """The entries of a catalogue as pytest parameters that bear their names."""
+    return [pytest.param(value, id=name) for name, value in catalog.items()]
+
+
+def host(x):
+    """Any array or table an estimator may return, as a NumPy array."""
+    if hasattr(x, "detach"):
+        return x.detach().cpu().numpy()
+    return np.asarray(x.to_numpy() if hasattr(x, "to_numpy") else x)

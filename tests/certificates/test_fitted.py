@@ -1,0 +1,70 @@
+"""What ``certificate_`` says of fitted components is true, over rows of exactly known singular values."""
+
+import numpy as np
+import pytest
+from tests.certificates.problems import Problem, exceeded, median_ratio, outcomes
+
+from gramian import PCA
+from gramian.testing import exact_rows
+
+SHAPES = [(64, 16), (16, 64), (32, 32), (256, 4)]
+
+
+def _planted_rows(n, d, seed):
+    rng = np.random.default_rng(seed)
+    rank = min(n - 1, d)
+    kinds = [
+        np.geomspace(4.0, 4.0 * 10.0 ** -rng.uniform(0.5, 10), rank),
+        np.sort(rng.choice([3.0, 2.0, 1.0], rank))[::-1],
+        np.sort(rng.uniform(0.5, 1.0, rank))[::-1],
+        np.concatenate([[5.0, 4.0], np.sort(rng.uniform(0.9, 1.0, rank - 2))[::-1]]),
+    ]
+    return exact_rows(n, d, kinds[seed % 4], seed=seed)
+
+
+@pytest.fixture(scope="module")
+def fits():
+    """240 default fits to rows of exactly known singular values: (estimator, planted) pairs."""
+    made = []
+    for n, d in SHAPES:
+        for seed in range(60):
+            X, planted = _planted_rows(n, d, seed)
+            made.append((PCA(n_components=3).fit(X), planted, f"rows {n} x {d} seed={seed}"))
+    return made
+
+
+def _fit_outcomes(fits):
+    found = []
+    for pca, planted, name in fits:
+        problem = Problem(name, None, planted.values.astype(np.longdouble), planted.vectors)
+        found += outcomes(problem, pca.certificate_, pca.components_.T)
+    return found
+
+
+def test_fitted_bounds_are_never_exceeded(fits):
+    """What ``certificate_`` says of variances and components is kept by both, for tall, wide and square rows."""
+    found = _fit_outcomes(fits)
+    assert {o.line.grade for o in found} == {"proved"}
+    broken = [word for outcome in found for word in exceeded(outcome)]
+    assert not broken, f"{len(broken)} bounds exceeded, first: " + "\n".join(broken[:5])
+
+
+def test_fitted_bounds_are_not_far_too_large(fits):
+    """The bounds of fitted components are at most 100 times too large, in the median."""
+    found = _fit_outcomes(fits)
+    values = median_ratio([(min(o.line.value_bound, o.line.quadratic_bound), o.value_error) for o in found])
+    angles = median_ratio([(o.line.angle_bound, o.sine) for o in found if np.isfinite(o.line.angle_bound)])
+    assert values <= 100, f"the median value bound is {values:.0f} times too large"
+    assert angles <= 100, f"the median angle bound is {angles:.0f} times too large"
+
+
+def test_certificate_speaks_of_what_was_fitted(fits):
+    """Its values are the explained variances, its lines are as many as the components, and it prints as a table."""
+    for pca, _, _ in fits[::20]:
+        lines = pca.certificate_.lines
+        np.testing.assert_allclose([line.value for line in lines], pca.explained_variance_, rtol=1e-12)
+        assert [line.index for line in lines] == [1, 2, 3]
+        table = str(pca.certificate_).splitlines()
+        assert len(table) >= 4
+        for word in ("eigenvalue", "residual", "grade"):
+            assert word in table[0]

@@ -1,0 +1,83 @@
+"""Proved bounds: never exceeded, and not far too large, over more than 500 problems of known spectrum."""
+
+import numpy as np
+import pytest
+from tests.certificates.problems import (
+    SPECTRA,
+    exact_problem,
+    exceeded,
+    haar_problem,
+    median_ratio,
+    outcomes,
+)
+
+from gramian.eigen.certificate import certify
+from gramian.eigen.direct import Direct
+from gramian.eigen.krylov import Krylov
+from gramian.operators.held import HeldMatrix
+
+SEEDS = range(20)
+TOL = 1e-10
+
+
+def _problems():
+    exact = [exact_problem(kind, m, seed) for kind in SPECTRA for m in (16, 64) for seed in SEEDS]
+    return exact + [haar_problem(kind, 12 + seed, seed) for kind in SPECTRA for seed in range(10)]
+
+
+def _certified(problems, solver, k):
+    """Lines of every problem beside the truth."""
+    found = []
+    for seed, problem in enumerate(problems):
+        operator = HeldMatrix(problem.A)
+        pairs = solver.solve(operator, k or operator.size, seed=seed)
+        found += outcomes(problem, certify(operator, pairs, tol=TOL), pairs.vectors)
+    return found
+
+
+CASES = {
+    "direct, all pairs": (Direct(), None),
+    "direct, four pairs": (Direct(), 4),
+    "krylov and inertia": (Krylov(tol=TOL, block=3, basis=12), 3),
+}
+
+
+@pytest.fixture(scope="module", params=CASES)
+def lines(request):
+    """Certificate lines of 300 problems, for one way of solving them."""
+    solver, k = CASES[request.param]
+    return _certified(_problems(), solver, k)
+
+
+def test_no_bound_is_exceeded(lines):
+    """Values and angles keep every bound that is called proved."""
+    broken = [word for outcome in lines if outcome.line.grade == "proved" for word in exceeded(outcome)]
+    assert not broken, f"{len(broken)} bounds exceeded, first: " + "\n".join(broken[:5])
+
+
+def test_every_pair_is_proved(lines):
+    """A held matrix leaves no excuse: every line is proved."""
+    grades = [outcome.line.grade for outcome in lines]
+    weaker = [outcome.problem for outcome, grade in zip(lines, grades, strict=True) if grade != "proved"]
+    assert not weaker, f"{len(weaker)} of {len(grades)} lines are not proved, first: {weaker[:5]}"
+
+
+def test_value_bounds_are_not_far_too_large(lines):
+    """The tighter bound on a value is at most 100 times the error made, in the median."""
+    ratio = median_ratio([(min(o.line.value_bound, o.line.quadratic_bound), o.value_error) for o in lines])
+    assert ratio <= 100, f"the median bound is {ratio:.0f} times too large"
+
+
+def test_angle_bounds_are_not_far_too_large(lines):
+    """The bound on the angle, where there is one, is at most 100 times the angle made, in the median."""
+    ratio = median_ratio([(o.line.angle_bound, o.sine) for o in lines if np.isfinite(o.line.angle_bound)])
+    assert ratio <= 100, f"the median bound is {ratio:.0f} times too large"
+
+
+def test_exact_ties_are_called_ties(lines):
+    """Two equal values are never told apart, and values a tenth apart are never called a tie."""
+    for outcome in lines:
+        if "exact tied" in outcome.problem and outcome.sine > 0.01:
+            assert outcome.line.tie
+        if outcome.line.tie:
+            assert outcome.line.gap <= 0.1 * abs(outcome.line.value) + outcome.line.value_bound

@@ -1,0 +1,173 @@
+"""Planted traps: a start orthogonal to an eigenvector, a wrong pair, a missed eigenvalue."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.certificates.problems import SPECTRA, MatrixFree, exact_problem, exceeded, outcomes
+
+from gramian.eigen.certificate import certify
+from gramian.eigen.direct import Direct
+from gramian.eigen.krylov import Krylov
+from gramian.eigen.pairs import EigenPairs
+from gramian.operators.held import HeldMatrix
+from gramian.testing import exact_symmetric
+
+TOL = 1e-10
+SEEDS = range(8)
+OPERATORS = {"held": HeldMatrix, "matrix-free": MatrixFree}
+# Kinds whose leading values are well apart, so that a missed or a wrong one is beyond doubt.
+DISTINCT = ("geometric", "linear", "noisy", "low_rank")
+
+
+def _pairs(problem, columns, *, residuals=None, **changes):
+    """Pairs made of the true ones in ``columns``, with their honest residuals unless others are given."""
+    values = problem.values[columns].astype(float)
+    vectors = np.ascontiguousarray(problem.vectors[:, columns])
+    measured = np.linalg.norm(problem.A @ vectors - vectors * values, axis=0)
+    claimed = measured if residuals is None else residuals
+    return replace(
+        EigenPairs(values, vectors, claimed, applications=1, converged=len(columns), stopped="planted"), **changes
+    )
+
+
+def _turned(problem, pairs, column, angle, *, honest):
+    """The pairs with one vector turned by an angle toward an eigenvector of another value."""
+    vectors = pairs.vectors.copy()
+    other = problem.vectors[:, -1]
+    vectors[:, column] = np.cos(angle) * vectors[:, column] + np.sin(angle) * other
+    residuals = np.linalg.norm(problem.A @ vectors - vectors * pairs.values, axis=0)
+    return replace(pairs, vectors=vectors, residuals=residuals if honest else pairs.residuals)
+
+
+class TestMissedEigenvalue:
+    """One of the leading pairs is left out of what is certified."""
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    @pytest.mark.parametrize("kind", DISTINCT)
+    @pytest.mark.parametrize("missed", [0, 1, 2])
+    def test_is_found_in_a_held_matrix(self, kind, seed, missed):
+        """Every pair below the missed one is rejected, and the ones above it stand."""
+        problem = exact_problem(kind, 32, seed)
+        columns = [i for i in range(5) if i != missed]
+        certificate = certify(HeldMatrix(problem.A), _pairs(problem, columns), tol=TOL)
+        grades = [line.grade for line in certificate.lines]
+        assert grades == ["proved"] * missed + ["rejected"] * (4 - missed)
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    @pytest.mark.parametrize("kind", DISTINCT)
+    @pytest.mark.parametrize("missed", [0, 2])
+    def test_is_within_the_trace_bound_without_the_matrix(self, kind, seed, missed):
+        """Residuals alone cannot see it: the grade is conditional, and the trace still bounds it."""
+        problem = exact_problem(kind, 32, seed)
+        columns = [i for i in range(5) if i != missed]
+        certificate = certify(MatrixFree(problem.A), _pairs(problem, columns), tol=TOL)
+        assert {line.grade for line in certificate.lines} == {"conditional"}
+        assert certificate.missed_bound >= float(problem.values[missed])
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    def test_one_of_a_tie_is_found(self, seed):
+        """Missing one of three equal values is seen by what is left of them."""
+        A_values = [4.0, 4.0, 4.0, 3.0, 2.0, 1.0, *([0.5] * 10)]
+        A, lam, V = exact_symmetric(A_values, seed=seed)
+        columns = [0, 1, 3]
+        pairs = EigenPairs(lam[columns], V[:, columns], np.zeros(3), applications=1, converged=3, stopped="planted")
+        grades = [line.grade for line in certify(HeldMatrix(A), pairs, tol=TOL).lines]
+        assert grades[2] == "rejected"
+
+
+class TestWrongPair:
+    """One vector is turned away from its eigenvector."""
+
+    @pytest.mark.parametrize("make", OPERATORS)
+    @pytest.mark.parametrize("angle", [1e-6, 1e-3, 0.1, 1.0])
+    @pytest.mark.parametrize("kind", DISTINCT)
+    def test_is_rejected(self, kind, angle, make):
+        """With its residual measured, a wrong pair is rejected, or its bounds cover the error."""
+        for seed in SEEDS:
+            problem = exact_problem(kind, 32, seed)
+            wrong = _turned(problem, _pairs(problem, [0, 1, 2]), 1, angle, honest=True)
+            certificate = certify(OPERATORS[make](problem.A), wrong, tol=TOL)
+            assert certificate.lines[1].grade == "rejected"
+
+    @pytest.mark.parametrize("angle", [1e-3, 0.1, 1.0])
+    @pytest.mark.parametrize("kind", DISTINCT)
+    def test_with_a_lying_residual_is_rejected_where_the_matrix_is_held(self, kind, angle):
+        """A certificate of a held matrix does not take the solver's word for its residuals."""
+        for seed in SEEDS:
+            problem = exact_problem(kind, 32, seed)
+            wrong = _turned(problem, _pairs(problem, [0, 1, 2]), 1, angle, honest=False)
+            certificate = certify(HeldMatrix(problem.A), wrong, tol=TOL)
+            assert certificate.lines[1].grade == "rejected"
+
+    @pytest.mark.parametrize("shift", [1e-6, 1e-2, 0.3])
+    def test_a_wrong_value_is_rejected(self, shift):
+        """A true vector with a wrong value has a residual as large as the mistake."""
+        for seed in SEEDS:
+            problem = exact_problem("noisy", 32, seed)
+            pairs = _pairs(problem, [0, 1, 2])
+            values = pairs.values * np.array([1.0, 1.0 - shift, 1.0])
+            residuals = np.linalg.norm(problem.A @ pairs.vectors - pairs.vectors * values, axis=0)
+            wrong = replace(pairs, values=values, residuals=residuals)
+            assert certify(HeldMatrix(problem.A), wrong, tol=TOL).lines[1].grade == "rejected"
+
+    @pytest.mark.parametrize("make", OPERATORS)
+    def test_the_same_vector_twice_is_not_two_pairs(self, make):
+        """A pair given twice, with the second one missing, is not certified as two."""
+        for seed in SEEDS:
+            problem = exact_problem("noisy", 32, seed)
+            certificate = certify(OPERATORS[make](problem.A), _pairs(problem, [0, 0, 1]), tol=TOL)
+            assert {line.grade for line in certificate.lines} & {"rejected", "conditional"}
+
+
+class TestOrthogonalStart:
+    """The start has no part at all in the direction of a leading eigenvector, to the last bit."""
+
+    @pytest.mark.parametrize("make", OPERATORS)
+    @pytest.mark.parametrize("kind", DISTINCT)
+    def test_the_eigenvector_is_found_or_nothing_is_claimed(self, kind, make):
+        """Either the hidden pair is found, or the lines below it are not called proved or probable."""
+        for seed in SEEDS:
+            problem = exact_problem(kind, 128, seed)
+            # Columns 3 to 5 are eigenvectors themselves: exact products keep them exactly orthogonal to the first.
+            start = np.ascontiguousarray(problem.vectors[:, 3:6])
+            operator = OPERATORS[make](problem.A)
+            pairs = Krylov(tol=1e-8, block=3, basis=16).solve(operator, 3, seed=seed, start=start)
+            certificate = certify(operator, pairs, tol=1e-8)
+            for outcome in outcomes(problem, certificate, pairs.vectors):
+                if outcome.line.grade in {"proved", "probable"}:
+                    assert not exceeded(outcome)
+
+    @pytest.mark.parametrize("kind", DISTINCT)
+    def test_is_found_by_the_fresh_columns(self, kind):
+        """Random columns beside the start bring the hidden pair in."""
+        for seed in SEEDS:
+            problem = exact_problem(kind, 128, seed)
+            start = np.ascontiguousarray(problem.vectors[:, 1:4])
+            pairs = Krylov(tol=1e-8, block=3, basis=16).solve(MatrixFree(problem.A), 3, seed=seed, start=start)
+            truth = problem.values[:3].astype(float)
+            np.testing.assert_allclose(pairs.values, truth, atol=1e-6 * truth[0])
+
+
+@pytest.mark.parametrize("kind", SPECTRA)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_solve_that_was_cut_short_says_so(kind, seed):
+    """Stopped after two products, the pairs that are not there yet are rejected or their bounds hold."""
+    problem = exact_problem(kind, 128, seed)
+    operator = MatrixFree(problem.A)
+    pairs = Krylov(tol=TOL, block=4, basis=16, max_applications=2).solve(operator, 3, seed=seed)
+    certificate = certify(operator, pairs, tol=TOL)
+    for outcome in outcomes(problem, certificate, pairs.vectors):
+        if outcome.line.grade in {"proved", "probable"}:
+            assert not exceeded(outcome)
+    if pairs.converged < 3:
+        assert {line.grade for line in certificate.lines[pairs.converged :]} == {"rejected"}
+
+
+def test_an_indefinite_matrix_has_no_trace_bound():
+    """With negative eigenvalues the trace bounds nothing, and the certificate says inf."""
+    A, _, _ = exact_symmetric([3.0, 2.0, -1.0, -4.0], seed=0)
+    operator = HeldMatrix(A, is_psd=False)
+    certificate = certify(operator, Direct().solve(operator, 2), tol=TOL)
+    assert certificate.missed_bound == np.inf
+

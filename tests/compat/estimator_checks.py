@@ -1,0 +1,23 @@
+"""scikit-learn's checks of its conventions, on every Gramian estimator. Collected by ``run.py`` alone."""
+
+from gramian import PCA, IncrementalPCA, TruncatedSVD
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+ESTIMATORS = [
+    PCA(),
+    PCA(n_components=1, whiten=True),
+    PCA(n_components=1, scale=True),
+    PCA(n_components="auto"),
+    *(PCA(n_components=1, svd_solver=name) for name in ("full", "covariance_eigh", "arpack", "randomized")),
+    *(PCA(n_components=1, svd_solver=name) for name in ("gram", "krylov", "power")),
+    IncrementalPCA(),
+    IncrementalPCA(n_components=1, batch_size=10),
+    TruncatedSVD(n_components=1),
+    TruncatedSVD(n_components=1, algorithm="arpack"),
+]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_conventions(estimator, check):
+    """Every estimator keeps scikit-learn's conventions."""
+    check(estimator)

@@ -1,0 +1,11 @@
+"""What every test stands on: no window opens, and drawn examples do not depend on how busy the machine is."""
+
+import os
+
+from hypothesis import settings
+
+# Set before anything imports matplotlib: a test machine has no screen.
+os.environ["MPLBACKEND"] = "Agg"
+
+settings.register_profile("gramian", deadline=None, derandomize=True)
+settings.load_profile("gramian")

@@ -1,0 +1,100 @@
+"""Method M4: the power method with deflation, and the claim made for it."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from gramian import PCA
+from gramian.eigen.power import Power
+from gramian.errors import ConvergenceWarning
+from gramian.operators.held import HeldMatrix
+from gramian.testing import exact_symmetric, largest_angle, rows_with_spectrum
+
+STARTS = 200
+
+SPECTRA = {
+    "tied": [1.0] * 4 + [0.5] * 60,
+    "all but tied": [1.0, 1.0 - 1e-9] + [0.9] * 62,
+    "clustered": list(np.concatenate([np.linspace(1.0, 0.999, 8), np.linspace(0.9, 0.1, 56)])),
+    "no gap anywhere": list(np.linspace(1.0, 0.0, 64)),
+    "one against many just below": [1.0] + [0.97] * 63,
+}
+
+# The claim's constant: value >= (1 - eps) lambda_1 within c log(d / eps) / eps steps. Over 200 starts and
+# these spectra the worst start needs a c below this (0.44, evenly spread values with no gap at all).
+CONSTANT = 0.5
+
+
+def steps_needed(values, accuracy, seed):
+    """Steps v <- A v / |A v| that each of 200 random starts needs until v'Av >= (1 - accuracy) lambda_1."""
+    lam = np.asarray(values)
+    V = np.random.default_rng(seed).standard_normal((lam.size, STARTS))
+    steps = np.full(STARTS, -1)
+    for step in range(1, 20_000):
+        V = lam[:, np.newaxis] * V
+        V /= np.linalg.norm(V, axis=0)
+        good = lam @ V**2 >= (1 - accuracy) * lam.max()
+        steps[(steps < 0) & good] = step
+        if (steps > 0).all():
+            return steps
+    raise AssertionError(f"{np.sum(steps < 0)} of {STARTS} starts did not arrive in 20,000 steps")
+
+
+@pytest.mark.parametrize("accuracy", [0.1, 0.03, 0.01])
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_m4_claim_over_200_starts(spectrum, accuracy):
+    """Every one of 200 starts is within (1 - eps) of the top value after c log(d/eps)/eps steps, gap or no gap."""
+    values = SPECTRA[spectrum]
+    steps = steps_needed(values, accuracy, seed=1)
+    constants = steps * accuracy / np.log(len(values) / accuracy)
+    assert constants.max() <= CONSTANT, f"the worst start needs a constant of {constants.max():.2f}"
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
+def test_m4_our_solver_keeps_the_claim(spectrum):
+    """The solver itself, stopped at the claimed number of steps, has the value from each of 200 starts."""
+    accuracy = 0.05
+    A, lam, _ = exact_symmetric(SPECTRA[spectrum], seed=0)
+    steps = int(np.ceil(CONSTANT * np.log(lam.size / accuracy) / accuracy))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        values = [
+            Power(tol=1e-14, max_iterations=steps).solve(HeldMatrix(A), 1, seed=seed).values[0]
+            for seed in range(STARTS)
+        ]
+    assert min(values) >= (1 - accuracy) * lam[0]
+
+
+def test_m4_is_about_the_value_not_the_vector():
+    """With a gap of one in a billion the value is right to 1e-3 while the vector is still anywhere."""
+    values = SPECTRA["all but tied"]
+    A, lam, V = exact_symmetric(values, seed=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        pairs = [Power(tol=1e-14, max_iterations=200).solve(HeldMatrix(A), 1, seed=s) for s in range(20)]
+    assert min(p.values[0] for p in pairs) >= (1 - 1e-3) * lam[0]
+    assert max(largest_angle(p.vectors, V[:, :1]) for p in pairs) > 0.5
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("n, d", [(60, 10), (10, 60)])
+def test_m4_deflation_finds_the_next_pairs(n, d, seed):
+    """Removing what was found and going on gives the k leading components, one after the other."""
+    X, planted = rows_with_spectrum(n, d, [16.0, 8.0, 4.0, 1.0, 0.5], mean=1.0, seed=seed)
+    pca = PCA(n_components=3, svd_solver="power", random_state=seed).fit(X)
+    np.testing.assert_allclose(pca.explained_variance_, planted.values[:3], rtol=1e-8)
+    for i in range(3):
+        assert largest_angle(pca.components_[i], planted.vectors[:, i]) <= 1e-6
+
+
+def test_m4_reports_its_iterations():
+    """Three well separated values need some applications, and a smaller gap needs more."""
+    counts = []
+    for ratio in (0.5, 0.9, 0.98):
+        A, _, _ = exact_symmetric([1.0, *([ratio] * 15)], seed=0)
+        operator = HeldMatrix(A)
+        pairs = Power(tol=1e-8).solve(operator, 1, seed=0)
+        assert pairs.applications == operator.applications > 1
+        counts.append(pairs.applications)
+    assert counts == sorted(set(counts))

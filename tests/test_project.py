@@ -1,0 +1,174 @@
+"""The project as a whole: who imports whom, what an import costs, and that all that is shown runs."""
+
+import ast
+import doctest
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+import gramian
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "gramian"
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs").glob("*.rst")),
+    *sorted((ROOT / "docs" / "theory").glob("*.rst")),
+]
+
+HEAVY = {"sklearn", "pandas", "polars", "pyarrow", "plotly", "torch", "matplotlib", "scipy", "numpy"}
+DRAWERS = {"utils", "helpers", "common", "misc", "base", "core", "tools"}
+
+# All that estimators take from scikit-learn: manners (base classes, validation, tags), never mathematics.
+ALLOWED_FROM_SCIKIT_LEARN = {
+    "sklearn.base.BaseEstimator",
+    "sklearn.base.ClassNamePrefixFeaturesOutMixin",
+    "sklearn.base.TransformerMixin",
+    "sklearn.utils.Tags",
+    "sklearn.utils.validation.check_is_fitted",
+    "sklearn.utils.validation.validate_data",
+}
+
+
+def modules_loaded_by(statement):
+    """Top-level packages that a fresh interpreter has loaded after a statement."""
+    code = f"{statement}\nimport json, sys\nprint(json.dumps([name.split('.')[0] for name in sys.modules]))"
+    finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(finished.stdout.splitlines()[-1]))
+
+
+def imports_of(path):
+    """Full names of all that a file imports, wherever in the file it does."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in {
+            "__import__",
+            "import_module",
+        }:
+            yield from (part.value for part in node.args if isinstance(getattr(part, "value", None), str))
+
+
+def test_import_of_gramian_loads_nothing_heavy():
+    """`import gramian` loads no array library, no scikit-learn, no table library and no plotting."""
+    assert not modules_loaded_by("import gramian") & HEAVY
+
+
+def test_core_fits_without_scikit_learn_pandas_or_torch():
+    """A fit through the core loads NumPy and SciPy, and no package that only some people need."""
+    fit = (
+        "import numpy as np\n"
+        "from gramian.models.pca import fit_pca\n"
+        "from gramian.sources.opening import as_source\n"
+        "fit_pca(as_source(np.eye(4)))"
+    )
+    assert not modules_loaded_by(fit) & (HEAVY - {"numpy", "scipy"})
+
+
+def test_every_public_name_can_be_fetched_and_is_documented():
+    """Each name in `__all__` resolves through the lazy door and has a docstring."""
+    for name in gramian.__all__:
+        assert getattr(gramian, name).__doc__, name
+
+
+def test_unknown_name_is_refused_as_python_does():
+    """A name that is not there raises AttributeError, and says which."""
+    with pytest.raises(AttributeError, match="no_such_name"):
+        gramian.no_such_name  # noqa: B018 - the look-up itself is what is tested
+
+
+def test_version_has_one_home():
+    """The installed version is the one that the package says."""
+    assert version("gramian") == gramian.__version__
+
+
+def test_import_layers_hold():
+    """No package imports what the table of the design forbids it."""
+    lint = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"
+    finished = subprocess.run(
+        [sys.executable, "-c", lint], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert finished.returncode == 0, finished.stdout
+
+
+def test_every_package_has_its_import_contract():
+    """A new package cannot be forgotten in the table of who may import whom."""
+    contracts = PYPROJECT["tool"]["importlinter"]["contracts"]
+    covered = {source.split(".")[1] for contract in contracts for source in contract["source_modules"]}
+    assert {path.parent.name for path in SOURCE.glob("*/__init__.py")} <= covered
+
+
+def test_estimators_take_only_manners_from_scikit_learn():
+    """Every name that estimators import from scikit-learn is on a short list, and none is a decomposition."""
+    taken = {
+        name
+        for path in (SOURCE / "estimators").rglob("*.py")
+        for name in imports_of(path)
+        if name.split(".")[0] == "sklearn"
+    }
+    assert taken <= ALLOWED_FROM_SCIKIT_LEARN
+
+
+def test_no_solver_of_scipy_iterates_for_us():
+    """No file of the library imports SciPy's iterative eigensolvers: the iterations are ours."""
+    borrowed = {
+        name
+        for path in SOURCE.rglob("*.py")
+        for name in imports_of(path)
+        if re.search(r"\b(eigsh|eigs|svds|lobpcg)$", name)
+    }
+    assert not borrowed
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_module_is_short_and_says_what_it_is(path):
+    """A module is at most 400 lines, opens with a docstring, and is named for a concept."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 400
+    assert ast.get_docstring(ast.parse(text))
+    assert path.stem not in DRAWERS
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_page_shows_what_is_so(path, tmp_path, monkeypatch):
+    """Every example in the README and the documentation gives what it says it gives."""
+    monkeypatch.chdir(tmp_path)
+    # The fence that closes a block in Markdown would otherwise be read as part of the expected output.
+    text = re.sub(r"^```.*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    examples = doctest.DocTestParser().get_doctest(text, {}, path.name, str(path), 0)
+    runner = doctest.DocTestRunner(optionflags=flags)
+    assert runner.run(examples).failed == 0
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(path, tmp_path):
+    """Every example script runs to its end in an empty folder, without a warning."""
+    command = [sys.executable, "-W", "error", str(path)]
+    finished = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert finished.returncode == 0, finished.stderr
+
+
+def test_make_help_lists_every_command():
+    """`make help` names the commands that the README promises."""
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S607
+    assert all(
+        f"make {name} " in listed for name in ("help", "demo", "test", "check", "compat", "bench", "docs")
+    )
+
+
+def test_readme_names_every_dependency_with_its_job():
+    """Each package that a plain install brings is in the README's table."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    names = [re.match(r"[A-Za-z0-9-]+", entry)[0] for entry in PYPROJECT["project"]["dependencies"]]
+    assert not [name for name in names if f"| `{name}` |" not in readme]
