@@ -1,4 +1,4 @@
-"""Ranges of rows that fit in the cache of a judge: every float64 copy the program makes is of one such range."""
+"""Ranges of rows: every float64 copy that a judge makes is of one such range."""
 
 from __future__ import annotations
 

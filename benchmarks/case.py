@@ -1,4 +1,4 @@
-"""What is measured: a case is a shape and a question, an instance is a case with its data and precision fixed."""
+"""What is measured: a case is a shape and a question, an instance fixes its data and precision."""
 
 from __future__ import annotations
 

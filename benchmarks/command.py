@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from time import perf_counter
 
 from benchmarks import machine, memory, promises, readme, registry, results, store, tables
 from benchmarks.case import Instance
 from benchmarks.peers.peer import Peer
-from benchmarks.schedule import Rules, measure_instance
+from benchmarks.rules import Rules
+from benchmarks.schedule import Known, measure_instance
 
 _HERE = Path(__file__).parent
 _RESULTS = _HERE / "results"
@@ -30,8 +31,8 @@ def _parser() -> argparse.ArgumentParser:
         nargs="?",
         default="run",
         choices=["run", "memory", "table", "list", "prepare"],
-        help="run the cases (default); measure only Gramian's memory; rewrite the README's table from a results file; "
-        "list cases and peers; make the rows and references that a run needs",
+        help="run the cases (default); measure only Gramian's memory; rewrite the README's table from a "
+        "results file; list cases and peers; make the rows and references that a run needs",
     )
     parser.add_argument("--cases", help="parts of names, separated by commas")
     parser.add_argument("--peers", help="parts of names, separated by commas; Gramian and the floors are always in")
@@ -44,38 +45,33 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
-    rules = Rules()
-    parser.add_argument("--repeats", type=int, default=rules.repeats, help="processes a setting, at least three")
-    parser.add_argument("--limit", type=float, default=rules.limit, help="seconds a fit may take or be forecast to take")
-    parser.add_argument(
-        "--patience",
-        type=float,
-        default=rules.patience,
-        help="tightening a peer ends when an inaccurate setting took this many times Gramian's time",
-    )
-    parser.add_argument(
-        "--once-beyond",
-        type=float,
-        default=rules.once_beyond,
-        help="a setting over three seconds that took this many times Gramian's time is measured once",
-    )
+    sentences = {
+        "repeats": "processes a setting, at least three for a median",
+        "limit": "seconds a fit may take or be forecast to take",
+        "patience": "times Gramian's time at which tightening a peer ends",
+        "once_beyond": "times Gramian's time at which a setting is measured once",
+        "hopeless": "times Gramian's time at which a peer is no longer tuned",
+    }
+    for rule in fields(Rules):
+        name = f"--{rule.name.replace('_', '-')}"
+        parser.add_argument(name, type=type(rule.default), default=rule.default, help=sentences[rule.name])
 
 
 def _run(words: argparse.Namespace) -> int:
     """Measure, and write JSON and Markdown after every instance, so that a stopped run is not lost."""
     peers = _available(_peers(words))
-    rules = Rules(words.repeats, words.limit, words.patience, words.once_beyond)
+    rules = Rules(**{rule.name: getattr(words, rule.name) for rule in fields(Rules)})
     found: results.Results = {
         "machine": machine.describe(peer.distribution for peer in peers),
         "rules": asdict(rules),
         "quick": words.quick,
         "rows": [],
     }
-    out, began = _out(words, "pca"), perf_counter()
+    out, began, known = _out(words, "pca"), perf_counter(), Known()
     for instance in _instances(words):
         print(f"{instance.key} ({perf_counter() - began:.0f} s)", flush=True)
         rate = found["machine"]["product_rate"][instance.dtype]
-        entries = measure_instance(instance, peers, rules=rules, rate=rate, tell=_say)
+        entries = measure_instance(instance, peers, rules=rules, rate=rate, tell=_say, known=known)
         found["rows"] += [results.as_row(entry) for entry in entries]
         found["wall_seconds"] = perf_counter() - began
         _write(found, out)
@@ -134,9 +130,7 @@ def _instances(words: argparse.Namespace) -> list[Instance]:
 def _peers(words: argparse.Namespace) -> list[Peer]:
     """The peers that the flags choose, with Gramian and the floors always among them."""
     named = {peer.name for peer in registry.chosen_peers(words.peers)}
-    return [
-        peer for peer in registry.all_peers() if peer.is_floor or peer.name == "Gramian" or peer.name in named
-    ]
+    return [peer for peer in registry.all_peers() if peer.is_floor or peer.name == "Gramian" or peer.name in named]
 
 
 def _available(peers: list[Peer]) -> list[Peer]:

@@ -1,23 +1,31 @@
 """Run a function in a process of its own, forked from one that has imported much and computed nothing.
 
-A fork of such a process is as fresh as a new interpreter (no threads of BLAS or OpenMP have run, no memory was freed
-and kept) but pays neither for imports nor for reading the rows: those pages are shared, and counted before the fit.
+A fork of such a process is as fresh as a new interpreter (no threads of BLAS or OpenMP have run, no memory
+was freed and kept) but pays neither for imports nor for reading the rows: those pages are shared, and counted
+before the fit.
 """
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import resource
+import signal
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
 import psutil
 
-# Left to the system and to the parent, so that a greedy fit meets a MemoryError of its own and harms nobody else.
+# The rest is left to the system, so that a greedy fit meets a MemoryError of its own and harms nobody else.
 _SHARE_OF_MEMORY = 0.85
+_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>.
+
+
+STOPPED = "stopped by its clock"
 
 
 @dataclass(frozen=True)
@@ -35,14 +43,22 @@ def call_apart(function: Callable[..., Any], *args: Any, timeout: float) -> Outc
     process = context.Process(target=_child, args=(there, function, args))
     process.start()
     there.close()
-    try:
-        return _receive(here, timeout)
-    finally:
-        here.close()
-        process.join(timeout=5.0)
-        if process.is_alive():
-            process.kill()
-            process.join()
+    outcome = _receive(here, timeout)
+    here.close()
+    process.join(timeout=5.0)
+    if process.is_alive():
+        process.kill()
+        process.join()
+    return Outcome(failure=STOPPED) if process.exitcode == -signal.SIGALRM else outcome
+
+
+@contextmanager
+def ends_after(seconds: float) -> Iterator[None]:
+    """End this process if the body takes longer: by the system, as no Python runs inside a BLAS call."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _receive(here: Connection, timeout: float) -> Outcome:
@@ -55,8 +71,16 @@ def _receive(here: Connection, timeout: float) -> Outcome:
         return Outcome(failure="the process died (out of memory?)")
 
 
+def _end_with_parent() -> None:
+    """Ask Linux to end this process when its parent ends, so that a stopped run leaves nothing behind."""
+    control = getattr(ctypes.CDLL(None), "prctl", None)
+    if control is not None:
+        control(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
 def _child(there: Connection, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """Do the work under a memory limit and send the outcome back."""
+    _end_with_parent()
     limit = int(_SHARE_OF_MEMORY * psutil.virtual_memory().total)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     try:

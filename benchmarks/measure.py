@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from benchmarks.case import Accuracy, Arrays, Instance
+from benchmarks.isolate import ends_after
 from benchmarks.peers.peer import Peer, Setting
 from benchmarks.resident import PeakWatch
 
@@ -26,7 +27,7 @@ _MOST_FITS = 1_000
 class Reading:
     """What one process measured.
 
-    ``peak_bytes`` is beyond the input: the peak of resident memory above what it was just before the first fit.
+    ``peak_bytes`` is the peak of resident memory above what it was just before the first fit.
     """
 
     seconds: float
@@ -39,14 +40,17 @@ class Reading:
 
 
 def take_reading(
-    peer: Peer, instance: Instance, setting: Setting, X: Any, *, reference: Arrays | None
+    peer: Peer, instance: Instance, setting: Setting, X: Any, *, reference: Arrays | None, limit: float
 ) -> Reading:
-    """Measure one setting of one peer in this process; the answer is judged where a reference is given."""
+    """Measure one setting of one peer in this process; the answer is judged where a reference is given.
+
+    A first fit that is not done after ``limit`` seconds ends the process.
+    """
     warm_up(peer, instance, setting)
     rows = peer.prepare(X)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with PeakWatch() as watch:
+        with ends_after(limit), PeakWatch() as watch:
             fitted, seconds = _timed(peer, rows, instance, setting)
     more = [] if seconds > _SHORT_SECONDS else _further_times(peer, rows, instance, setting)
     reading = Reading(
@@ -63,7 +67,7 @@ def take_reading(
 
 
 def warm_up(peer: Peer, instance: Instance, setting: Setting) -> None:
-    """Fit a small table of the same kind: imports that were put off, thread pools and code pages come in here."""
+    """Fit a small table of the same kind: late imports, thread pools and pages of code come in here."""
     small = replace(instance, case=replace(instance.case, shape=(240, 60), n_components=_few(instance)), quick=False)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((240, 60)).astype(instance.dtype)

@@ -6,8 +6,8 @@ Two kinds of data, because they are hard for opposite reasons:
     Standard deviations fall geometrically to a floor of 1e-4: what a smooth process or an image gives. Every
     method that iterates converges in a few steps.
 ``noise``
-    Ten directions stand a little above white noise and everything after them is noise: neighboring eigenvalues
-    differ by parts in a thousand. Methods that stop on a count of iterations are wrong here.
+    Ten directions stand a little above white noise and everything after them is noise: neighboring
+    eigenvalues differ by parts in a thousand. Methods that stop on a count of iterations are wrong here.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def dense_rows(instance: Instance) -> np.ndarray:
 def sparse_rows(instance: Instance) -> Any:
     """Rows with nonzeros gathered in topics: CSR in float32, about ``density`` n d stored entries.
 
-    A row belongs to one topic; half of its entries fall in that topic's columns and the rest anywhere. The
-    topics' strengths decay by 0.97 a step (``decay``), or slowly with weak topics in Gaussian values (``noise``).
+    A row belongs to one topic; a share of its entries falls in that topic's columns and the rest anywhere.
+    The topics' strengths decay by 0.97 a step (``decay``), or by 0.99 in Gaussian values (``noise``).
     """
     n, d = instance.n_rows, instance.n_columns
     assert instance.case.density is not None

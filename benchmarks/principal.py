@@ -1,7 +1,8 @@
 """The problem of PCA: an accurate reference, and how far an answer is from it.
 
-Nothing here comes from Gramian or from a peer's PCA: the reference is a singular value decomposition of the centered
-rows in float64 (through a QR factor, so no condition number is squared), and residuals are of the covariance itself.
+Nothing here comes from Gramian or from a peer's PCA: the reference is a singular value decomposition of the
+centered rows in float64 (through a QR factor, so no condition number is squared; by Lanczos for sparse rows),
+and residuals are of the covariance itself.
 
 An answer is ``vectors`` (d, k), ``variances`` (k,) and ``singular_values`` (k,), descending.
 """
@@ -19,12 +20,12 @@ from benchmarks.case import Accuracy, Arrays, Instance, Problem
 
 # What Gramian promises by default: |A v - lambda v| <= tolerance * lambda_1.
 TOLERANCE = {"float64": 1e-10, "float32": 1e-6}
-# Below this share of the largest singular value a relative error says more about the reference than about the answer.
+# Below this share of the largest singular value, a relative error speaks of the reference, not of the answer.
 _SMALLEST_JUDGED = 1e-6
 
 
 def solve(instance: Instance, X: Any) -> Arrays:
-    """Leading singular values and right singular vectors of the centered rows, by the most accurate way that fits."""
+    """Leading singular values and right singular vectors of the centered rows, accurately."""
     if instance.is_sparse:
         return _solve_sparse(instance, X)
     return _solve_tall(X) if instance.n_rows >= instance.n_columns else _solve_wide(instance, X)
@@ -37,7 +38,7 @@ def reference_key(instance: Instance) -> str:
 
 
 def judge(instance: Instance, X: Any, reference: Arrays, answer: Arrays) -> Accuracy:
-    """Worst residual over lambda_1, sine of the largest angle to the reference, worst relative singular value."""
+    """Worst residual over lambda_1, sine of the largest angle to the truth, worst singular value."""
     V = np.asarray(answer["vectors"], dtype=np.float64)
     lam = np.asarray(answer["variances"], dtype=np.float64)
     sigma = np.asarray(answer["singular_values"], dtype=np.float64)
@@ -51,7 +52,7 @@ def judge(instance: Instance, X: Any, reference: Arrays, answer: Arrays) -> Accu
 
 
 def target(instance: Instance, reference: Arrays) -> Accuracy:
-    """The house tolerance for the residual, and the angle that such a residual guarantees: tolerance lambda_1 / gap."""
+    """The house tolerance for the residual, and the angle that it guarantees: tolerance lambda_1 / gap."""
     tolerance = TOLERANCE[instance.dtype]
     lam = np.append(_variances(instance.n_rows, reference), 0.0)
     k = wanted(instance, reference)
@@ -145,7 +146,7 @@ def _residual(product: np.ndarray, V: np.ndarray, lam: np.ndarray, largest: floa
 
 
 def _sine(V: np.ndarray, truth: np.ndarray) -> float:
-    """Sine of the largest principal angle: |(I - Q Q') truth|, accurate for small angles where a cosine is not."""
+    """Sine of the largest principal angle: |(I - Q Q') truth|, accurate where a cosine is not."""
     if truth.shape[1] == truth.shape[0]:
         return 0.0
     Q = np.linalg.qr(V)[0]

@@ -9,6 +9,7 @@ from benchmarks.results import Results, Row, best_peer_row, by_instance, default
 
 # No case may be more than ten percent slower than the best peer at equal accuracy.
 _SLACK = 1.10
+_VERDICT = {True: "kept", False: "**broken**"}
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,7 @@ def findings(results: Results) -> list[Finding]:
 def report(results: Results) -> str:
     """A Markdown list, broken promises first."""
     ordered = sorted(findings(results), key=lambda finding: finding.kept)
-    lines = [
-        f"- {'kept' if finding.kept else '**broken**'}: {finding.instance}: {finding.promise} (measured {finding.measured:.3g})"
-        for finding in ordered
-    ]
+    lines = [f"- {_VERDICT[found.kept]}: {found.instance}: {found.promise} ({found.measured:.3g})" for found in ordered]
     return "\n".join(["## Promises", "", *lines, ""])
 
 

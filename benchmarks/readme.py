@@ -15,7 +15,7 @@ class MarkerError(ValueError):
 def splice(page: str, table: str) -> str:
     """The page with everything between the markers replaced by the table."""
     if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
-        message = f"The page must hold {BEGIN} and then {END}, once each; put the two lines where the table belongs."
+        message = f"The page must hold {BEGIN} and then {END}, once each. Put both where the table belongs."
         raise MarkerError(message)
     before, rest = page.split(BEGIN)
     return f"{before}{BEGIN}\n{table.strip()}\n{END}{rest.split(END)[1]}"

@@ -1,4 +1,4 @@
-"""Every case and every peer there is: whatever the files of ``cases/`` and ``peers/`` list, found by looking."""
+"""Every case and every peer there is: what the files of ``cases/`` and ``peers/`` list, found by looking."""
 
 from __future__ import annotations
 

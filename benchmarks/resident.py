@@ -1,8 +1,8 @@
 """Peak resident memory of this process between two points.
 
-On Linux the kernel keeps the high-water mark and lets a process reset it (5 written to /proc/self/clear_refs), so the
-peak is exact and costs nothing. Elsewhere, or where that file may not be written, a thread samples the resident size
-every two milliseconds, and the peak is a lower bound. ``PeakWatch.method`` says which was used.
+On Linux the kernel keeps the high-water mark and lets a process reset it (by a 5 in /proc/self/clear_refs).
+The peak is then exact and costs nothing. Elsewhere, or where that file may not be written, a thread samples
+the resident size every two milliseconds and the peak is a lower bound. ``PeakWatch.method`` says which it was.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import gc
 import threading
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 import psutil
 
@@ -21,7 +22,7 @@ _SAMPLE_SECONDS = 0.002
 class PeakWatch:
     """Context manager: ``beyond`` is the peak of resident memory above what it was on entry, in bytes."""
 
-    def __enter__(self) -> PeakWatch:
+    def __enter__(self) -> Self:
         _give_back_free_memory()
         self.method = "high-water mark" if _reset_mark() else "sampled"
         self._before = psutil.Process().memory_info().rss
@@ -57,7 +58,7 @@ class _Sampler(threading.Thread):
 
 
 def _give_back_free_memory() -> None:
-    """Return what is free to the system: memory that the allocator holds would hide what a fit takes from it."""
+    """Return what is free to the system: memory that the allocator keeps would hide what a fit takes."""
     gc.collect()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:

@@ -1,8 +1,8 @@
 """Who is measured when: a first round that finds each peer's settings, then further rounds in turn.
 
-Equal accuracy, everywhere: the ceilings are Gramian's house tolerance (or what Gramian reached, where that is worse) for
-the residual and for the angle it implies; a peer stands with the loosest of its settings that stays below them, and is
-shown at its default too.
+Equal accuracy, everywhere: the ceilings are Gramian's house tolerance (or what Gramian reached, where that is
+worse) for the residual and for the angle it implies; a peer stands with the loosest of its settings that
+stays below them, and is shown at its default too.
 """
 
 from __future__ import annotations
@@ -16,39 +16,17 @@ import psutil
 
 from benchmarks import store
 from benchmarks.case import Accuracy, Arrays, Instance
-from benchmarks.isolate import call_apart
+from benchmarks.isolate import STOPPED, call_apart
 from benchmarks.measure import Reading, take_reading
 from benchmarks.peers.peer import Ladder, Peer, Setting
+from benchmarks.rules import Rules
 
 _WARM_UP_AND_JUDGE_SECONDS = 60.0
-# In float32 an error this small that no longer falls is rounding: more iterations will not help, a float64 copy may.
+# In float32 an error this small that no longer falls is rounding: only a float64 copy can help.
 _ROUNDING = 3e-5
 
-
-@dataclass(frozen=True)
-class Rules:
-    """How much time is spent on whom.
-
-    Attributes
-    ----------
-    repeats : int
-        Processes per setting that is shown.
-    limit : float
-        Seconds that a fit may take, or be forecast to take.
-    patience : float
-        Tightening a peer ends when a setting that is not accurate enough took this many times Gramian's time.
-    once_beyond : float
-        A setting that takes this many times Gramian's time, and over three seconds, is measured once.
-    """
-
-    repeats: int = 3
-    limit: float = 120.0
-    patience: float = 4.0
-    once_beyond: float = 3.0
-
-    def runs_once(self, seconds: float, gramian: float) -> bool:
-        """Whether a first reading settles the matter."""
-        return seconds > max(3.0, self.once_beyond * gramian)
+Known = dict[tuple[str, str, str], float]
+"""Seconds of each peer's default by case, precision and peer, from the spectra measured so far."""
 
 
 @dataclass
@@ -85,6 +63,7 @@ class Bench:
     rules: Rules
     rate: float
     tell: Callable[[str], None]
+    known: Known
     gramian_seconds: float = 1.0
 
     def __post_init__(self) -> None:
@@ -103,6 +82,7 @@ class Bench:
             return [default]
         if peer.name == "Gramian":
             self._take_as_measure(default)
+        self.known.setdefault(_shape_key(self.instance, peer), default.seconds)
         tried = list(self._loosen(ladder, default) if default.reached else self._tighten(ladder, default))
         return _with_equal([default, *tried], loosest_first=default.reached)
 
@@ -110,22 +90,23 @@ class Bench:
         """A sentence on why this peer is not run here, or None."""
         if (reason := peer.refusal(self.instance)) is not None:
             return reason
-        price = peer.forecast(self.instance, self.rate)
-        free = psutil.virtual_memory().available
+        price, free = peer.forecast(self.instance, self.rate), psutil.virtual_memory().available
         if price.bytes > free:
-            return f"would need about {price.bytes / 1e9:.0f} GB beyond the input; {free / 1e9:.0f} GB are free"
+            return f"would need {price.bytes / 1e9:.0f} GB beyond the input, and {free / 1e9:.0f} GB are free"
         if price.seconds > self.rules.limit:
-            return f"would take about {price.seconds:.0f} s a fit; the limit is {self.rules.limit:.0f} s"
+            return f"would take about {price.seconds:.0f} s a fit, and the limit is {self.rules.limit:.0f} s"
+        before = self.known.get(_shape_key(self.instance, peer), 0.0)
+        if peer.does_the_same_work(self.instance) and self.rules.is_hopeless(before, self.gramian_seconds):
+            return f"not run again: {before:.1f} s on other data of this shape, and it does the same work on any"
         return None
 
     def run(self, entry: Entry, *, judged: bool = True) -> Entry:
         """Take one more reading of an entry, in a process of its own."""
-        outcome = call_apart(
-            _reading, entry, self.X, self.reference if judged else None,
-            timeout=self.rules.limit + _WARM_UP_AND_JUDGE_SECONDS,
-        )
+        limit = self.rules.stops_after(self.gramian_seconds)
+        reference = self.reference if judged else None
+        outcome = call_apart(_reading, entry, self.X, reference, limit, timeout=limit + _WARM_UP_AND_JUDGE_SECONDS)
         if outcome.failure is not None:
-            entry.failure = outcome.failure
+            entry.failure = f"stopped after {limit:.0f} s" if outcome.failure == STOPPED else outcome.failure
         else:
             entry.readings.append(outcome.value)
             entry.reached = _is_within(entry.accuracy, self.ceilings)
@@ -136,14 +117,19 @@ class Bench:
     def repeat(self, entries: list[Entry]) -> None:
         """Further rounds over what is shown, each starting at another peer, so that drift hits all alike."""
         shown = [entry for entry in entries if entry.roles and entry.failure is None]
-        again = [entry for entry in shown if not self.rules.runs_once(entry.seconds, self.gramian_seconds)]
+        again = [entry for entry in shown if not self._runs_once(entry)]
         for number in range(1, self.rules.repeats):
             turn = number * len(again) // self.rules.repeats
             for entry in again[turn:] + again[:turn]:
                 self.run(entry, judged=False)
 
+    def _runs_once(self, entry: Entry) -> bool:
+        """Whether the first reading of an entry is enough."""
+        promised = {promise.peer for promise in self.instance.case.promises}
+        return self.rules.runs_once(entry.seconds, self.gramian_seconds, is_promised=entry.peer.name in promised)
+
     def _take_as_measure(self, gramian: Entry) -> None:
-        """Gramian's accuracy, where it is worse than promised, becomes what peers must meet; its time, the yardstick."""
+        """Where Gramian's accuracy is worse than promised it becomes what peers must meet."""
         self.gramian_seconds = gramian.seconds
         if not gramian.within_target:
             self.tell(f"    Gramian missed its target {self.target}")
@@ -151,7 +137,9 @@ class Bench:
             gramian.reached = True
 
     def _loosen(self, ladder: Ladder, default: Entry) -> Iterator[Entry]:
-        """Looser settings than an accurate default, down to the first that fails."""
+        """Looser settings than an accurate default, down to the first that fails; none if it is hopeless."""
+        if self.rules.is_hopeless(default.seconds, self.gramian_seconds):
+            return
         for setting in reversed(ladder.settings[: ladder.default]):
             entry = self.run(Entry(self.instance, default.peer, setting))
             yield entry
@@ -159,7 +147,7 @@ class Bench:
                 return
 
     def _tighten(self, ladder: Ladder, default: Entry) -> Iterator[Entry]:
-        """Tighter settings than an inaccurate default, up to the first that is accurate or to the end of patience."""
+        """Tighter settings than an inaccurate default, to the first accurate one or the end of patience."""
         last = default
         for setting in ladder.settings[ladder.default + 1 :]:
             if self._is_too_slow(last):
@@ -184,25 +172,36 @@ class Bench:
                 return
 
     def _is_too_slow(self, entry: Entry) -> bool:
-        """Whether an inaccurate setting already took longer than patience allows."""
-        return bool(entry.readings) and entry.seconds > max(self.rules.patience * self.gramian_seconds, 0.05)
+        """Whether an inaccurate setting used up the patience."""
+        return bool(entry.readings) and self.rules.is_too_slow(entry.seconds, self.gramian_seconds)
 
 
 def measure_instance(
-    instance: Instance, peers: Iterable[Peer], *, rules: Rules, rate: float, tell: Callable[[str], None]
+    instance: Instance,
+    peers: Iterable[Peer],
+    *,
+    rules: Rules,
+    rate: float,
+    tell: Callable[[str], None],
+    known: Known,
 ) -> list[Entry]:
-    """Every entry of one instance: the first round, then the others."""
+    """Every entry of one instance: the first round, then the others; ``known`` learns the dense times."""
     X = store.load_rows(instance)
-    bench = Bench(instance, X, store.load_reference(instance, X), rules, rate, tell)
+    bench = Bench(instance, X, store.load_reference(instance, X), rules, rate, tell, known)
     named = [peer for peer in peers if peer.problem == instance.case.problem.name]
     entries = [entry for peer in named for entry in bench.scout(peer)]
     bench.repeat(entries)
     return entries
 
 
-def _reading(entry: Entry, X: Any, reference: Arrays | None) -> Reading:
-    """The child's work; a function of the module, so that it can be named in a forked process."""
-    return take_reading(entry.peer, entry.instance, entry.setting, X, reference=reference)
+def _reading(entry: Entry, X: Any, reference: Arrays | None, limit: float) -> Reading:
+    """The child's work."""
+    return take_reading(entry.peer, entry.instance, entry.setting, X, reference=reference, limit=limit)
+
+
+def _shape_key(instance: Instance, peer: Peer) -> tuple[str, str, str]:
+    """What the time of a dense method depends on."""
+    return instance.case.name, instance.dtype, peer.name
 
 
 def _is_within(accuracy: Accuracy, ceilings: Accuracy) -> bool:

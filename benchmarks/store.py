@@ -1,4 +1,4 @@
-"""Rows and references on disk, made once: in the folder named by GRAMIAN_BENCH_CACHE, or in the temporary one."""
+"""Rows and references on disk, made once, in the folder GRAMIAN_BENCH_CACHE names or in a temporary one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def load_reference(instance: Instance, X: Any) -> Arrays:
     """The accurate answer, solved first if it is not there."""
     path = folder() / f"v{_VERSION}-{instance.case.problem.name}-{instance.case.problem.reference_key(instance)}.npz"
     if not path.exists():
-        _succeed(call_apart(_make_reference, instance, X, path, timeout=_MAKING_SECONDS), f"the truth of {instance.key}")
+        _succeed(
+            call_apart(_make_reference, instance, X, path, timeout=_MAKING_SECONDS),
+            f"the truth of {instance.key}",
+        )
     with np.load(path) as arrays:
         return dict(arrays)
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from benchmarks.results import Results, Row, best_peer_row, by_instance, default_row, gramian_row
 
 _DATA = {"decay": "fast decay", "noise": "slow, noisy"}
+_UNITS = (("s", 1.0), ("ms", 1e3), ("us", 1e6))
+_METHOD = (
+    "Imports, data and warm-up are outside the clock; a fit under 0.1 s is repeated in its process. Memory "
+    "is the peak of resident memory above what it was just before the fit. Equal accuracy: a residual of at "
+    "most 1e-10 of the largest eigenvalue in float64 and 1e-6 in float32, and the angle that this implies, "
+    "each peer at the loosest of its settings that reaches it."
+)
 
 
 def summary(results: Results) -> str:
-    """One line an instance: Gramian, the best peer at equal accuracy, scikit-learn's default, and the floors."""
+    """One line an instance: Gramian, the best peer at equal accuracy, scikit-learn's default, floors."""
     head = (
         "| rows x columns | data | precision | Gramian | best peer, equal accuracy | Gramian is "
         "| scikit-learn default (sine of its angle) | floors: one pass, SYRK "
@@ -24,9 +31,12 @@ def details(results: Results) -> str:
     parts = ["# PCA beside its peers", "", conditions(results), ""]
     for rows in by_instance(results["rows"]):
         first = rows[0]
-        parts += [f"## {first['title']}: {_DATA.get(first['spectrum'], first['spectrum'])}, {first['dtype']}", ""]
         parts += [
-            "| peer | setting | role | seconds (least to most) | memory | residual | angle | values | equal? |",
+            f"## {first['title']}: {_DATA.get(first['spectrum'], first['spectrum'])}, {first['dtype']}",
+            "",
+        ]
+        parts += [
+            "| peer | setting | role | time (least to most) | memory | residual | angle | values | equal? |",
             "|---|---|---|---:|---:|---:|---:|---:|---|",
             *(_detail_line(row) for row in rows),
             "",
@@ -39,14 +49,12 @@ def conditions(results: Results) -> str:
     machine = results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
     rates = " and ".join(f"{rate / 1e9:.0f} GFLOP/s in {dtype}" for dtype, rate in machine["product_rate"].items())
-    rules = results["rules"]
     return (
-        f"{machine['date']}, {machine['cpu']}, {machine['cores']} cores, {machine['memory_bytes'] / 2**30:.0f} GiB; "
-        f"Python {machine['python']}, {versions}; {', '.join(machine['blas'])}; a matrix product runs at {rates}. "
-        f"Medians of {rules['repeats']} processes taken in turn (one where marked; a fit under 0.1 s is repeated in its "
-        f"process); imports, data and warm-up are outside the clock; memory is the peak of resident memory above what it "
-        f"was just before the fit. Equal accuracy: residual at most 1e-10 of the largest eigenvalue in float64 and 1e-6 in "
-        f"float32, and the angle that this implies; each peer at the loosest of its settings that reaches it."
+        f"{machine['date']}, {machine['cpu']}, {machine['cores']} cores, "
+        f"{machine['memory_bytes'] / 2**30:.0f} GiB; Python {machine['python']}, {versions}; "
+        f"{', '.join(machine['blas'])}; a matrix product runs at {rates}. "
+        f"Medians of {results['rules']['repeats']} processes, taken in turn; one where marked. "
+        f"{_METHOD}"
     )
 
 
@@ -54,9 +62,7 @@ def seconds_text(seconds: float | None) -> str:
     """Seconds with three figures, in milliseconds or microseconds where they are few."""
     if seconds is None:
         return ""
-    for unit, scale in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
-        if seconds * scale >= 0.9995:
-            break
+    unit, scale = next((pair for pair in _UNITS if seconds * pair[1] >= 0.9995), _UNITS[-1])
     return f"{seconds * scale:#.3g}".rstrip(".") + f" {unit}"
 
 
@@ -116,4 +122,5 @@ def _who(row: Row) -> str:
 
 def _floors(rows: list[Row]) -> str:
     """The floors' times in the order of the table."""
-    return ", ".join(seconds_text(row["seconds"]) for row in rows if row["is_floor"] and row["seconds"] is not None)
+    floors = [row for row in rows if row["is_floor"] and row["seconds"] is not None]
+    return ", ".join(seconds_text(row["seconds"]) for row in floors)

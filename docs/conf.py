@@ -1,6 +1,7 @@
 """How Sphinx builds these pages. `make docs` does it, and every warning is an error."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
@@ -30,7 +31,7 @@ autodoc_typehints = "none"
 # Types in words are not names of classes, so they are shown and not looked up.
 napoleon_use_param = False
 napoleon_use_rtype = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_google_docstring = False
 
 # Our own names must resolve; other projects' names are not looked up, so that the build needs no network.
@@ -79,7 +80,30 @@ def keep_marks(_app: Any, _what: str, _name: str, _object: Any, _options: Any, l
         lines[position] = "``".join(pieces)
 
 
+def skip_borrowed(_app: Any, _what: str, name: str, _object: Any, skip: bool, _options: Any) -> bool:  # noqa: FBT001
+    """Leave out the request methods that scikit-learn writes, with links into its own documentation."""
+    return skip or bool(re.fullmatch(r"set_\w+_request", name))
+
+
+def follow_exports(app: Any, env: Any, node: Any, contnode: Any) -> Any:
+    """Let a name be referred to by the package that gives it as well as by the module that defines it."""
+    package, _, name = node.get("reftarget", "").rpartition(".")
+    if node.get("refdomain") != "py" or not package.startswith("gramian"):
+        return None
+    try:
+        thing = getattr(import_module(package), name, None)
+    except ImportError:
+        return None
+    home = f"{getattr(thing, '__module__', package)}.{name}"
+    if home == node["reftarget"]:
+        return None
+    domain = env.get_domain("py")
+    return domain.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], home, node, contnode)
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-skip-member", skip_borrowed)
+    app.connect("missing-reference", follow_exports)
     write_api_pages(Path(__file__).parent / "api")
     app.connect("autodoc-process-docstring", keep_marks, priority=100)

@@ -47,7 +47,11 @@ class Fitted:
     names: list[str]
     groups: np.ndarray
     rules: Panel
-    chosen: int
+
+    @property
+    def chosen(self) -> int:
+        """The automatic choice."""
+        return self.rules.n_components
 
 
 def fit_wine() -> Fitted:
@@ -65,10 +69,9 @@ def fit_wine() -> Fitted:
         mean=model.mean,
         factor=model.factor,
     )
-    chosen = next(verdict.n_components for verdict in rules.verdicts if verdict.rule == "auto")
     names = [SHORT_NAMES.get(name, name.replace("_", " ")) for name in wine.feature_names]
     groups = np.array([f"cultivar {label + 1}" for label in wine.target])
-    return Fitted(model, model.project(wine.data), names, groups, rules, chosen)
+    return Fitted(model, model.project(wine.data), names, groups, rules)
 
 
 def opening(fitted: Fitted) -> tuple[str, ...]:
@@ -107,9 +110,7 @@ def scree_section(fitted: Fitted) -> Section:
         plot_scree(view, ax=blank_axes(5.0, 3.9)),
         description=f"Share of the variance by component; the first {view.chosen} hold {view.kept:.0%}.",
     )
-    caption = (
-        "Bars: the share of each component. Line: the share of all up to it. Dashed: where the cut falls."
-    )
+    caption = "Bars: the share of each component. Line: the share of all up to it. Dashed: where the cut falls."
     return Section("What each component holds", figure=picture, caption=caption)
 
 
@@ -127,8 +128,11 @@ def loadings_section(fitted: Fitted, component: int) -> Section:
 def rules_section(fitted: Fitted) -> Section:
     """How many components each rule would keep."""
     rows = tuple((v.rule, str(v.n_components), v.reason) for v in fitted.rules.verdicts)
-    table = Table(("rule", "components", "because"), rows, numeric=frozenset({1}))
-    words = f"This page keeps {fitted.chosen}, as the automatic rule says. Rules ask different questions:"
+    table = Table(("rule", "k", "because"), rows, numeric=frozenset({1}))
+    words = (
+        f"Each rule asks its own question and names a number k. This page keeps {fitted.chosen}, as 'auto' says. "
+        f"{fitted.rules.agreement}"
+    )
     return Section("How many components", (words,), table=table, wide=True)
 
 
@@ -145,7 +149,8 @@ def certificate_section(fitted: Fitted) -> Section:
 
 def plan_section(fitted: Fitted) -> Section:
     """What was done, and why."""
-    return Section("What was done", tuple(str(fitted.model.plan).splitlines()), wide=True)
+    lines = tuple(f"{line[0].upper()}{line[1:]}." for line in str(fitted.model.plan).splitlines() if line)
+    return Section("What was done", lines, wide=True)
 
 
 def main(target: Path) -> None:
@@ -160,7 +165,7 @@ def main(target: Path) -> None:
             (f"{model.n_rows:,} x {model.n_columns}", "wines x measurements"),
             (str(fitted.chosen), "components kept"),
             (f"{scree_of(model, chosen=fitted.chosen).kept:.0%}", "of the variance in them"),
-            (certificate_table(model).value_bound, "largest possible error of a variance"),
+            (certificate_table(model).value_bound, "off by at most, any variance"),
         ),
         sections=(
             scores_section(fitted),

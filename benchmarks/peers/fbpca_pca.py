@@ -12,7 +12,7 @@ from benchmarks.peers.peer import Forecast, Ladder, Peer, Setting, answer_from_s
 
 
 class FacebookPCA(Peer):
-    """``fbpca.pca(X, k)``; above its default two iterations it gets ten extra vectors, which is its best use."""
+    """``fbpca.pca(X, k)``; beyond its default two iterations with ten extra vectors, its best use."""
 
     name = "fbpca"
     distribution = "fbpca"
@@ -39,9 +39,13 @@ class FacebookPCA(Peer):
         """It takes a whole number of components."""
         return limits.needs_a_number(instance)
 
+    def does_the_same_work(self, instance: Instance) -> bool:
+        """With nearly all components it is a dense SVD."""
+        return limits.is_nearly_full(instance)
+
     def forecast(self, instance: Instance, rate: float) -> Forecast:
         """A dense SVD when nearly all components are asked for, block products otherwise."""
-        if instance.rank_asked + 2 >= instance.side / 1.25:
+        if limits.is_nearly_full(instance):
             return limits.singular_values_price(instance, rate)
         return limits.subspace_price(instance, rate)
 

@@ -39,7 +39,7 @@ class GramianPCA(Peer):
     def notes(self, fitted: Any) -> dict[str, Any]:
         """What the plan said it would do, and the memory it predicted."""
         plan = getattr(fitted, "plan_", None)
-        facts = {name: getattr(plan, name, None) for name in ("operator", "solver", "reason", "passes")}
+        facts = {name: getattr(plan, name, None) for name in ("operator", "held", "solver", "reason", "passes")}
         peak = getattr(plan, "peak_bytes", None)
         return {
             **{name: str(fact) for name, fact in facts.items() if fact is not None},
@@ -47,4 +47,7 @@ class GramianPCA(Peer):
         }
 
 
-PEERS = [GramianPCA(), *(GramianPCA(solver) for solver in ("full", "covariance_eigh", "gram", "krylov", "power"))]
+PEERS = [
+    GramianPCA(),
+    *(GramianPCA(solver) for solver in ("full", "covariance_eigh", "gram", "krylov", "power")),
+]

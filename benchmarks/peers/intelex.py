@@ -34,6 +34,10 @@ class IntelexPCA(Peer):
         """OneDAL takes no sparse rows; there the default is scikit-learn's own and already in the table."""
         return limits.needs_dense(instance)
 
+    def does_the_same_work(self, instance: Instance) -> bool:
+        """Dense, unless the default falls back to scikit-learn's randomized method."""
+        return self.solver != "auto" or limits.is_nearly_full(instance)
+
     def forecast(self, instance: Instance, rate: float) -> Forecast:
         """Price of the covariance, d x d even for wide rows, and of the SVD."""
         if self.solver == "covariance_eigh":
@@ -41,6 +45,4 @@ class IntelexPCA(Peer):
         return limits.singular_values_price(instance, rate) if self.solver == "full" else Forecast(seconds=0.0)
 
 
-PEERS = [
-    IntelexPCA(solver, rank=20 + place) for place, solver in enumerate(("auto", "covariance_eigh", "full"))
-]
+PEERS = [IntelexPCA(solver, rank=20 + place) for place, solver in enumerate(("auto", "covariance_eigh", "full"))]

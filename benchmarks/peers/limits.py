@@ -1,4 +1,4 @@
-"""Why a method stays out of a case, and what a dense method would cost: sentences and prices that peers share."""
+"""Why a method stays out of a case, and what it would cost: sentences and prices that peers share."""
 
 from __future__ import annotations
 
@@ -27,11 +27,15 @@ def needs_dense(instance: Instance) -> str | None:
     return "does not take sparse rows" if instance.is_sparse else None
 
 
+def is_nearly_full(instance: Instance) -> bool:
+    """Whether so many components are asked for that a block of vectors spans the whole space."""
+    return instance.rank_asked + 2 >= instance.side / 1.25
+
+
 def singular_values_price(instance: Instance, rate: float) -> Forecast:
     """A dense SVD: a QR of the long side and the SVD of a square.
 
-    Measured on two cores: the QR and the two products with its factor run at about half the rate of a matrix product,
-    the SVD of a square at about a tenth.
+    Measured on two cores: both run at about half the rate of a matrix product.
     """
     long, short = max(instance.n_rows, instance.n_columns), instance.side
     width = 8 if instance.dtype == "float64" else 4
@@ -40,7 +44,7 @@ def singular_values_price(instance: Instance, rate: float) -> Forecast:
 
 
 def covariance_price(instance: Instance, rate: float) -> Forecast:
-    """A d x d covariance and its eigenvalues; sparse rows make the products slower and the matrix no smaller."""
+    """A d x d covariance and its eigenvalues; sparse rows make the matrix no smaller."""
     n, d = instance.n_rows, instance.n_columns
     width = 8 if instance.dtype == "float64" else 4
     density = instance.case.density or 1.0

@@ -16,8 +16,8 @@ from benchmarks.case import Arrays, Instance
 class Setting:
     """One way of calling a peer.
 
-    ``in_float64`` means that rows in float32 are first copied to float64, inside the clock: what a user does when
-    an answer in float32 is not good enough.
+    ``in_float64`` means that rows in float32 are first copied to float64, inside the clock: what a user does
+    when an answer in float32 is not good enough.
     """
 
     label: str
@@ -73,7 +73,7 @@ class Peer(ABC):
 
     @abstractmethod
     def preload(self) -> None:
-        """Import what a fit needs, and nothing that computes: it runs before the measuring process is forked."""
+        """Import what a fit needs, before the measuring process is forked; nothing is computed."""
 
     @abstractmethod
     def fit(self, X: Any, instance: Instance, setting: Setting) -> Any:
@@ -93,6 +93,11 @@ class Peer(ABC):
         """Price of a fit, given the machine's matrix product rate in flop/s."""
         del instance, rate
         return Forecast(seconds=0.0)
+
+    def does_the_same_work(self, instance: Instance) -> bool:
+        """Whether the time depends on the shape alone: dense methods do the same on any numbers."""
+        del instance
+        return False
 
     def prepare(self, X: Any) -> Any:
         """The rows in the form this package takes, outside the clock and without a copy where that can be."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from benchmarks.case import Instance
@@ -34,7 +35,7 @@ class ScikitLearnPCA(Peer):
     def ladder(self, instance: Instance) -> Ladder:
         """Tolerances for ARPACK, power iterations for the randomized method, a float64 copy for the rest."""
         if self.solver == "arpack":
-            return tolerance_ladder(instance)
+            return tolerance_ladder(instance, of_singular_values=True)
         if self.solver == "randomized":
             return iteration_ladder(instance)
         return Ladder((Setting("default"),))
@@ -47,6 +48,10 @@ class ScikitLearnPCA(Peer):
             return limits.needs_dense(instance) or limits.needs_a_number(instance)
         return limits.needs_dense(instance) if self.solver == "full" else None
 
+    def does_the_same_work(self, instance: Instance) -> bool:
+        """Dense, or a subspace as wide as the rows: the whole space, whatever they are."""
+        return self.solver in {"full", "covariance_eigh"} or limits.is_nearly_full(instance)
+
     def forecast(self, instance: Instance, rate: float) -> Forecast:
         """Price of the dense solvers; the default never picks an impossible one on these cases."""
         prices = {
@@ -57,15 +62,19 @@ class ScikitLearnPCA(Peer):
         return prices[self.solver](instance, rate) if self.solver in prices else Forecast(seconds=0.0)
 
 
-def tolerance_ladder(instance: Instance) -> Ladder:
-    """ARPACK's tolerance around the house tolerance; its default, 0, means machine precision and is the tightest."""
-    house = TOLERANCE[instance.dtype]
-    loose = tuple(Setting(f"tol={factor * house:.0e}", {"tol": factor * house}) for factor in (1e4, 1e2, 1.0))
+def tolerance_ladder(instance: Instance, *, of_singular_values: bool) -> Ladder:
+    """Tolerances around the house tolerance; ARPACK's default, 0, means machine precision.
+
+    ``svds`` squares its tolerance, because it asks ARPACK for eigenvalues; so it is given the root of ours.
+    """
+    wanted = [factor * TOLERANCE[instance.dtype] for factor in (1e4, 1e2, 1.0)]
+    given = [math.sqrt(tol) if of_singular_values else tol for tol in wanted]
+    loose = tuple(Setting(f"tol={tol:.0e}", {"tol": tol}) for tol in given)
     return Ladder((*loose, Setting("default", {"tol": 0})), default=len(loose))
 
 
 def iteration_ladder(instance: Instance) -> Ladder:
-    """Power iterations: half and a quarter of what "auto" means (7, or 4 for many components), and doublings of it."""
+    """Power iterations: fractions and multiples of what "auto" means (7, or 4 for many components)."""
     auto = 7 if instance.rank_asked < 0.1 * instance.side else 4
     fewer = tuple(Setting(f"iterated_power={q}", {"iterated_power": q}) for q in (auto // 4, auto // 2))
     more = tuple(

@@ -30,14 +30,12 @@ class SingularValues(Peer):
         mean = np.asarray(rows.mean(axis=0)).ravel()
         centered = _centered_operator(rows, mean) if instance.is_sparse else rows - mean
         start = np.random.default_rng(0).standard_normal(instance.side).astype(rows.dtype)
-        _, sigma, components = scipy.sparse.linalg.svds(
-            centered, k=instance.rank_asked, v0=start, **setting.options
-        )
+        _, sigma, components = scipy.sparse.linalg.svds(centered, k=instance.rank_asked, v0=start, **setting.options)
         return sigma, components.T
 
     def ladder(self, instance: Instance) -> Ladder:
         """Tolerances around the house tolerance."""
-        return tolerance_ladder(instance)
+        return tolerance_ladder(instance, of_singular_values=True)
 
     def refusal(self, instance: Instance) -> str | None:
         """It takes a whole number of components below the smaller side."""
@@ -49,7 +47,7 @@ class SingularValues(Peer):
 
 
 class Eigenvalues(Peer):
-    """``eigsh`` of the covariance or, for wide rows, of the Gram matrix, as an operator that is never formed."""
+    """``eigsh`` of the covariance or, for wide rows, of the Gram matrix, never formed."""
 
     name = "SciPy eigsh"
     distribution = "scipy"
@@ -65,14 +63,17 @@ class Eigenvalues(Peer):
         tall = instance.n_rows >= instance.n_columns
         start = np.random.default_rng(0).standard_normal(instance.side).astype(rows.dtype)
         lam, vectors = scipy.sparse.linalg.eigsh(
-            centered.T @ centered if tall else centered @ centered.T, k=instance.rank_asked, v0=start, **setting.options
+            centered.T @ centered if tall else centered @ centered.T,
+            k=instance.rank_asked,
+            v0=start,
+            **setting.options,
         )
         sigma = np.sqrt(np.maximum(lam, 0))
         return sigma, vectors if tall else centered.rmatmat(vectors) / sigma
 
     def ladder(self, instance: Instance) -> Ladder:
         """Tolerances around the house tolerance."""
-        return tolerance_ladder(instance)
+        return tolerance_ladder(instance, of_singular_values=False)
 
     def refusal(self, instance: Instance) -> str | None:
         """It takes a whole number of components below the smaller side."""

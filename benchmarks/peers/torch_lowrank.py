@@ -14,7 +14,7 @@ from benchmarks.peers.peer import Forecast, Ladder, Peer, Setting, answer_from_s
 
 
 class TorchLowRank(Peer):
-    """``torch.pca_lowrank(X, q=k)``; above its default two iterations it gets ten extra vectors, its best use."""
+    """``torch.pca_lowrank(X, q=k)``; beyond its default two iterations with ten extra vectors."""
 
     name = "torch.pca_lowrank"
     distribution = "torch"
@@ -33,7 +33,9 @@ class TorchLowRank(Peer):
             return torch.from_numpy(X)
         entries = X.tocoo()
         places = torch.from_numpy(np.vstack([entries.row, entries.col]).astype(np.int64))
-        return torch.sparse_coo_tensor(places, torch.from_numpy(entries.data), X.shape, check_invariants=False).coalesce()
+        return torch.sparse_coo_tensor(
+            places, torch.from_numpy(entries.data), X.shape, check_invariants=False
+        ).coalesce()
 
     def fit(self, X: Any, instance: Instance, setting: Setting) -> Any:
         """Seed and solve."""
@@ -52,6 +54,10 @@ class TorchLowRank(Peer):
     def refusal(self, instance: Instance) -> str | None:
         """It takes a whole number of components."""
         return limits.needs_a_number(instance)
+
+    def does_the_same_work(self, instance: Instance) -> bool:
+        """With nearly all components its block spans the whole space."""
+        return limits.is_nearly_full(instance)
 
     def forecast(self, instance: Instance, rate: float) -> Forecast:
         """Block products; for sparse rows it also makes a dense n x d matrix of means."""

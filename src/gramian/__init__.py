@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
-    from gramian.choosing import panel as choose
     from gramian.estimators import PCA, IncrementalPCA, TruncatedSVD
     from gramian.planning.plan import plan
 

@@ -1,7 +1,8 @@
 """scikit-learn's checks of its conventions, on every Gramian estimator. Collected by ``run.py`` alone."""
 
-from gramian import PCA, IncrementalPCA, TruncatedSVD
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gramian import PCA, IncrementalPCA, TruncatedSVD
 
 ESTIMATORS = [
     PCA(),

@@ -62,8 +62,9 @@ def read_exceptions(path: Path = HERE / "exceptions.toml") -> list[ListedExcepti
 
 def put_in_place(suites: Sequence[Suite]) -> None:
     """Replace scikit-learn's classes by Gramian's before any test module is imported."""
-    import gramian
     import sklearn.decomposition
+
+    import gramian
 
     for name in {name for suite in suites for name in suite.replaced}:
         setattr(sklearn.decomposition, name, getattr(gramian, name))

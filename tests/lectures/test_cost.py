@@ -63,7 +63,7 @@ def _reflect(T, v, beta, tail):
 
 
 def test_f5_counted_operations_grow_eightfold():
-    """Each doubling of d multiplies the counted operations by nearly eight, on the way to eight."""
+    """Each doubling of d multiplies the counted operations by a number that nears eight."""
     counts = []
     for d in (8, 16, 32):
         G = np.random.default_rng(d).standard_normal((d, d))
@@ -73,27 +73,25 @@ def test_f5_counted_operations_grow_eightfold():
         assert np.abs(np.tril(T, -2)).max() <= 1e-10
         counts.append(operations)
     ratios = np.array(counts[1:]) / counts[:-1]
-    assert (np.diff(ratios) > 0).all()
-    assert 7.0 <= ratios[-1] <= 8.0
+    assert abs(ratios[-1] - 8) < abs(ratios[0] - 8)
+    assert 7.9 <= ratios[-1] <= 8.1
 
 
 def _operations(n, d, **options):
     X = np.random.default_rng(0).standard_normal((n, d))
-    return PCA(**options).fit(X).plan_.flops
+    return PCA(**options).fit(X).plan_.operations
 
 
-@pytest.mark.parametrize("d", [64, 128, 256])
+@pytest.mark.parametrize("d", [64, 128])
 def test_f5_planned_operations_grow_eightfold(d):
     """Doubling the side of a square problem multiplies the planned operations by about eight."""
     ratio = _operations(2 * d, 2 * d, svd_solver="covariance_eigh") / _operations(d, d, svd_solver="covariance_eigh")
     assert 7.0 <= ratio <= 8.5
 
 
-def test_f5_the_dual_removes_it():
-    """With 20 rows, doubling d only doubles the dual's work, and the primal pays the cube of d."""
-    dual = [_operations(20, d, svd_solver="gram") for d in (400, 800)]
-    default = [_operations(20, d) for d in (400, 800)]
-    primal = _operations(20, 800, svd_solver="covariance_eigh")
+@pytest.mark.parametrize("svd_solver", ["auto", "gram"])
+def test_f5_the_dual_removes_it(svd_solver):
+    """With 20 rows, doubling d no more than doubles the work, a hundredth of what the cube of d would cost."""
+    dual = [_operations(20, d, svd_solver=svd_solver) for d in (200, 400)]
     assert dual[1] / dual[0] <= 2.1
-    assert default[1] / default[0] <= 2.1
-    assert primal > 100 * dual[1]
+    assert _operations(400, 400, svd_solver="covariance_eigh") > 100 * dual[1]

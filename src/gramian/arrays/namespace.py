@@ -38,7 +38,7 @@ def namespace_of(x: Array) -> Any:
     """
     if isinstance(x, np.ndarray):
         return np
-    from array_api_compat import array_namespace  # noqa: PLC0415  # only foreign arrays pay for it
+    from array_api_compat import array_namespace  # only foreign arrays pay for it
 
     return array_namespace(x)
 

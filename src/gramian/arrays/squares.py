@@ -55,8 +55,8 @@ def completed(matrix: Array) -> Array:
     for i in range(0, m, 256):
         stop = min(i + 256, m)
         matrix[i:stop, stop:] = matrix[stop:, i:stop].T
-        tile = matrix[i:stop, i:stop]
-        tile[...] = np.tril(tile) + np.tril(tile, -1).T
+        for j in range(i, stop):
+            matrix[j, j + 1 : stop] = matrix[j + 1 : stop, j]
     return matrix
 
 

@@ -8,9 +8,7 @@ from gramian.choosing.spectrum import Values, read_spectrum
 from gramian.choosing.verdict import Verdict, counted
 
 
-def broken_stick(
-    variances: Any, *, n_rows: float, n_columns: int, total_variance: float | None = None
-) -> Verdict:
+def broken_stick(variances: Any, *, n_rows: float, n_columns: int, total_variance: float | None = None) -> Verdict:
     """Keep components while each holds more than the matching piece of a stick broken at random.
 
     Computes  k = the first j with  lam_{j+1} / total <= b_{j+1},  b_j = (1/p) sum_{i=j}^p 1/i,  over the
@@ -23,7 +21,7 @@ def broken_stick(
     Examples
     --------
     >>> print(broken_stick([7.0, 2.5, 0.3, 0.2], n_rows=50, n_columns=4))
-    broken stick: 1. Component 2 holds 25.0%, and a stick broken at random gives 27.1%.
+    broken stick: 1. Component 2 holds 25.00%, and a stick broken at random gives 27.08%.
     """
     spectrum = read_spectrum(variances, n_rows=n_rows, n_columns=n_columns, total_variance=total_variance)
     if spectrum.total_variance == 0.0:
@@ -35,7 +33,7 @@ def broken_stick(
     if k == len(shares):
         reason = f"All {counted(k)} given hold more than a stick broken at random gives them."
     else:
-        reason = f"Component {k + 1} holds {shares[k]:.1%}, and a stick broken at random gives {pieces[k]:.1%}."
+        reason = f"Component {k + 1} holds {shares[k]:.2%}, and a stick broken at random gives {pieces[k]:.2%}."
     return Verdict("broken stick", k, reason, {"pieces": pieces, "exhausted": k == len(shares) < len(pieces)})
 
 

@@ -39,7 +39,7 @@ class Facts:
     seed: int = 0
 
     def sample(self, k: int) -> RowSample:
-        """Draw rows, with the scores of the first ``k`` components (found in the sample if none are known)."""
+        """Draw rows, with the scores of the first ``k`` components (the sample's own if none are known)."""
         if self.source is None or self.mean is None:
             message = "This rule looks at rows and has none. Pass source=."
             raise ParameterError(message)

@@ -1,5 +1,6 @@
 """Gavish and Donoho's optimal hard threshold for singular values."""
 
+import math
 from functools import lru_cache
 from typing import Any
 
@@ -22,14 +23,14 @@ def gavish_donoho(
 ) -> Verdict:
     """Keep the singular values above the threshold that loses least in squared error.
 
-    Computes  k = #{s_j > t}  for the singular values s of the centered rows (n - 1 by d),  beta = smaller side
-    over larger side,  and  t = lambda(beta) sqrt(larger side) sigma  when the noise is known,
+    Computes  k = #{s_j > t}  for the singular values s of the centered rows (n - 1 by d),  with beta the
+    smaller side over the larger,  and  t = lambda(beta) sqrt(larger side) sigma  when the noise is known,
     t = lambda(beta) / sqrt(median(beta)) * median(s)  when it is not, with
 
         lambda(beta)^2 = 2 (beta + 1) + 8 beta / (beta + 1 + sqrt(beta^2 + 14 beta + 1))
 
     and median(beta) that of the Marchenko-Pastur law, found by integration (Gavish and Donoho, 2014,
-    doi:10.1109/TIT.2014.2323359, equations 11 and 12).
+    doi:10.1109/TIT.2014.2323359).
 
     Cost: O(m), and a millisecond for the median of a new shape.
     Not for noise whose level differs between columns or rows, nor for very tall or wide tables with weak
@@ -68,7 +69,7 @@ def optimal_factor(beta: float) -> float:
     >>> round(optimal_factor(1.0) ** 0.5, 4) == round(4 / 3**0.5, 4)
     True
     """
-    return 2.0 * (beta + 1.0) + 8.0 * beta / (beta + 1.0 + (beta * beta + 14.0 * beta + 1.0) ** 0.5)
+    return 2.0 * (beta + 1.0) + 8.0 * beta / (beta + 1.0 + math.sqrt(beta * beta + 14.0 * beta + 1.0))
 
 
 @lru_cache(maxsize=256)
@@ -97,8 +98,9 @@ def marchenko_pastur_median(beta: float) -> float:
 def _noise_from_median(spectrum: MeasuredSpectrum, beta: float) -> float:
     if not spectrum.complete:
         message = (
-            f"With unknown noise the Gavish-Donoho rule needs the median of all {spectrum.directions} variances, "
-            f"and {len(spectrum.values)} were given. Compute the complete spectrum, or pass noise_variance."
+            f"With unknown noise the Gavish-Donoho rule needs the median of all {spectrum.directions} "
+            f"variances, and {len(spectrum.values)} were given. Compute the complete spectrum, or pass "
+            "noise_variance."
         )
         raise ParameterError(message)
     # The law is for singular values divided by sqrt(larger side); the variances are divided by n - 1.

@@ -13,20 +13,19 @@ CHUNK = 1 << 20
 """Entries of the tables of pairs that are held at once: 8 MB."""
 
 
-def minka(
-    variances: Any, *, n_rows: float, n_columns: int, total_variance: float | None = None
-) -> Verdict:
+def minka(variances: Any, *, n_rows: float, n_columns: int, total_variance: float | None = None) -> Verdict:
     """Choose the dimension of greatest evidence (Laplace approximation).
 
     Computes the k in 1..D-1 that maximizes, with N samples in D dimensions and v the mean of the D - k
     smallest variances,
 
         log p(U) - N/2 sum_{i<=k} log lam_i - N (D-k)/2 log v + (m+k)/2 log 2 pi
-            - 1/2 sum_{i<=k<j, i<j<=k} log(N (lam_i - lam_j)(1/l_j - 1/l_i)) - k/2 log N,
+            - 1/2 sum_{i<=k} sum_{j>i} log(N (lam_i - lam_j)(1/l_j - 1/l_i)) - k/2 log N,
 
     l_j being lam_j up to k and v after it, m = D k - k (k+1)/2 (Minka, 2000, "Automatic choice of
-    dimensionality for PCA", equation 30). For n > d, N = n and D = d: scikit-learn's ``n_components="mle"``,
-    which sums the same terms in three nested loops, fails on ties and refuses n < d. Here:
+    dimensionality for PCA", NIPS 13, 598-604). For n > d, N = n and D = d: scikit-learn's
+    ``n_components="mle"``, which sums the same terms in three nested loops, fails on ties and refuses n < d.
+    Here:
 
     - a tie (equal to rounding) counts as a gap of one sampling error, lam sqrt(2 / (pi N)): the angle between
       tied directions is free, so its integral is pi and not that of a narrow Gaussian;
@@ -52,7 +51,7 @@ def minka(
     spectrum = read_spectrum(variances, n_rows=n_rows, n_columns=n_columns, total_variance=total_variance)
     if not spectrum.complete:
         message = (
-            f"Minka's rule weighs all {spectrum.directions} variances and only {len(spectrum.values)} were given. "
+            f"Minka's rule needs all {spectrum.directions} variances, and {len(spectrum.values)} were given. "
             "Compute the complete spectrum, or use 'auto' or a share of variance."
         )
         raise ParameterError(message)
@@ -66,14 +65,14 @@ def minka(
         return Verdict("minka", rank, reason, {"rank": rank})
     evidence = log_evidence(values, samples)
     k = int(np.argmax(evidence)) + 1
-    margin = float(evidence[k - 1] - np.delete(evidence, k - 1).max()) if evidence.size > 1 else np.inf
-    reason = f"{counted(k)} {'has' if k == 1 else 'have'} the greatest evidence, e^{margin:.1f} times the next best."
+    reason = "Only one component leaves something to compare with."
+    if evidence.size > 1:
+        margin = float(evidence[k - 1] - np.delete(evidence, k - 1).max())
+        reason = f"The evidence is greatest for {counted(k)}, e^{margin:.1f} times that of the next best."
     return Verdict("minka", k, reason, {"log_evidence": evidence, "samples": samples})
 
 
-def choose_by_minka(
-    variances: Any, *, n_rows: float, n_columns: int, total_variance: float | None = None
-) -> int:
+def choose_by_minka(variances: Any, *, n_rows: float, n_columns: int, total_variance: float | None = None) -> int:
     """Return the dimension of greatest evidence; see :func:`minka`.
 
     Examples
@@ -81,9 +80,7 @@ def choose_by_minka(
     >>> choose_by_minka([5.0, 5.0, 1.0, 1.0], n_rows=100, n_columns=4)
     2
     """
-    return minka(
-        variances, n_rows=n_rows, n_columns=n_columns, total_variance=total_variance
-    ).n_components
+    return minka(variances, n_rows=n_rows, n_columns=n_columns, total_variance=total_variance).n_components
 
 
 def log_evidence(values: Values, samples: float) -> Values:
@@ -92,8 +89,7 @@ def log_evidence(values: Values, samples: float) -> Values:
     k = np.arange(1, D)
     logs = np.log(values)
     sums = np.cumsum(logs)[:-1]
-    noise = (values.sum() - np.cumsum(values)[:-1]) / (D - k)
-    noise = np.maximum(np.minimum(noise, values[:-1]), values[-1])
+    noise = np.cumsum(values[::-1])[::-1][1:] / (D - k)
     free = D * k - k * (k + 1) / 2.0
     half = (D - k + 1) / 2.0
     prior = np.cumsum(gammaln(half) - half * np.log(np.pi)) - k * np.log(2.0)
@@ -101,7 +97,8 @@ def log_evidence(values: Values, samples: float) -> Values:
     curvature = _sum_log_gaps(values, samples) - (k - 1) * sums
     curvature += (D - k) * (_sum_log_excess(values, noise, samples) - k * np.log(noise) - sums)
     curvature += free * np.log(samples)
-    return prior + fit + np.log(2.0 * np.pi) * (free + k) / 2.0 - curvature / 2.0 - k / 2.0 * np.log(samples)
+    volume = np.log(2.0 * np.pi) * (free + k) / 2.0 - curvature / 2.0 - k / 2.0 * np.log(samples)
+    return np.asarray(prior + fit + volume)
 
 
 def _orientation(spectrum: MeasuredSpectrum) -> tuple[float, int]:

@@ -13,7 +13,7 @@ LEAST_FREEDOM = 0.05
 
 
 class ColumnNoise(NamedTuple):
-    """Noise after k components: ``variances`` of the columns, how many free columns each stands for, and n - k."""
+    """Noise after k components: of each column, how many free columns that one stands for, and n - k."""
 
     variances: Values
     multiplicity: Values

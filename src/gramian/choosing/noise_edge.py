@@ -108,6 +108,8 @@ def _grouped(tau: Values, multiplicity: Values | None) -> tuple[Values, Values]:
     if len(tau) <= EXACT_COLUMNS + GROUPS:
         return tau, weight
     order = np.argsort(-tau)
-    starts = np.unique(np.concatenate([np.arange(EXACT_COLUMNS), np.linspace(EXACT_COLUMNS, len(tau), GROUPS + 1)[:-1].astype(int)]))
+    starts = np.unique(
+        np.concatenate([np.arange(EXACT_COLUMNS), np.linspace(EXACT_COLUMNS, len(tau), GROUPS + 1)[:-1].astype(int)])
+    )
     weights = np.add.reduceat(weight[order], starts)
     return np.add.reduceat((weight * tau)[order], starts) / weights, weights

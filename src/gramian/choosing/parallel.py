@@ -50,7 +50,7 @@ def parallel_analysis(
     mean: Any | None = None,
     factor: Any | None = None,
     null: str | None = None,
-    level: float = 0.99,
+    level: float = 0.95,
     seed: int = 0,
 ) -> Verdict:
     """Keep components while each is larger than the largest variance of noise in what is left.
@@ -92,7 +92,7 @@ def parallel_analysis(
     Examples
     --------
     >>> print(parallel_analysis([9.0, 4.0, 1.1, 1.0, 0.9], n_rows=500, n_columns=5))
-    parallel analysis: 2. Component 3 has variance 1.1 and noise alone reaches 1.19.
+    parallel analysis: 2. Component 3 has variance 1.1 and noise alone reaches 1.21.
     """
     facts = gather_facts(
         variances,
@@ -106,9 +106,11 @@ def parallel_analysis(
         factor=factor,
         seed=seed,
     )
-    if facts.spectrum.total_variance == 0.0:
-        return Verdict("parallel analysis", 0, "Nothing varies.")
-    evidence = weigh(facts, null=null, level=level)
+    return parallel_verdict(facts, weigh(facts, null=null, level=level))
+
+
+def parallel_verdict(facts: Facts, evidence: Evidence) -> Verdict:
+    """Put what parallel analysis saw into a verdict."""
     detail = {
         "thresholds": evidence.thresholds,
         "inflation": evidence.draws.inflation,
@@ -117,13 +119,13 @@ def parallel_analysis(
     return Verdict("parallel analysis", evidence.count, reason_of(facts, evidence), detail)
 
 
-def weigh(facts: Facts, *, null: str | None = None, level: float = 0.99) -> Evidence:
+def weigh(facts: Facts, *, null: str | None = None, level: float = 0.95) -> Evidence:
     """Run parallel analysis and return what it saw; see :func:`parallel_analysis`."""
     evidence = count_above(facts, GAUSSIAN, level)
-    if facts.source is None or null == "gaussian":
+    if facts.source is None or null == "gaussian" or facts.spectrum.total_variance == 0.0:
         return evidence
     sample = facts.sample(evidence.count + SPARE)
-    if facts.components is None and sample.column_share == 1.0:
+    if facts.components is None and sample.loadings.shape[1] == facts.spectrum.n_columns:
         facts = replace(facts, components=sample.loadings.astype(np.float64))
     for _ in range(ROUNDS):
         before = min(evidence.count, len(sample.loadings))
@@ -159,6 +161,8 @@ def count_above(facts: Facts, draws: NullDraws, level: float) -> Evidence:
 def reason_of(facts: Facts, evidence: Evidence) -> str:
     """Say in one sentence where the count ended."""
     values, k = facts.spectrum.values, evidence.count
+    if facts.spectrum.total_variance == 0.0:
+        return "Nothing varies."
     if k < len(evidence.thresholds):
         threshold = evidence.thresholds[k]
         return f"Component {k + 1} has variance {values[k]:.3g} and noise alone reaches {threshold:.3g}."

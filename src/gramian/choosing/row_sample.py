@@ -1,7 +1,7 @@
 """A bounded sample of centered rows, for rules that must look at the rows themselves."""
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class RowSample:
     loadings : numpy array (k, c)
         The components at the sampled columns.
     row_share, column_share : float
-        a / n and c / d.
+        a / n and c / d, n and d being the sides of the table that the components belong to.
     """
 
     rows: HostArray
@@ -45,15 +45,16 @@ class RowSample:
         columns: a component takes noise with it from where it lives, and the division gives it back.
         """
         scores, loadings = self.scores[:, :k], self.loadings[:k]
-        residual = self.rows - scores @ loadings
-        energy = np.maximum((scores**2).sum(axis=0), np.finfo(np.float32).tiny)
-        row_leverage = (scores**2 / energy).sum(axis=1) * self.row_share
+        residual = scores @ loadings
+        np.subtract(self.rows, residual, out=residual)
+        energy = np.maximum(np.einsum("ik,ik->k", scores, scores), np.finfo(np.float32).tiny)
+        row_leverage = np.einsum("ik,ik->i", scores, scores / energy) * self.row_share
         residual /= np.sqrt(np.maximum(1.0 - row_leverage, 0.05))[:, None]
-        residual /= np.sqrt(np.maximum(1.0 - (loadings**2).sum(axis=0), 0.05))
-        return residual
+        residual /= np.sqrt(np.maximum(1.0 - np.einsum("kj,kj->j", loadings, loadings), 0.05))
+        return np.asarray(residual)
 
     def with_own_components(self) -> "RowSample":
-        """Return the same rows with the components of the sample itself.
+        """Return the same rows with the components of the sample, which is then a table of its own.
 
         Cost: one product and one eigenproblem of the shorter side, 600 at most.
         """
@@ -63,7 +64,8 @@ class RowSample:
         kept = np.flatnonzero(values > len(values) * np.finfo(np.float32).eps * max(values[-1], 0.0))[::-1]
         U = vectors[:, kept].astype(np.float32)
         loadings = U.T if tall else (self.rows.T @ (U / np.sqrt(values[kept]).astype(np.float32))).T
-        return replace(self, scores=self.rows @ loadings.T, loadings=loadings)
+        scores = self.rows @ loadings.T
+        return replace(self, scores=scores, loadings=loadings, row_share=1.0, column_share=1.0)
 
 
 def sample_shape(n: int, d: int) -> tuple[int, int]:
@@ -81,7 +83,12 @@ def sample_shape(n: int, d: int) -> tuple[int, int]:
 
 
 def draw_sample(
-    source: RowSource, *, mean: Values, factor: Values | None = None, components: Any | None = None, seed: int = 0
+    source: RowSource,
+    *,
+    mean: Values,
+    factor: Values | None = None,
+    components: Any | None = None,
+    seed: int = 0,
 ) -> RowSample:
     """Draw rows and columns at random, without replacement, in one pass over the source.
 
@@ -94,15 +101,25 @@ def draw_sample(
     columns = np.arange(d) if c == d else np.sort(rng.choice(d, c, replace=False))
     V = np.zeros((0, d)) if components is None else np.asarray(components, dtype=np.float64)
     pieces = source.reduce(_Gather(rows, columns, mean, factor, V), _joined)
-    sample, scores = (np.concatenate([piece[i] for piece in pieces]) for i in (0, 1))
-    unit = float(np.abs(sample).max(initial=0.0)) or 1.0
+    unit = max(piece.unit for piece in pieces) or 1.0
+    for piece in pieces:
+        np.multiply(piece.rows, np.float32(piece.unit / unit), out=piece.rows)
+        np.multiply(piece.scores, np.float32(piece.unit / unit), out=piece.scores)
     return RowSample(
-        (sample / unit).astype(np.float32),
-        (scores / unit).astype(np.float32),
+        np.concatenate([piece.rows for piece in pieces]),
+        np.concatenate([piece.scores for piece in pieces]),
         V[:, columns].astype(np.float32),
         a / n,
         c / d,
     )
+
+
+class _Piece(NamedTuple):
+    """Sampled rows of one block and their scores, divided by ``unit``: float32 has a short range."""
+
+    rows: HostArray
+    scores: HostArray
+    unit: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,18 +132,23 @@ class _Gather:
     factor: Values | None
     components: HostArray
 
-    def __call__(self, state: list[tuple[HostArray, HostArray]] | None, block: Block) -> list[Any]:
+    def __call__(self, state: list[_Piece] | None, block: Block) -> list[_Piece]:
         state = [] if state is None else state
         low, high = np.searchsorted(self.rows, [block.start, block.start + block.rows.shape[0]])
         chosen = self.rows[low:high] - block.start
-        factor = np.ones(len(self.mean)) if self.factor is None else self.factor
-        weights = None if block.weights is None else np.sqrt(to_host(block.weights)[chosen])[:, None]
-        part, scores = self._centered(block.rows, chosen, factor)
-        state.append((part, scores) if weights is None else (part * weights, scores * weights))
+        part, scores = self._centered(block.rows, chosen)
+        if block.weights is not None:
+            root = np.sqrt(to_host(block.weights)[chosen])[:, None]
+            part, scores = part * root, scores * root
+        unit = float(np.abs(part).max(initial=0.0))
+        if unit > 0.0:
+            part, scores = part / unit, scores / unit
+        state.append(_Piece(part.astype(np.float32), scores.astype(np.float32), unit))
         return state
 
-    def _centered(self, rows: Any, chosen: HostArray, factor: Values) -> tuple[HostArray, HostArray]:
+    def _centered(self, rows: Any, chosen: HostArray) -> tuple[HostArray, HostArray]:
         columns = self.columns
+        factor = np.ones(len(self.mean)) if self.factor is None else self.factor
         if hasattr(rows, "tocsr"):
             picked = rows[chosen]
             scores = picked @ (self.components * factor).T - (self.components * factor) @ self.mean
@@ -142,6 +164,6 @@ def _take(rows: Any, chosen: HostArray) -> HostArray:
     return to_host(xp.take(rows, xp.asarray(chosen, **device_of(rows)), axis=0))
 
 
-def _joined(left: list[Any], right: list[Any]) -> list[Any]:
+def _joined(left: list[_Piece], right: list[_Piece]) -> list[_Piece]:
     left.extend(right)
     return left

@@ -97,7 +97,7 @@ def read_spectrum(
     total = listed if total_variance is None else float(total_variance)
     if not math.isfinite(total) or total < listed - len(values) * slack:
         message = (
-            f"total_variance={total:g} is less than the {len(values)} variances given, which sum to {listed:g}. "
+            f"total_variance={total:g} is less than {listed:g}, the sum of {len(values)} variances given. "
             "Pass the sum over all directions."
         )
         raise ParameterError(message)
@@ -127,7 +127,7 @@ def _check_values(values: Values, slack: float) -> None:
     if rises.size and rises.max() > slack:
         at = int(rises.argmax())
         message = (
-            f"Variances must come largest first, but number {at + 1} is {values[at + 1]:g} after {values[at]:g}. "
+            f"Variances must come largest first, but {values[at]:g} is followed by {values[at + 1]:g}. "
             "Sort them in descending order."
         )
         raise ParameterError(message)

@@ -148,7 +148,7 @@ class Certificate:
 
     def _line(self, i: int) -> CertificateLine:
         bound, gap = float(self.bounds[i]), float(self.gaps[i])
-        floor = 4 * EPS * float(np.max(np.abs(self.values)))
+        floor = 4 * EPS * _largest(self.values)
         return CertificateLine(
             index=i + 1,
             value=float(self.values[i]),
@@ -175,9 +175,7 @@ def _table_row(line: CertificateLine) -> str:
     grade = line.grade
     if grade == "probable":
         grade += f" (fails {line.failure_probability:.0e})"
-    return (
-        f"{line.index:>4}{line.value:>14.6g}{line.residual:>11.1e}{line.quadratic_bound:>12.1e}{angle:>11}  {grade}"
-    )
+    return f"{line.index:>4}{line.value:>14.6g}{line.residual:>11.1e}{line.quadratic_bound:>12.1e}{angle:>11}  {grade}"
 
 
 def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Certificate:
@@ -194,7 +192,7 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
         Residuals above ``tol`` times the first eigenvalue are rejected.
     """
     values = np.asarray(pairs.values)
-    top = float(np.max(np.abs(values), initial=0.0))
+    top = _largest(values)
     bounds = _cluster_norms(values, pairs.residuals) + rounding_of(operator, values)
     next_bound, grades, chances = _rank(operator, pairs, bounds)
     met = pairs.residuals <= max(tol, 64 * EPS * np.sqrt(operator.size)) * top
@@ -209,9 +207,14 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
         gap_grades=_gap_grades(grades, next_bound, pairs),
         failure_probabilities=chances,
         ties=gaps <= bounds,
-        missed_bound=max(operator.trace() - float(values.sum()), 0.0) + bounds.max(initial=0.0) if operator.is_psd else np.inf,
+        missed_bound=_left_over(operator, values) + float(bounds.max(initial=0.0)),
         note=f"{pairs.stopped}; {pairs.applications} passes over the data",
     )
+
+
+def _left_over(operator: SymmetricOperator, values: HostArray) -> float:
+    """Return what the trace leaves for eigenvalues that were not returned."""
+    return max(operator.trace() - float(values.sum()), 0.0) if operator.is_psd else np.inf
 
 
 def rounding_of(operator: SymmetricOperator, values: HostArray) -> float:
@@ -220,10 +223,14 @@ def rounding_of(operator: SymmetricOperator, values: HostArray) -> float:
     A Gram matrix formed in float64 has entries wrong by a few eps |x_i||x_j|: a random matrix of Frobenius norm about
     eps trace, whose spectral norm is 2 / sqrt(m) of that. float32 products add the error measured on them.
     """
-    top = float(np.max(np.abs(values), initial=0.0))
+    top = _largest(values)
     formed = operator.error if isinstance(operator, MatrixLike) else 0.0
-    spread = abs(operator.trace()) / np.sqrt(operator.size)
-    return top * (formed + 4 * EPS) + 4 * EPS * float(spread)
+    return top * (formed + 4 * EPS) + 4 * EPS * abs(operator.trace()) / float(operator.size) ** 0.5
+
+
+def _largest(values: HostArray) -> float:
+    """Return the largest |value| of descending values."""
+    return max(abs(float(values[0])), abs(float(values[-1]))) if len(values) else 0.0
 
 
 def _cluster_norms(values: HostArray, residuals: HostArray) -> HostArray:
@@ -234,10 +241,12 @@ def _cluster_norms(values: HostArray, residuals: HostArray) -> HostArray:
     """
     if len(values) < 2:
         return np.asarray(residuals, dtype=float).copy()
-    near = np.abs(np.diff(values)) <= residuals[:-1] + residuals[1:]
+    near = values[:-1] - values[1:] <= residuals[:-1] + residuals[1:]
+    if not near.any():
+        return np.asarray(residuals, dtype=float).copy()
     label = np.concatenate([[0], np.cumsum(~near)])
     sums = np.bincount(label, weights=np.asarray(residuals) ** 2)
-    return np.sqrt(sums[label])
+    return np.asarray(np.sqrt(sums[label]))
 
 
 def _rank(
@@ -257,7 +266,7 @@ def _rank(
 def _rank_by_inertia(
     operator: MatrixLike, pairs: EigenPairs, bounds: HostArray
 ) -> tuple[float | None, tuple[str, ...], HostArray]:
-    """Prove by Cholesky that the deflated matrix has no eigenvalue above the ones found, or say which are passed over."""
+    """Prove by Cholesky that no eigenvalue above the ones found is left, or say which pairs are passed over."""
     k = len(pairs.values)
     last, margin = float(pairs.values[-1]), float(bounds[-1]) + 8 * operator.size * EPS * abs(float(pairs.values[0]))
     if pairs.next_value is not None and last - pairs.next_value > 4 * margin:
@@ -287,15 +296,16 @@ def _failure(pairs: EigenPairs, operator: SymmetricOperator) -> HostArray:
     """Return the chance, a pair, that an eigenvalue above it was missed by the random search.
 
     From one Gaussian start, q Krylov steps miss the largest eigenvalue of a positive semidefinite map by a share e or
-    more with probability at most 1.648 sqrt(m) exp(-sqrt(e) (2 q - 1)) (Kuczynski and Wozniakowski 1992, theorem 4.1); independent
-    columns multiply. The map here is the operator with the found pairs removed, e the share from ``next_value`` to the pair.
+    more with probability at most 1.648 sqrt(m) exp(-sqrt(e) (2 q - 1)) (Kuczynski and Wozniakowski 1992, theorem
+    4.1); independent columns multiply. The map here is the operator with the found pairs removed, and e the share
+    from ``next_value`` to the pair.
     """
     probe = pairs.probe or Probe(0, 0)
     if pairs.next_value is None or probe.steps < 1 or probe.columns < 1:
         return np.full(len(pairs.values), np.nan)
     share = np.clip(1.0 - pairs.next_value / np.maximum(pairs.values, np.finfo(float).tiny), 0.0, 1.0)
     log_chance = np.log(1.648 * np.sqrt(operator.size)) - np.sqrt(share) * (2 * probe.steps - 1)
-    return np.exp(np.minimum(log_chance * probe.columns, 0.0))
+    return np.asarray(np.exp(np.minimum(log_chance * probe.columns, 0.0)))
 
 
 def _gaps(values: HostArray, bounds: HostArray, next_bound: float | None) -> HostArray:
@@ -303,7 +313,7 @@ def _gaps(values: HostArray, bounds: HostArray, next_bound: float | None) -> Hos
     k = len(values)
     gaps = np.full(k, np.inf)
     if k > 1:
-        steps = np.abs(np.diff(values))
+        steps = values[:-1] - values[1:]
         gaps[:-1] = np.minimum(gaps[:-1], steps - bounds[1:])
         gaps[1:] = np.minimum(gaps[1:], steps - bounds[:-1])
     if next_bound is not None and k:

@@ -103,7 +103,7 @@ def measured_residuals(matrix: HostArray, values: HostArray, vectors: HostArray,
     k = len(values)
     if k <= EXACT_RESIDUALS:
         difference = matrix @ vectors - vectors * values
-        return np.sqrt(np.einsum("ij,ij->j", difference, difference))
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", difference, difference)))
     probes = np.random.default_rng(seed).standard_normal((k, 8))
     difference = matrix @ (vectors @ probes) - vectors @ (values[:, None] * probes)
     return np.full(k, 4 * np.linalg.norm(difference) / np.sqrt(8))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, HostArray, namespace_of, to_host
+from gramian.arrays.namespace import Array, device_of, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, eps_of
 from gramian.eigen.orthonormal import orthonormalized, rotated
 from gramian.eigen.pairs import EigenPairs, EigenSolver, Probe
@@ -25,7 +25,7 @@ FRESH_COLUMNS = 4
 """Gaussian columns added at each restart, so that the last cycle has searched the rest of the space too."""
 
 KEEP = 0.5
-"""Share of the basis that survives a restart (counted on noise of size 2,000: applications are flat from 0.4 to 0.6)."""
+"""Share of the basis that survives a restart (applications on noise of size 2,000 are flat from 0.4 to 0.6)."""
 
 COARSE_ACCURACY = 50 * eps_of(FLOAT32)
 """Accuracy asked of products while residuals are still above it."""
@@ -70,9 +70,7 @@ class Krylov(EigenSolver):
     basis: int | None = None
     max_applications: int = 1000
 
-    def solve(
-        self, operator: SymmetricOperator, k: int, *, seed: int = 0, start: Array | None = None
-    ) -> EigenPairs:
+    def solve(self, operator: SymmetricOperator, k: int, *, seed: int = 0, start: Array | None = None) -> EigenPairs:
         """Return the ``k`` largest eigenpairs of ``operator``; ``start`` holds guesses of leading eigenvectors."""
         m = operator.size
         block = min(m, self.block or 8)
@@ -88,9 +86,7 @@ class Krylov(EigenSolver):
 class _Iteration:
     """The state of one solve: Q, W = A Q, T = Q'W, and the directions to add next."""
 
-    def __init__(
-        self, operator: SymmetricOperator, k: int, tol: float, *, block: int, basis: int, seed: int
-    ) -> None:
+    def __init__(self, operator: SymmetricOperator, k: int, tol: float, *, block: int, basis: int, seed: int) -> None:
         self.operator = operator
         self.k = k
         self.tol = tol
@@ -108,9 +104,7 @@ class _Iteration:
         fresh = self.block if start is None else FRESH_COLUMNS
         draw = self._gaussian(fresh)
         xp = namespace_of(draw)
-        self.Q = xp.zeros_like(operator.like(), shape=(operator.size, self.basis)) if xp is np else xp.zeros(
-            (operator.size, self.basis), dtype=draw.dtype, device=draw.device
-        )
+        self.Q = xp.zeros((operator.size, self.basis), dtype=draw.dtype, **device_of(draw))
         self.W = xp.zeros_like(self.Q)
         self.T = np.zeros((self.basis, self.basis))
         self.pending = orthonormalized(draw if start is None else _beside(start, draw))
@@ -148,7 +142,11 @@ class _Iteration:
         """Return the wanted Ritz pairs."""
         k = min(self.k, self.columns)
         converged = self._met()
-        stopped = "residuals met" if converged >= self.k else f"cap of {self.operator.applications - self.applied} applications"
+        stopped = (
+            "residuals met"
+            if converged >= self.k
+            else f"cap of {self.operator.applications - self.applied} applications"
+        )
         complete = self.columns == self.operator.size
         return EigenPairs(
             values=self.values[:k].copy(),
@@ -234,5 +232,4 @@ class _Iteration:
 
 
 def _beside(left: Array, right: Array) -> Array:
-    xp = namespace_of(left)
-    return np.hstack([left, right]) if xp is np else xp.concat([left, right], axis=1)
+    return namespace_of(left).concat([left, right], axis=1)

@@ -14,8 +14,8 @@ from gramian.operators.symmetric import SymmetricOperator
 class Power(EigenSolver):
     """One vector at a time: v <- A v / |A v|, with the pairs already found removed.
 
-    Needs no gap for the value: from a random start v'Av >= (1 - e) lambda_1 after about log(m / e) / e
-    steps, whatever the spectrum. The vector converges at the rate lambda_{i+1} / lambda_i, so clustered spectra are slow.
+    Needs no gap for the value: from a random start v'Av >= (1 - e) lambda_1 after about log(m / e) / e steps,
+    whatever the spectrum. The vector converges at the rate lambda_{i+1} / lambda_i: clustered spectra are slow.
 
     Cost: one application a step. For teaching, and where a vector is all the memory there is;
     :class:`~gramian.eigen.krylov.Krylov` needs far fewer passes.
@@ -49,7 +49,7 @@ class Power(EigenSolver):
         for i in range(k):
             scale = values[0] if values else None
             v, value, residual = self._next_pair(operator, found, starts[:, i], scale)
-            found = xp.concat([found, v[:, None]], axis=1) if hasattr(xp, "concat") else np.hstack([found, v[:, None]])
+            found = xp.concat([found, v[:, None]], axis=1)
             values.append(value)
             residuals.append(residual)
         return self._in_order(operator, found, np.array(values), np.array(residuals))

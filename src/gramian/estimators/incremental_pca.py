@@ -4,14 +4,15 @@ from typing import Any, ClassVar
 
 from sklearn.utils import Tags
 
-from gramian.arrays.namespace import Array, from_host
+from gramian.arrays.namespace import Array, dtype_of, from_host
 from gramian.errors import NotSupportedError, ParameterError
+from gramian.estimators.features import feature_names
 from gramian.estimators.gaussian import GaussianScores
 from gramian.estimators.parameters import INCREMENTAL_PCA_LIMITS, check_parameters
 from gramian.estimators.projection import LinearProjection
 from gramian.estimators.streamed import StreamedFit
-from gramian.models.pca import PCAOptions, fit_pca_from_moments
-from gramian.sources.moments import Moments
+from gramian.models.pca import PCAModel, PCAOptions
+from gramian.models.streaming import Batches, ExactBatches
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 
@@ -112,7 +113,7 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
         source = self._fit(X)
         return self._scores(self._model, source)
 
-    def partial_fit(self, X: Any, y: Any = None, check_input: bool = True) -> "IncrementalPCA":
+    def partial_fit(self, X: Any, y: Any = None, check_input: Any = True) -> "IncrementalPCA":
         """Learn from one more batch of rows, as if all batches had been one table.
 
         Parameters
@@ -136,10 +137,10 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
                 "IncrementalPCA.fit to do so in batches. PCA.partial_fit takes sparse batches as they are."
             )
             raise NotSupportedError(message)
-        earlier = self.__dict__.get("_moments")
-        k = self._count_components(source, earlier)
-        fields = self._fields(source, self._gather(X, source, earlier), k)
-        self._remember(*(fields if earlier is not None else (fields[0], fields[1] | self._names(X))))
+        earlier = self.__dict__.get("_batches")
+        options = PCAOptions(n_components=self._count_components(source, earlier))
+        batches = self._gather(X, source, earlier)
+        self._remember(batches, options, self._counts(batches, options) | self._first_names(X, earlier))
         return self
 
     def __sklearn_tags__(self) -> Tags:
@@ -152,17 +153,33 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
     def _fit(self, X: Any) -> RowSource:
         check_parameters(self, INCREMENTAL_PCA_LIMITS)
         source = as_source(X)
-        k = self._count_components(source, None)
-        moments, fields = self._fields(source, self._gather(X, source, None), k)
-        fields["batch_size_"] = self.batch_size or 5 * source.n_columns
-        self.__dict__.pop("feature_names_in_", None)
-        self._remember(moments, fields | self._names(X))
+        options = PCAOptions(n_components=self._count_components(source, None))
+        batches = ExactBatches.of(source)
+        model, names = batches.fit(options), feature_names(X)
+        self._forget()
+        self.__dict__.update(self._counts(batches, options), _batches=batches)
+        self.batch_size_ = self.batch_size or 5 * source.n_columns
+        self._adopt(model, names)
+        self._set_column_variances(model)
         return source
 
-    def _fields(self, source: RowSource, moments: Moments, k: int) -> tuple[Moments, dict[str, Any]]:
-        return moments, {"n_features_in_": source.n_columns, "n_samples_seen_": moments.count, "n_components_": k}
+    def _counts(self, batches: Batches, options: PCAOptions) -> dict[str, Any]:
+        moments = batches.moments
+        return {
+            "n_features_in_": len(moments.mean),
+            "n_samples_seen_": moments.count,
+            "n_components_": options.n_components,
+        }
 
-    def _count_components(self, source: RowSource, earlier: Moments | None) -> int:
+    def _adopt_streamed(self, model: PCAModel) -> None:
+        self._adopt(model, self.__dict__.get("feature_names_in_"))
+        self._set_column_variances(model)
+
+    def _set_column_variances(self, model: PCAModel) -> None:
+        moments = self._batches.moments
+        self.var_ = from_host(moments.squares / moments.weight, like=model.components, dtype=dtype_of(model.components))
+
+    def _count_components(self, source: RowSource, earlier: Batches | None) -> int:
         """Return k, fixed by the first batch, in the limits and words of scikit-learn."""
         n, d, k = source.n_rows, source.n_columns, self.n_components
         if k is None:
@@ -186,9 +203,3 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
             )
             raise ParameterError(message)
         return int(k)
-
-    def _solve(self) -> None:
-        moments = self._moments
-        model = fit_pca_from_moments(moments, PCAOptions(n_components=self.n_components_))
-        self._adopt(model, self.__dict__.get("feature_names_in_"))
-        self.var_ = from_host(moments.squares / moments.weight, like=model.components)

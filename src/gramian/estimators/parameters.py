@@ -1,7 +1,8 @@
 """Declared limits of every parameter, one table a class, and the sentence said when one is broken."""
 
 from collections.abc import Callable, Mapping
-from numbers import Integral, Real
+from functools import cache
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from gramian.errors import ParameterError
 class Limit(NamedTuple):
     """One kind of value that a parameter takes: the test, and the words for it."""
 
-    holds: Callable[[Any], bool]
+    holds: Callable[[Any], Any]
     words: str
 
 
@@ -21,22 +22,20 @@ Limits = Mapping[str, tuple[Limit, ...]]
 
 def whole(least: int) -> Limit:
     """Allow integers from ``least`` upwards."""
-    return Limit(lambda value: _is_whole(value) and value >= least, f"an integer of at least {least}")
+    return Limit(lambda value: is_whole(value) and value >= least, f"an integer of at least {least}")
 
 
 def number(least: float) -> Limit:
     """Allow finite numbers from ``least`` upwards."""
     return Limit(
-        lambda value: isinstance(value, Real) and not isinstance(value, bool) and least <= value < np.inf,
+        lambda value: (is_whole(value) or isinstance(value, float | np.floating)) and least <= value < np.inf,
         f"a number of at least {least:g}",
     )
 
 
 def one_of(*words: str) -> Limit:
     """Allow these words."""
-    return Limit(
-        lambda value: isinstance(value, str) and value in words, ", ".join(repr(word) for word in words)
-    )
+    return Limit(lambda value: isinstance(value, str) and value in words, ", ".join(repr(word) for word in words))
 
 
 NOTHING = Limit(lambda value: value is None, "None")
@@ -44,12 +43,13 @@ FLAG = Limit(lambda value: isinstance(value, bool | np.bool_), "True or False")
 TEXT = Limit(lambda value: isinstance(value, str), "a name")
 CALL = Limit(callable, "a function")
 SHARE = Limit(
-    lambda value: isinstance(value, Real) and not isinstance(value, Integral) and 0 < value < 1,
+    lambda value: isinstance(value, float | np.floating) and 0 < value < 1,
     "a share strictly between 0 and 1",
 )
 SEED = Limit(
-    lambda value: (_is_whole(value) and 0 <= value < 2**32)
-    or isinstance(value, np.random.RandomState | np.random.Generator),
+    lambda value: (
+        (is_whole(value) and 0 <= value < 2**32) or isinstance(value, np.random.RandomState | np.random.Generator)
+    ),
     "an integer from 0 to 2**32 - 1, a numpy RandomState or Generator",
 )
 
@@ -67,7 +67,7 @@ PCA_LIMITS: Limits = {
     "random_state": (NOTHING, SEED),
     "center": (FLAG,),
     "scale": (FLAG,),
-    "ddof": (number(0.0),),
+    "ddof": (whole(0),),
     "memory_budget": (NOTHING, whole(1)),
     "device": (NOTHING, TEXT),
     "progress": (NOTHING, CALL),
@@ -102,13 +102,17 @@ def check_parameters(estimator: Any, limits: Limits) -> None:
     gramian.errors.ParameterError: batch_size=0 is not a value that IncrementalPCA takes. Pass None, or an integer
     of at least 1.
     """
+    owner: Any = type(estimator)
+    defaults = _defaults(owner)
     for name, allowed in limits.items():
         value = getattr(estimator, name)
+        if value is defaults[name]:
+            continue
         for limit in allowed:
             if limit.holds(value):
                 break
         else:
-            raise ParameterError(_sentence(type(estimator).__name__, name, value, allowed))
+            raise ParameterError(_sentence(owner.__name__, name, value, allowed))
 
 
 def seed_of(random_state: Any) -> int:
@@ -126,8 +130,15 @@ def seed_of(random_state: Any) -> int:
     return int(random_state)
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+@cache
+def _defaults(owner: Any) -> dict[str, Any]:
+    """Return the defaults of a class, which need no check: most parameters of most fits."""
+    return {name: parameter.default for name, parameter in signature(owner).parameters.items()}
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is an integer of Python or NumPy; True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _sentence(owner: str, name: str, value: Any, allowed: tuple[Limit, ...]) -> str:

@@ -2,24 +2,28 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, ClassVar
 
 from sklearn.utils import Tags
 
 from gramian.arrays.namespace import Array
-from gramian.errors import ParameterError
+from gramian.errors import MemoryBudgetError, ParameterError
 from gramian.estimators.features import feature_names
 from gramian.estimators.gaussian import GaussianScores
-from gramian.estimators.parameters import PCA_LIMITS, check_parameters, seed_of
+from gramian.estimators.parameters import PCA_LIMITS, check_parameters, is_whole, seed_of
 from gramian.estimators.projection import LinearProjection
-from gramian.estimators.solvers import DENSE_ONLY, check_components, check_sparse, name_solver
+from gramian.estimators.solvers import DENSE_ONLY, ITERATIVE, check_components, check_sparse, name_solver
 from gramian.estimators.streamed import StreamedFit
-from gramian.models.pca import PCAModel, PCAOptions, fit_pca, fit_pca_from_moments
-from gramian.models.streaming import moments_of
+from gramian.models.pca import PCAModel, PCAOptions, fit_pca
+from gramian.models.rank_limited import RankLimitedBatches, rank_that_fits
+from gramian.models.streaming import Batches, ExactBatches, batches_of
+from gramian.planning.plan import default_budget
 from gramian.sources.moments import Moments
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
+
+MATRICES = 4
+"""Matrices of d x d that batches and their solution hold at once: the state, a batch, LAPACK's copy and vectors."""
 
 
 class PCA(GaussianScores, StreamedFit, LinearProjection):
@@ -59,14 +63,14 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         Whether the mean is subtracted.
     scale : bool, default=False
         Whether columns are divided by their deviation first (PCA of the correlations).
-    ddof : float, default=1
+    ddof : int, default=1
         Subtracted from the number of rows (or the sum of weights) to divide by.
     memory_budget : int or None, default=None
         Bytes that a fit may use beyond the rows. None: the machine's memory.
     device : str or None, default=None
         Where to compute. None: where the rows are. Rows are not moved between devices.
     progress : callable or None, default=None
-        Called with the share of the work that is done.
+        Called with a sentence before each stage of the work.
 
     Attributes
     ----------
@@ -100,11 +104,11 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
     True
     """
 
-    SOLVED: ClassVar[tuple[str, ...]] = ("_model", *LinearProjection.COPIED, "n_components_", "_fit_svd_solver")
+    SOLVED: ClassVar[tuple[str, ...]] = ("_model", *LinearProjection.COPIED, "n_components_")
 
     def __init__(
         self,
-        n_components: float | str | None = None,
+        n_components: Any = None,
         *,
         copy: bool = True,
         whiten: bool = False,
@@ -116,10 +120,10 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         random_state: Any = None,
         center: bool = True,
         scale: bool = False,
-        ddof: float = 1,
+        ddof: int = 1,
         memory_budget: int | None = None,
         device: str | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
         self.n_components = n_components
         self.copy = copy
@@ -177,7 +181,9 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         """Learn from one more batch of rows, as if all batches had been one table.
 
         Exact for batches of any size, dense or sparse. The eigenproblem is solved when a fitted attribute is next
-        read. After ``fit``, batches are added to its rows if it kept all components, else refused.
+        read. After ``fit``, batches are added to its rows if it kept all components, else refused. Where a d x d
+        matrix does not fit ``memory_budget``, the leading directions are kept instead: then a warning and the bounds
+        of ``certificate_`` say what may be lost.
 
         Cost: d^2 operations a row and two d x d matrices, however many batches there are.
 
@@ -197,10 +203,10 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         source = as_source(X, weights=sample_weight)
         check_device(self.device, source)
         earlier = self._earlier()
-        moments = self._gather(X, source, earlier)
-        self._streamed_options(moments)
-        fields = {"n_features_in_": source.n_columns, "n_samples_": moments.count}
-        self._remember(moments, fields if earlier is not None else fields | self._names(X))
+        batches = self._gather(X, source, earlier)
+        options, name = self._streamed_options(batches.moments)
+        fields = {"n_features_in_": source.n_columns, "n_samples_": batches.moments.count, "_fit_svd_solver": name}
+        self._remember(batches, options, fields | self._first_names(X, earlier))
         return self
 
     def __sklearn_tags__(self) -> Tags:
@@ -216,38 +222,43 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         source = as_source(X, weights=sample_weight)
         check_device(self.device, source)
         options, name = self._options((source.n_rows, source.n_columns), sparse=source.is_sparse)
-        model = fit_pca(source, options)
-        self._finish(model, name)
-        self._adopt(model, feature_names(X))
+        model, names = fit_pca(source, options), feature_names(X)
+        self._forget()
+        self._adopt(model, names)
+        self.n_components_, self.n_samples_, self._fit_svd_solver = len(model.components), model.n_rows, name
         return source
 
-    def _earlier(self) -> Moments | None:
-        """Return the moments of the rows seen so far, from batches or from a complete fit."""
-        if "_moments" in self.__dict__:
-            return self._moments
-        return moments_of(self._model) if "_model" in self.__dict__ else None
+    def _adopt_streamed(self, model: PCAModel) -> None:
+        self._adopt(model, self.__dict__.get("feature_names_in_"))
+        self.n_components_ = len(model.components)
+
+    def _earlier(self) -> Batches | None:
+        """Return what is known of the rows seen so far, from batches or from a complete fit."""
+        if "_batches" in self.__dict__:
+            return self._batches
+        return batches_of(self._model) if "_model" in self.__dict__ else None
+
+    def _begin(self, source: RowSource) -> Batches:
+        """Start gathering: exactly, or the leading directions where a d x d matrix does not fit the budget."""
+        d, budget = source.n_columns, self.memory_budget or default_budget()
+        if MATRICES * 8 * d * d <= budget:
+            return ExactBatches.of(source)
+        if not is_whole(self.n_components):
+            message = (
+                f"n_components={self.n_components!r} needs the whole {d:,} x {d:,} scatter of the batches: "
+                f"{MATRICES * 8 * d * d / 1e9:.3g} GB, and memory_budget is {budget / 1e9:.3g} GB. Pass an integer, "
+                "for which the leading directions are kept, or raise memory_budget."
+            )
+            raise MemoryBudgetError(message, needed=MATRICES * 8 * d * d, budget=budget)
+        return RankLimitedBatches.of(source, rank=rank_that_fits(d, k=self.n_components, budget=budget))
 
     def _streamed_options(self, moments: Moments) -> tuple[PCAOptions, str]:
         """Return the options for batches: as many components as were asked for, once there are enough rows."""
         d = len(moments.mean)
         options, name = self._options((max(moments.count, d), d), sparse=False)
-        if isinstance(options.n_components, Integral):
-            options = replace(options, n_components=min(int(options.n_components), moments.count))
+        if isinstance(options.n_components, int):
+            options = replace(options, n_components=min(options.n_components, moments.count))
         return options, name
-
-    def _solve(self) -> None:
-        moments = self._moments
-        options, name = self._streamed_options(moments)
-        model = fit_pca_from_moments(moments, options)
-        self._adopt(model, self.__dict__.get("feature_names_in_"))
-        self._finish(model, name)
-        self._moments = moments
-
-    def _finish(self, model: PCAModel, name: str) -> None:
-        self.__dict__.pop("_moments", None)
-        self.n_samples_ = model.n_rows
-        self.n_components_ = int(model.components.shape[0])
-        self._fit_svd_solver = name
 
     def _options(self, shape: tuple[int, int], *, sparse: bool) -> tuple[PCAOptions, str]:
         """Check the parameters against the rows; return what the model is asked for, and the solver's name."""
@@ -258,12 +269,14 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         k = self.n_components
         if k is None and self.svd_solver == "arpack":
             k = min(shape) - 1
+        elif k is not None and not isinstance(k, str):
+            k = int(k) if is_whole(k) else float(k)
         options = PCAOptions(
             n_components=k,
             center=self.center,
             scale=self.scale,
             ddof=self.ddof,
-            solver=self.svd_solver,
+            solver="auto" if self.svd_solver in ITERATIVE else self.svd_solver,
             tol=self.tol,
             seed=seed_of(self.random_state),
             memory_budget=self.memory_budget,

@@ -1,13 +1,15 @@
 """What every linear estimator shares: scores and back, names of its outputs, and the fields of a fitted model."""
 
 from dataclasses import replace
+from functools import partial
+from math import isfinite
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.arrays.namespace import Array, HostArray, from_host, namespace_of
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_numpy, namespace_of
 from gramian.eigen.certificate import Certificate
 from gramian.errors import InputError
 from gramian.estimators.features import check_features
@@ -15,7 +17,7 @@ from gramian.models import scoring
 from gramian.models.pca import PCAModel
 from gramian.planning.plan import Plan
 from gramian.sources.opening import as_source, require_finite
-from gramian.sources.rows import RowSource
+from gramian.sources.rows import Block, RowSource
 
 
 class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -98,7 +100,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             )
             raise InputError(message)
         factors = scoring.deviations(model) if self.whiten else None
-        return source.map_rows(_Reconstruct(model, factors))
+        return self._finite(source.map_rows(partial(_reconstruct, model, factors)), source)
 
     def reconstruction_error(self, X: Any) -> Array:
         """Return the squared distance of each row from its reconstruction, also called Q or SPE.
@@ -152,20 +154,25 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return model, source
 
     def _scores(self, model: PCAModel, source: RowSource) -> Array:
-        scores = self._finite(model.project(source), source)
+        scores = self._finite(source.map_rows(partial(_project, model)), source)
         if self.whiten:
             scores *= scoring.whitening(model)
         return scores
 
     def _finite(self, results: Array, source: RowSource) -> Array:
         # One sum over the results stands for a look at all n d values: NaN and infinity survive every product.
-        if not np.isfinite(float(namespace_of(results).sum(results))):
+        with np.errstate(invalid="ignore", over="ignore"):
+            total = float(namespace_of(results).sum(results))
+        if not isfinite(total):
             require_finite(source)
         return results
 
     def _check_library(self, model: PCAModel, source: RowSource, method: str) -> None:
         rows, fitted = source.like(), model.components
-        if type(rows) is type(fitted) and getattr(rows, "device", None) == getattr(fitted, "device", None):
+        # Subclasses of NumPy's array (a memory map, after unpickling) are NumPy all the same.
+        if is_numpy(rows) and is_numpy(fitted):
+            return
+        if type(rows) is type(fitted) and rows.device == fitted.device:
             return
         name = type(self).__name__
         message = (
@@ -176,18 +183,19 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         raise InputError(message)
 
 
-class _Reconstruct:
-    """Rows of one block of scores, unwhitened first where that is due."""
+def _project(model: PCAModel, block: Block) -> Array:
+    """Return the scores of one block; what is not finite in it is refused afterwards, with its place."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return model.project(block.rows)
 
-    def __init__(self, model: PCAModel, factors: HostArray | None) -> None:
-        self.model = model
-        self.factors = factors
 
-    def __call__(self, block: Any) -> Array:
-        scores = block.rows.toarray() if hasattr(block.rows, "indptr") else block.rows
-        if self.factors is not None:
-            scores = scores * from_host(self.factors, like=scores, dtype=None)
-        return self.model.reconstruct(scores)
+def _reconstruct(model: PCAModel, factors: HostArray | None, block: Block) -> Array:
+    """Return the rows of one block of scores, whitening undone where there are factors."""
+    scores = block.rows.toarray() if hasattr(block.rows, "indptr") else block.rows
+    scores = cast(scores, dtype_of(model.components))
+    if factors is not None:
+        scores = scores * from_host(factors, like=scores, dtype=dtype_of(scores))
+    return model.reconstruct(scores)
 
 
 def _library(array: Array) -> str:

@@ -3,10 +3,10 @@
 The names decide limits and wording only. How the eigenproblem is solved is the plan's choice; see ``plan_``.
 """
 
-from numbers import Integral
 from typing import Any
 
 from gramian.errors import NotSupportedError, ParameterError
+from gramian.estimators.parameters import is_whole
 
 ITERATIVE = ("arpack", "randomized")
 DENSE_ONLY = ("full", "randomized")
@@ -51,7 +51,7 @@ def check_components(n_components: Any, *, svd_solver: str, shape: tuple[int, in
     n, d = shape
     if n_components == "mle":
         _check_mle(svd_solver, n, d)
-    elif isinstance(n_components, Integral):
+    elif is_whole(n_components):
         _check_count(int(n_components), svd_solver, min(n, d))
 
 

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils import Tags
 
-from gramian.arrays.namespace import Array
+from gramian.arrays.namespace import Array, dtype_of, from_host
 from gramian.errors import ParameterError
 from gramian.estimators.features import feature_names
 from gramian.estimators.parameters import TRUNCATED_SVD_LIMITS, check_parameters, seed_of
@@ -136,16 +136,14 @@ class TruncatedSVD(LinearProjection):
         most = min(n, d) - (self.algorithm == "arpack")
         if self.n_components > most:
             message = (
-                f"n_components({self.n_components}) must be <= {most} with algorithm={self.algorithm!r}: the rows are "
-                f"{n} x {d}. Pass an integer up to {most}."
+                f"n_components({self.n_components}) must be <= {most} with algorithm={self.algorithm!r} for "
+                f"n_samples={n} and n_features={d}. Pass an integer up to {most}, or algorithm='randomized'."
             )
             raise ParameterError(message)
 
 
 def _variances(scores: Array, source: RowSource) -> tuple[Array, Array]:
     """Return the variance of each column of scores about its mean, and its share of that of the rows."""
-    from gramian.arrays.namespace import dtype_of, from_host
-
     of_scores = measure_moments(as_source(scores), scatter=False)
     of_rows = measure_moments(source, scatter=False)
     total = float(of_rows.squares.sum())

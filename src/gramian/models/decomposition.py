@@ -5,13 +5,11 @@ rows -> moments -> plan -> operator -> solver -> certificate -> components over 
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, HostArray, from_host, namespace_of
-from gramian.arrays.precision import FLOAT64
+from gramian.arrays.namespace import Array, HostArray, namespace_of, to_host
 from gramian.eigen.certificate import Certificate, certify
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
@@ -35,18 +33,25 @@ class Rows:
 
     Attributes
     ----------
-    source : RowSource
-        Scaled by 2**-exponent when squares of the rows would leave the floating-point range.
+    source : RowSource or None
+        Scaled by 2**-exponent when squares of the rows would leave the floating-point range; ``None`` when only
+        the moments are known.
     moments : Moments
         Of ``source``.
     standardization : Standardization
     exponent : int
     """
 
-    source: RowSource
+    source: RowSource | None
     moments: Moments
     standardization: Standardization
     exponent: int
+
+    @property
+    def standardized_squares(self) -> HostArray:
+        """Sum of squares of each standardized column (d,)."""
+        factor = self.standardization.factor
+        return self.moments.squares if factor is None else self.moments.squares * factor**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +102,10 @@ def standardization_of(moments: Moments, *, center: bool, scale: bool) -> Standa
     return Standardization(moments.mean, factor, center)
 
 
-def decompose(rows: Rows, *, plan: Plan, k: int, tol: float, seed: int) -> Decomposition:
+def decompose(rows: Rows, source: RowSource, *, plan: Plan, k: int, tol: float, seed: int) -> Decomposition:
     """Find the ``k`` leading singular values and components as the plan says."""
     kind = Covariance if plan.operator == "covariance" else Gram
-    operator = kind(rows.source, rows.moments, rows.standardization)
+    operator = kind(source, rows.moments, rows.standardization)
     k = min(k, operator.size)
     pairs, certificate = _solved(operator, plan, k, tol=tol, seed=seed)
     spectrum = pairs.values if pairs.spectrum is None else pairs.spectrum
@@ -110,9 +115,12 @@ def decompose(rows: Rows, *, plan: Plan, k: int, tol: float, seed: int) -> Decom
     return Decomposition(np.maximum(pairs.values, 0.0), components, np.maximum(spectrum, 0.0), certificate)
 
 
-def decompose_matrix(matrix: HostArray, *, error: float, k: int, tol: float) -> Decomposition:
+def decompose_moments(rows: Rows, *, k: int, tol: float) -> Decomposition:
     """Do the same from a scatter matrix alone: no rows, so no digits beyond it can be recovered."""
-    operator = HeldMatrix(matrix, error=error)
+    matrix, factor = to_host(rows.moments.scatter), rows.standardization.factor
+    if factor is not None:
+        matrix = matrix * factor[:, None] * factor[None, :]
+    operator = HeldMatrix(matrix, error=rows.moments.error)
     pairs = Direct().solve(operator, k)
     values = np.maximum(pairs.values, 0.0)
     spectrum = values if pairs.spectrum is None else np.maximum(pairs.spectrum, 0.0)
@@ -132,7 +140,7 @@ def completed_components(components: Array, *, rank: int, k: int, seed: int) -> 
         draw = gaussian((components.shape[0], k - rank), seed=seed, like=components)
         beyond = orthonormalized(draw, kept)
         xp = namespace_of(components)
-        components = np.hstack([kept, beyond]) if xp is np else xp.concat([kept, beyond], axis=1)
+        components = xp.concat([kept, beyond], axis=1)
     return components * signs_of(components)
 
 
@@ -142,18 +150,14 @@ def _solved(
     """Solve, certify, and fall back to the safer dense way before anything doubtful reaches the caller."""
     target = operator.materialize() if plan.held and not isinstance(plan.solver, Direct) else operator
     pairs = plan.solver.solve(target, k, seed=seed)
-    certificate = certify(target if not isinstance(plan.solver, Direct) else _formed(operator), pairs, tol=tol)
+    certificate = certify(target, pairs, tol=tol)
     if isinstance(plan.solver, Krylov) and plan.held and _is_doubtful(pairs, certificate):
         pairs = Direct().solve(operator, k, seed=seed)
         certificate = certify(operator, pairs, tol=tol)
         certificate = replace(certificate, note=f"Krylov was in doubt, so: {certificate.note}")
     elif pairs.converged < k:
         _warn(plan, pairs, k, tol)
-    return replace(pairs, applications=operator.applications), certificate
-
-
-def _formed(operator: Covariance | Gram) -> Any:
-    return operator
+    return pairs, certificate
 
 
 def _is_doubtful(pairs: EigenPairs, certificate: Certificate) -> bool:
@@ -166,13 +170,8 @@ def _warn(plan: Plan, pairs: EigenPairs, k: int, tol: float) -> None:
     top = float(pairs.values[0]) if len(pairs.values) else 0.0
     worst = float(np.max(pairs.residuals)) / top if top > 0 else np.inf
     message = (
-        f"{type(plan.solver).__name__} stopped with {pairs.converged} of {k} pairs converged ({pairs.stopped}; worst residual "
-        f"{worst:.0e}, tol {tol:.0e}, relative to the first eigenvalue). The first {pairs.converged} are good; for the rest "
-        "loosen tol, ask for fewer components, or use svd_solver='full'."
+        f"{type(plan.solver).__name__} stopped with {pairs.converged} of {k} pairs converged ({pairs.stopped}; worst "
+        f"residual {worst:.0e}, tol {tol:.0e}, relative to the first eigenvalue). The first {pairs.converged} are "
+        "good; for the rest loosen tol, ask for fewer components, or use svd_solver='full'."
     )
     warnings.warn(message, ConvergenceWarning, stacklevel=4)
-
-
-def as_rows_dtype(values: HostArray, rows: Rows, *, dtype: np.dtype[Any] = FLOAT64) -> Array:
-    """Move a small host array to the library and device of the rows."""
-    return from_host(values, like=rows.source.like(), dtype=dtype)

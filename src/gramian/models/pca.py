@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, from_host, to_host
 from gramian.arrays.precision import FLOAT64, eps_of, resolve_tolerance
 from gramian.choosing.auto import choose_automatically
 from gramian.choosing.minka import choose_by_minka
@@ -20,14 +20,14 @@ from gramian.models.decomposition import (
     Rows,
     completed_components,
     decompose,
-    decompose_matrix,
+    decompose_moments,
     prepare_rows,
     standardization_of,
 )
 from gramian.models.spectrum import Spectrum, rank_of
 from gramian.operators.centering import Standardization
 from gramian.planning.plan import DIRECT_SIZE, Facts, Plan, default_budget, plan_pca
-from gramian.sources.moments import Moments
+from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.rows import Block, RowSource
 
 LARGE_SIDE = 4 * DIRECT_SIZE
@@ -166,19 +166,12 @@ def fit_pca_from_moments(
     Without rows the small singular values cannot be repaired: those under about 1e-8 of the first are rounding.
     """
     d = len(moments.mean)
-    size = min(_effective_count(moments), d)
-    k = requested(options.n_components, size)
-    plan = plan_pca(_facts(moments.count, d, d * d, dtype, options, k))
-    standardization = standardization_of(moments, center=options.center, scale=options.scale)
-    scatter = to_host(moments.scatter)
-    if standardization.factor is not None:
-        scatter = scatter * standardization.factor[:, None] * standardization.factor[None, :]
-    tol = resolve_tolerance(options.tol, dtype)
-    solved = decompose_matrix(scatter, error=moments.error, k=size if k is None else k, tol=tol)
-    # Squares below eps of the first are the rounding of the scatter itself.
-    eps = float(np.sqrt(eps_of(FLOAT64)))
-    shape = _Shape(moments.count, d, size, dtype, moments.mean[:0])
-    return _assembled(solved, moments, standardization, 0, plan, options, shape, None, null=eps)
+    shape = _Shape(moments.count, d, min(_effective_count(moments), d), dtype, moments.mean[:0])
+    k = requested(options.n_components, shape.size)
+    plan = plan_pca(_facts(shape, d * d, options, k, sparse=False))
+    rows = Rows(None, moments, standardization_of(moments, center=options.center, scale=options.scale), 0)
+    solved = decompose_moments(rows, k=shape.size if k is None else k, tol=resolve_tolerance(options.tol, dtype))
+    return _assembled(solved, rows, plan, options, shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,19 +205,17 @@ def requested(n_components: Any, size: int) -> int | None:
     return k
 
 
-def _fitted(source: RowSource, options: PCAOptions, size: int, k: int | None, *, spectrum: bool = False) -> PCAModel:
-    entries = source.matrix.nnz if source.is_sparse and hasattr(source, "matrix") else source.n_rows * source.n_columns
-    facts = _facts(source.n_rows, source.n_columns, entries, source.dtype, options, k, sparse=source.is_sparse)
+def _fitted(source: RowSource, options: PCAOptions, size: int, k: int | None) -> PCAModel:
+    shape = _Shape(source.n_rows, source.n_columns, size, source.dtype, source.like())
+    facts = _facts(shape, source.n_entries, options, k, sparse=source.is_sparse)
     plan = plan_pca(facts)
     _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
     rows = prepare_rows(source, plan=plan, center=options.center, scale=options.scale)
-    _say(options, str(plan))
-    # One more than asked tells the last gap; a rule needs all.
-    solved = decompose(rows, plan=plan, k=size if k is None else k, tol=facts.tol, seed=options.seed)
-    shape = _Shape(source.n_rows, source.n_columns, size, source.dtype, source.like())
-    return _assembled(
-        solved, rows.moments, rows.standardization, rows.exponent, plan, options, shape, rows, truncated=spectrum
+    _say(options, f"solving: {plan}")
+    solved = decompose(
+        rows, rows.source or source, plan=plan, k=size if k is None else k, tol=facts.tol, seed=options.seed
     )
+    return _assembled(solved, rows, plan, options, shape)
 
 
 def _grown(source: RowSource, options: PCAOptions, size: int) -> PCAModel:
@@ -232,8 +223,8 @@ def _grown(source: RowSource, options: PCAOptions, size: int) -> PCAModel:
     k = 64
     while True:
         model = _fitted(source, replace(options, n_components=k), size, k)
-        held = float(np.sum(to_host(model.shares)))
-        if isinstance(options.n_components, str) or held > options.n_components or k >= size:
+        enough = isinstance(options.n_components, str) or np.sum(to_host(model.shares)) > options.n_components
+        if enough or k >= size:
             return _cut(model, source, options)
         k = min(2 * k, size)
 
@@ -241,16 +232,18 @@ def _grown(source: RowSource, options: PCAOptions, size: int) -> PCAModel:
 def _cut(model: PCAModel, source: RowSource, options: PCAOptions) -> PCAModel:
     """Keep the components that a rule chooses among the leading ones."""
     variances = to_host(model.variances).astype(FLOAT64)
-    k, verdict = _choose(options, variances, model.total_variance, source, to_host(model.components))
-    rest = float(variances[k:].sum()) + model.noise_variance * (min(model.n_rows, model.n_columns) - len(variances))
-    left = min(model.n_rows, model.n_columns) - k
+    spread = measure_moments(source, scatter=False, center=options.center)
+    rows = Rows(source, spread, standardization_of(spread, center=options.center, scale=options.scale), 0)
+    size = min(model.n_rows, model.n_columns)
+    k, verdict = _choose(options, variances, model.total_variance, rows, to_host(model.components))
+    rest = float(variances[k:].sum()) + model.noise_variance * (size - len(variances))
     return replace(
         model,
         components=model.components[:k],
         variances=model.variances[:k],
         shares=model.shares[:k],
         singular_values=model.singular_values[:k],
-        noise_variance=rest / left if left > 0 else 0.0,
+        noise_variance=rest / (size - k) if size > k else 0.0,
         certificate=model.certificate.leading(k),
         rank=min(model.rank, k),
         options=options,
@@ -259,67 +252,64 @@ def _cut(model: PCAModel, source: RowSource, options: PCAOptions) -> PCAModel:
 
 
 def _choose(
-    options: PCAOptions, variances: HostArray, total: float, source: RowSource | None, components: Any, **shape: Any
+    options: PCAOptions, variances: HostArray, total: float, rows: Rows, components: HostArray
 ) -> tuple[int, str]:
     """Return the number of components that the rule asked for chooses, and why."""
-    rule = options.n_components
-    n, d = shape.get("n", getattr(source, "n_rows", 0)), shape.get("d", getattr(source, "n_columns", 0))
+    rule, n, d = options.n_components, rows.moments.weight, len(rows.moments.mean)
     if total <= 0:
         return min(1, len(variances)), "Nothing varies."
     if rule == "mle":
-        return choose_by_minka(variances, n_rows=n, n_columns=d, total_variance=total), "Minka's evidence"
+        return choose_by_minka(variances, n_rows=n, n_columns=d, total_variance=total), "the greatest evidence (Minka)"
     if rule == "auto":
-        verdict = choose_automatically(variances, n_rows=n, n_columns=d, total_variance=total, seed=options.seed)
+        verdict = choose_automatically(
+            variances,
+            rows.source,
+            n_rows=n,
+            n_columns=d,
+            total_variance=total,
+            column_variances=rows.standardized_squares / max(n - options.ddof, 1.0),
+            components=components,
+            mean=rows.standardization.mean,
+            factor=rows.standardization.factor,
+            seed=options.seed,
+        )
         return verdict.n_components, verdict.reason
-    return choose_by_share(variances, float(rule), total_variance=total), f"{float(rule):.4g} of the variance"
+    share = float(rule)  # type: ignore[arg-type]  # a share is all that is left
+    return choose_by_share(variances, share, total_variance=total), f"more than {share:.4g} of the variance"
 
 
-def _assembled(
-    solved: Decomposition,
-    moments: Moments,
-    standardization: Standardization,
-    exponent: int,
-    plan: Plan,
-    options: PCAOptions,
-    shape: _Shape,
-    rows: Rows | None,
-    *,
-    null: float = 0.0,
-    truncated: bool = False,
-) -> PCAModel:
-    """Put a fitted model together: rank, number of components, signs, units and types."""
-    del truncated
-    factor = standardization.factor
-    squares = moments.squares if factor is None else moments.squares * factor**2
-    divisor = moments.weight - options.ddof
-    whole = Spectrum(solved.spectrum, float(squares.sum()), divisor, shape.size)
+def _assembled(solved: Decomposition, rows: Rows, plan: Plan, options: PCAOptions, shape: _Shape) -> PCAModel:
+    """Put a fitted model together: number of components, rank, signs, units and types."""
+    divisor = rows.moments.weight - options.ddof
+    whole = Spectrum(solved.spectrum, float(rows.standardized_squares.sum()), divisor, shape.size)
     k, verdict = requested(options.n_components, shape.size), ""
     if k is None:
-        source = None if rows is None else rows.source
-        values = whole.variances if divisor > 0 else whole.squares
-        total = whole.total / divisor if divisor > 0 else whole.total
-        k, verdict = _choose(options, values[: shape.size], total, source, None, n=shape.n, d=shape.d)
-    rank = _rank(solved, moments, shape, null)
+        unit = divisor if divisor > 0 else 1.0
+        found = to_host(solved.components).T
+        k, verdict = _choose(options, whole.squares[: shape.size] / unit, whole.total / unit, rows, found)
+    rank = _rank(solved, rows, shape)
     components = completed_components(solved.components, rank=rank, k=k, seed=options.seed)
-    padded = np.zeros(k)
-    padded[: min(k, len(solved.squares))] = solved.squares[:k]
-    kept = Spectrum(padded, whole.total, divisor, shape.size)
+    squares = np.zeros(k)
+    squares[: min(k, len(solved.squares))] = solved.squares[:k]
+    kept = Spectrum(squares, whole.total, divisor, shape.size)
     to_rows = partial(from_host, like=shape.like, dtype=shape.dtype)
-    unit = _unit(exponent, kept, shape.dtype)
+    sized = partial(_sized, rows.exponent)
+    _warn_of_range(kept, rows.exponent, shape.dtype)
+    factor = rows.standardization.factor
     return PCAModel(
         components=cast(components.T, shape.dtype),
-        variances=to_rows(unit(kept.variances, 2)),
+        variances=to_rows(sized(2, kept.variances)),
         shares=to_rows(kept.shares),
-        singular_values=to_rows(unit(np.sqrt(padded), 1)),
-        mean=to_rows(unit(moments.mean, 1)),
-        factor=None if factor is None else to_rows(unit(factor, -1)),
+        singular_values=to_rows(sized(1, np.sqrt(squares))),
+        mean=to_rows(sized(1, rows.moments.mean)),
+        factor=None if factor is None else to_rows(sized(-1, factor)),
         n_rows=shape.n,
         n_columns=shape.d,
         rank=min(rank, k),
-        weight=moments.weight,
-        total_variance=float(unit(np.array(whole.total / divisor if divisor > 0 else 0.0), 2)),
-        noise_variance=float(unit(np.array(kept.noise(k)), 2)),
-        certificate=_in_variances(solved.certificate.leading(k), divisor, exponent),
+        weight=rows.moments.weight,
+        total_variance=float(sized(2, np.array(whole.total / divisor if divisor > 0 else 0.0))),
+        noise_variance=float(sized(2, np.array(kept.noise(k)))),
+        certificate=_in_variances(solved.certificate.leading(k), divisor, rows.exponent),
         plan=plan,
         options=options,
         verdict=verdict,
@@ -331,49 +321,46 @@ def _in_variances(certificate: Certificate, divisor: float, exponent: int) -> Ce
         return certificate.rescaled(float(np.ldexp(1.0 / divisor if divisor > 0 else 1.0, 2 * exponent)))
 
 
-def _rank(solved: Decomposition, moments: Moments, shape: _Shape, null: float) -> int:
-    entries = moments.weight * shape.d
+def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
+    moments = rows.moments
     with np.errstate(over="ignore"):
         energy = float(moments.squares.sum() + moments.weight * (moments.mean**2).sum())
-    rms = np.sqrt(energy / entries) if entries > 0 else 0.0
-    rank = rank_of(solved.squares, n=shape.n, d=shape.d, eps=eps_of(shape.dtype), rms=rms)
-    if null > 0 and len(solved.squares) and solved.squares[0] > 0:
-        rank = min(rank, int(np.count_nonzero(solved.squares > null**2 * shape.d * solved.squares[0])))
-    return rank
+    rms = float(np.sqrt(energy / (moments.weight * shape.d)))
+    eps = eps_of(FLOAT64) if rows.source is not None else float(np.sqrt(eps_of(FLOAT64)))
+    return rank_of(solved.squares, n=shape.n, d=shape.d, eps=eps, rounding=eps_of(shape.dtype) * rms)
 
 
-def _unit(exponent: int, kept: Spectrum, dtype: np.dtype[Any]) -> Callable[[HostArray, int], HostArray]:
-    """Return a function that gives values, a power of the rows' unit, their true size again."""
+def _sized(exponent: int, power: int, values: HostArray) -> HostArray:
+    """Give values, which have a power of the rows' unit, their true size again."""
     if exponent == 0:
-        return lambda values, _power: values
+        return values
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(values, power * exponent)
 
-    def rescale(values: HostArray, power: int) -> HostArray:
-        with np.errstate(over="ignore", under="ignore"):
-            return np.ldexp(values, power * exponent)
 
-    largest = float(rescale(kept.variances[:1], 2).max(initial=0.0)) if kept.divisor > 0 else 0.0
+def _warn_of_range(kept: Spectrum, exponent: int, dtype: np.dtype[Any]) -> None:
+    """Say so when variances leave the range of their type; nothing else does."""
+    largest = float(np.max(_sized(exponent, 2, kept.variances[:1]), initial=0.0))
     limits = np.finfo(dtype)
-    if kept.total > 0 and not limits.tiny < largest < limits.max:
-        message = (
-            f"Variances of these rows are about 2**{2 * exponent} and cannot be held in {dtype.name}: explained_variance_ is "
-            f"{largest:g}. Singular values, shares, components and scores are right. Scale the rows to use variances."
-        )
-        warnings.warn(message, PrecisionWarning, stacklevel=2)
-    return rescale
+    if exponent == 0 or kept.divisor <= 0 or kept.total <= 0 or limits.tiny < largest < limits.max:
+        return
+    message = (
+        f"Variances of these rows are about 2**{2 * exponent} and cannot be held in {dtype.name}: explained_variance_ "
+        f"is {largest:g}. Singular values, shares, components and scores are right. Scale the rows to use variances."
+    )
+    warnings.warn(message, PrecisionWarning, stacklevel=2)
 
 
-def _facts(
-    n: int, d: int, entries: int, dtype: np.dtype[Any], options: PCAOptions, k: int | None, *, sparse: bool = False
-) -> Facts:
+def _facts(shape: _Shape, entries: int, options: PCAOptions, k: int | None, *, sparse: bool) -> Facts:
     return Facts(
-        n=n,
-        d=d,
+        n=shape.n,
+        d=shape.d,
         entries=entries,
-        itemsize=dtype.itemsize,
+        itemsize=shape.dtype.itemsize,
         k=k,
         sparse=sparse,
         by_columns=not sparse,
-        tol=resolve_tolerance(options.tol, dtype),
+        tol=resolve_tolerance(options.tol, shape.dtype),
         solver=options.solver,
         budget=options.memory_budget or default_budget(),
     )
@@ -394,8 +381,3 @@ def _effective_count(moments: Moments) -> int:
 def _say(options: PCAOptions, sentence: str) -> None:
     if options.progress is not None:
         options.progress(sentence)
-
-
-def dtype_of_model(model: PCAModel) -> np.dtype[Any]:
-    """Return the precision of a model's arrays."""
-    return dtype_of(model.components)

@@ -5,17 +5,20 @@ section 3.2):  rows ~ N(mean, C),  C = V' diag(variances - s2) V + s2 I,  V bein
 computed from the k components and the distance to their subspace; no d x d matrix is made unless it is asked for.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from math import log, pi
-from typing import Any
 
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.models.pca import PCAModel
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import Block, RowSource, ranges
+
+PIECE_NUMBERS = 1 << 19
+"""Numbers of a sparse block that are made dense at once: 4 MB."""
 
 
 def deviations(model: PCAModel) -> HostArray:
@@ -24,7 +27,7 @@ def deviations(model: PCAModel) -> HostArray:
     Computes  s / sqrt(W - ddof)  from the singular values: right also where their squares overflow.
     """
     s = to_host(model.singular_values).astype(FLOAT64)
-    spread = s / np.sqrt(max(model.weight - model.options.ddof, 0.0) or 1.0)
+    spread: HostArray = s / np.sqrt(max(model.weight - model.options.ddof, 0.0) or 1.0)
     spread[model.rank :] = 0.0
     return spread
 
@@ -89,10 +92,10 @@ def hotelling_t2(model: PCAModel, source: RowSource) -> Array:
 def reconstruction_error(model: PCAModel, source: RowSource) -> Array:
     """Return the squared distance of each row from its reconstruction (n,), also called Q or SPE.
 
-    Computes  |x - reconstruct(project(x))|^2.  Over the rows of the fit its mean is the sum of the variances
-    left out (with ddof=0).  Cost: one pass, 4 n d k operations.
+    Computes  |x - reconstruct(project(x))|^2  in the units of the rows.  Over the rows of the fit its mean is the
+    sum of the variances left out (with ddof=0).  Cost: one pass, 4 n d k operations.
     """
-    return source.map_rows(partial(_squared_error, model))
+    return source.map_rows(partial(_squared_distance, model, None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,26 +110,27 @@ class _LogLikelihood:
     @classmethod
     def of(cls, model: PCAModel) -> "_LogLikelihood":
         lam, s2, d = _variances(model), model.noise_variance, model.n_columns
-        used = lam > 0
-        dimensions = d if s2 > 0 else int(used.sum())
-        log_det = float(np.log(lam[used]).sum()) + ((d - len(lam)) * log(s2) if s2 > 0 else 0.0)
+        log_det = (d - len(lam)) * log(s2) if s2 > 0 else 0.0
+        if s2 == 0:
+            model, lam = replace(model, components=model.components[: model.rank, :]), lam[: model.rank]
+        dimensions = d if s2 > 0 else len(lam)
+        log_det += float(np.log(lam).sum())
         if model.factor is not None:
-            log_det -= 2.0 * float(np.log(to_host(model.factor)).sum())
-        precisions = np.divide(1.0, lam, out=np.zeros_like(lam), where=used)
+            log_det -= 2.0 * float(np.log(to_host(model.factor).astype(FLOAT64)).sum())
         outside = 1.0 / s2 if s2 > 0 else np.inf if dimensions < d else 0.0
-        constant = dimensions * log(2.0 * pi) + log_det
-        return cls(model, from_host(precisions, like=model.components), outside, constant)
+        return cls(model, from_host(1.0 / lam, like=model.components), outside, dimensions * log(2 * pi) + log_det)
 
     def __call__(self, block: Block) -> Array:
-        scores = cast(_scores(self.model, block), FLOAT64)
-        squares = (scores * scores) @ self.precisions
-        if self.outside > 0:
-            squares = squares + self._outside(block, scores)
-        return cast(-0.5 * (squares + self.constant), dtype_of(self.model.components))
+        with np.errstate(invalid="ignore", over="ignore"):
+            scores = cast(self.model.project(block.rows), FLOAT64)
+            squares = (scores * scores) @ self.precisions
+            if self.outside > 0:
+                squares = squares + self._outside(block, scores)
+            return cast(-0.5 * (squares + self.constant), dtype_of(self.model.components))
 
     def _outside(self, block: Block, scores: Array) -> Array:
         xp = namespace_of(scores)
-        residual = cast(_standard_error(self.model, block), FLOAT64)
+        residual = cast(_squared_distance(self.model, self.model.factor, block), FLOAT64)
         if np.isfinite(self.outside):
             return residual * self.outside
         # On the subspace the residual is rounding, sqrt(eps) of the row at most; off it, density is zero.
@@ -154,25 +158,32 @@ def _where_rows_live(matrix: HostArray, model: PCAModel) -> Array:
     return from_host(matrix, like=model.components, dtype=dtype_of(model.components))
 
 
-def _scores(model: PCAModel, block: Block) -> Array:
-    return model.project(block.rows)
-
-
 def _t2(model: PCAModel, factors: Array, block: Block) -> Array:
-    scores = _scores(model, block) * factors
-    return namespace_of(scores).sum(scores * scores, axis=1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        scores = model.project(block.rows) * factors
+        return namespace_of(scores).sum(scores * scores, axis=1)
 
 
-def _squared_error(model: PCAModel, block: Block) -> Array:
-    rows: Any = block.rows.toarray() if hasattr(block.rows, "indptr") else block.rows
-    difference = rows - model.reconstruct(_scores(model, block))
+def _squared_distance(model: PCAModel, factor: Array | None, block: Block) -> Array:
+    """Return the squared distance of rows from their reconstruction, columns multiplied by ``factor`` first."""
+    xp = namespace_of(model.components)
+    with np.errstate(invalid="ignore", over="ignore"):
+        pieces = [_squared_lengths(model, factor, rows) for rows in _dense_pieces(block)]
+    return pieces[0] if len(pieces) == 1 else xp.concat(pieces)
+
+
+def _squared_lengths(model: PCAModel, factor: Array | None, rows: Array) -> Array:
+    difference = rows - model.reconstruct(model.project(rows))
+    if factor is not None:
+        difference *= factor
     return namespace_of(difference).sum(difference * difference, axis=1)
 
 
-def _standard_error(model: PCAModel, block: Block) -> Array:
-    """Squared distance to the subspace, measured in the scaled columns that the components live in."""
-    rows: Any = block.rows.toarray() if hasattr(block.rows, "indptr") else block.rows
-    difference = rows - model.reconstruct(_scores(model, block))
-    if model.factor is not None:
-        difference = difference * model.factor
-    return namespace_of(difference).sum(difference * difference, axis=1)
+def _dense_pieces(block: Block) -> Iterator[Array]:
+    """Give the rows of a block as dense arrays; sparse ones a few at a time, since d of them may be many."""
+    if not hasattr(block.rows, "indptr"):
+        yield block.rows
+        return
+    n, d = block.rows.shape
+    for rows in ranges(n, max(1, PIECE_NUMBERS // d)):
+        yield block.rows[rows].toarray()

@@ -69,17 +69,18 @@ def signs_of(vectors: Array) -> Array:
     return xp.where(picked < 0, -1.0, 1.0)
 
 
-def rank_of(squares: HostArray, *, n: int, d: int, eps: float, rms: float) -> int:
+def rank_of(squares: HostArray, *, n: int, d: int, eps: float, rounding: float) -> int:
     """Count the singular values that are more than rounding.
 
-    A singular value counts when s > min(n, d) eps s_1 and s > eps rms (sqrt n + sqrt d) / 2: the second is the norm of the
-    rounding already in rows whose entries are of size ``rms``, a random matrix of entries eps rms / 2.
+    Computes  #{s : s > min(n, d) eps s_1  and  s > rounding (sqrt n + sqrt d) / 2},  with eps that of the precision
+    in which the small problem was formed, and ``rounding`` the size of the rounding already in an entry of the rows:
+    the second threshold is the norm of a random matrix of such entries, which no arithmetic can tell from structure.
     """
     singular = np.sqrt(np.maximum(squares, 0.0))
     if len(singular) == 0 or singular[0] == 0:
         return 0
-    noise = eps * rms * (np.sqrt(n) + np.sqrt(d)) / 2
-    threshold = rank_threshold(n, d, eps_of(FLOAT64), input_rounding=noise / singular[0]) * singular[0]
+    noise = rounding * (np.sqrt(n) + np.sqrt(d)) / 2
+    threshold = rank_threshold(n, d, eps, input_rounding=noise / singular[0]) * singular[0]
     return int(np.count_nonzero(singular > threshold))
 
 

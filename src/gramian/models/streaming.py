@@ -1,34 +1,134 @@
-"""Fits that come in batches: the moments that a finished model stands for."""
+"""Fits that come in batches: one frozen value, merged batch by batch, and the model it stands for.
+
+:class:`ExactBatches` keeps the d x d scatter, so nothing is lost. Where that does not fit the budget,
+:class:`~gramian.models.rank_limited.RankLimitedBatches` keeps the leading directions and a bound of the rest.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import to_host
+from gramian.arrays.namespace import Array, dtype_of, from_host, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import NotSupportedError
-from gramian.models.pca import PCAModel
-from gramian.sources.moments import Moments
+from gramian.models.pca import PCAModel, PCAOptions, fit_pca_from_moments
+from gramian.sources.moments import Moments, measure_moments
+from gramian.sources.rows import RowSource
+
+ARRAYS = ("components", "variances", "shares", "singular_values", "mean", "factor")
+"""Fields of a model that live where its rows do."""
 
 
-def moments_of(model: PCAModel) -> Moments:
-    """Return the moments of the rows a model was fitted to, where its components hold all of them.
+class Batches(ABC):
+    """What is kept of the batches seen so far: of the same size after any number of them.
+
+    Attributes
+    ----------
+    moments : Moments
+        Of all rows seen, about their mean, on the host.
+    """
+
+    moments: Moments
+
+    @abstractmethod
+    def absorb(self, source: RowSource) -> "Batches":
+        """Return what these batches and one more leave together."""
+
+    @abstractmethod
+    def fit(self, options: PCAOptions) -> PCAModel:
+        """Solve for the components of all rows seen."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactBatches(Batches):
+    """Batches kept as their moments: exact for batches of any number, size and order.
+
+    Attributes
+    ----------
+    moments : Moments
+        About the mean, on the host, with the d x d scatter.
+    dtype : numpy.dtype
+        The widest precision of the batches, which the model will have.
+    like : array
+        An empty piece of a batch, in whose library and device the model will be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.sources import as_source
+    >>> X = np.array([[1.0, 2.0], [3.0, 2.0], [5.0, 5.0]])
+    >>> both = ExactBatches.of(as_source(X[:1])).absorb(as_source(X[1:]))
+    >>> both.moments.count, bool(np.allclose(both.moments.mean, X.mean(axis=0)))
+    (3, True)
+    """
+
+    moments: Moments
+    dtype: np.dtype[Any]
+    like: Array
+
+    @classmethod
+    def of(cls, source: RowSource) -> "ExactBatches":
+        """Measure a first batch: one pass, d^2 operations a row and one d x d matrix."""
+        moments = measure_moments(source)
+        return cls(replace(moments, scatter=to_host(moments.scatter)), source.dtype, source.like())
+
+    def absorb(self, source: RowSource) -> "ExactBatches":
+        """Merge one more batch: its own pass and one d x d addition."""
+        batch = self.of(source)
+        moments = self.moments.merge(batch.moments)
+        return ExactBatches(moments, np.promote_types(self.dtype, batch.dtype), batch.like)
+
+    def fit(self, options: PCAOptions) -> PCAModel:
+        """Solve for the components: d^3 operations.
+
+        Singular values under about 1e-8 of the first cannot be recovered without the rows.
+        """
+        moments = self.moments if options.center else _about_origin(self.moments)
+        return placed(fit_pca_from_moments(moments, options, dtype=self.dtype), like=self.like, dtype=self.dtype)
+
+
+def placed(model: PCAModel, *, like: Array, dtype: np.dtype[Any]) -> PCAModel:
+    """Return a model whose arrays are of ``dtype`` and live where ``like`` does."""
+    held: dict[str, Any] = {name: getattr(model, name) for name in ARRAYS}
+    moved: dict[str, Any] = {
+        name: from_host(to_host(x), like=like, dtype=dtype) for name, x in held.items() if x is not None
+    }
+    return replace(model, **moved)
+
+
+def batches_of(model: PCAModel) -> ExactBatches:
+    """Return the rows a model was fitted to as if they had been one batch, where its components hold all of them.
 
     Computes  scatter = F^-1 V' diag(s^2) V F^-1  with F the scale factors. Exact to rounding when every direction
     of the rows is among the components; refused otherwise, since what was left out is not known.
 
     Cost: d^2 k operations and one d x d matrix.
     """
-    kept = float(np.sum(to_host(model.shares).astype(FLOAT64)))
-    if model.noise_variance > 0 or not model.options.center:
-        message = (
-            f"This model was fitted at once and kept {len(to_host(model.variances))} components that hold {kept:.1%} of "
-            "the variance, so the rest of its rows is not known and a batch cannot be added exactly. Begin with "
-            "partial_fit, or fit with n_components=None and center=True."
-        )
-        raise NotSupportedError(message)
     V, s = to_host(model.components).astype(FLOAT64), to_host(model.singular_values).astype(FLOAT64)
+    if model.noise_variance > 0 or not model.options.center:
+        raise NotSupportedError(_unknown_rest(model, len(s)))
     scatter = (V.T * s**2) @ V
     if model.factor is not None:
         factor = to_host(model.factor).astype(FLOAT64)
         scatter /= factor[:, None] * factor[None, :]
     mean = to_host(model.mean).astype(FLOAT64)
-    return Moments(model.n_rows, model.weight, mean, np.diagonal(scatter).copy(), scatter)
+    moments = Moments(model.n_rows, model.weight, mean, np.diagonal(scatter).copy(), scatter)
+    return ExactBatches(moments, dtype_of(model.components), model.components[:0, :0])
+
+
+def _about_origin(moments: Moments) -> Moments:
+    """Return the second moments about zero:  scatter + W mean mean',  a sum that loses no digits."""
+    lifted = to_host(moments.scatter) + moments.weight * np.outer(moments.mean, moments.mean)
+    return replace(moments, mean=np.zeros_like(moments.mean), squares=np.diagonal(lifted).copy(), scatter=lifted)
+
+
+def _unknown_rest(model: PCAModel, k: int) -> str:
+    share = float(np.sum(to_host(model.shares).astype(FLOAT64)))
+    about = "" if model.options.center else " about the origin"
+    return (
+        f"This model was fitted at once and kept {k} components that hold {share:.1%} of the variance{about}, so the "
+        "rest of its rows is not known and a batch cannot be added exactly. Begin with partial_fit, or fit with "
+        "n_components=None and center=True."
+    )

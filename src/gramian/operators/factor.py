@@ -22,6 +22,7 @@ class RowTriangle:
     V: Array
 
     def __call__(self, state: HostArray | None, block: Block) -> HostArray:
+        """Take one more block of rows into the triangle."""
         return taller_triangle(state, self.standardization.times(block, self.V))
 
 
@@ -33,6 +34,7 @@ class ColumnTriangle:
     U: Array
 
     def __call__(self, state: HostArray | None, block: ColumnBlock) -> HostArray:
+        """Take one more block of columns into the triangle."""
         return taller_triangle(state, self.standardization.columns(block).T @ self.U)
 
 

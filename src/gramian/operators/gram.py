@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of
+from gramian.arrays.namespace import Array, HostArray, cast, namespace_of
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
 from gramian.operators.centering import Standardization
@@ -101,9 +101,7 @@ class Gram(SymmetricOperator):
         if not self.source.has_columns:
             return self.source.reduce(_TransposedTimes(self.standardization, U), add)
         parts = self.source.reduce_columns(_ProjectColumns(self.standardization, U), _join)
-        return namespace_of(U).concatenate([parts[start] for start in sorted(parts)], axis=0) if isinstance(
-            U, np.ndarray
-        ) else namespace_of(U).concat([parts[start] for start in sorted(parts)], axis=0)
+        return namespace_of(U).concat([parts[start] for start in sorted(parts)], axis=0)
 
     def amplification(self, values: HostArray) -> HostArray:
         """Return sqrt(lambda_1 / lambda_i): the residual of  v = Xs'u / sqrt(lambda_i)  in the d x d problem.
@@ -111,7 +109,7 @@ class Gram(SymmetricOperator):
         Xs'Xs v - lambda v = Xs'(A u - lambda u) / sqrt(lambda), so a residual of u grows by at most s_1 / s_i.
         """
         positive = np.maximum(values, np.finfo(float).tiny)
-        return np.sqrt(np.maximum(positive[0] / positive, 1.0))
+        return np.asarray(np.sqrt(np.maximum(positive[0] / positive, 1.0)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 MEGABYTE = 1 << 20
@@ -33,7 +34,7 @@ def total_memory() -> int:
 def available_memory() -> int:
     """Return the bytes that can be had now without swapping."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
+        with Path("/proc/meminfo").open(encoding="ascii") as lines:
             for line in lines:
                 if line.startswith("MemAvailable:"):
                     return int(line.split()[1]) * 1024
@@ -44,8 +45,7 @@ def available_memory() -> int:
 
 def _cgroup_limit() -> int | None:
     try:
-        with open("/sys/fs/cgroup/memory.max", encoding="ascii") as file:
-            word = file.read().strip()
+        word = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
     except OSError:
         return None
     return int(word) if word.isdigit() else None
@@ -77,8 +77,8 @@ class _BlasLimit:
 def _controller() -> Any:
     # Scanning the loaded libraries takes milliseconds, so it is done once: Gramian's own BLAS calls
     # go through NumPy and SciPy, both loaded by now.
-    import scipy.linalg  # noqa: F401, PLC0415
-    from threadpoolctl import ThreadpoolController  # noqa: PLC0415
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 

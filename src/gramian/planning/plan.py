@@ -28,6 +28,9 @@ FORECAST = 60
 DIRECT_SIZE = 1500
 """Size up to which a dense solve for few pairs is no slower than an iteration (benchmarks: 100,000 x 1,000)."""
 
+FORMED = True
+"""The small matrix is formed."""
+
 OVERSAMPLE = 10
 """Columns beside k that memory is planned for."""
 
@@ -109,7 +112,8 @@ class Plan:
         how = "formed" if self.held else "applied, never formed"
         return (
             f"{type(self.solver).__name__} on the {size} ({how}), {self.reason}\n"
-            f"about {self.passes} passes, {self.operations:.2g} operations, {self.peak_bytes / 1e6:.0f} MB beyond the rows"
+            f"about {self.passes} passes, {self.operations:.2g} operations, "
+            f"{self.peak_bytes / 1e6:.0f} MB beyond the rows"
         )
 
 
@@ -221,7 +225,8 @@ def _dense(facts: Facts, side: str) -> Plan:
         else f"because {k:,} of {m:,} pairs are wanted: too many for an iteration to pay"
     )
     passes = (1 if side == "covariance" else 2) + 1
-    return Plan(side, True, Direct(), why, passes, _forming(facts) + solve, _dense_bytes(facts, side, m))
+    work = _forming(facts) + solve
+    return Plan(side, FORMED, Direct(), why, passes, work, _dense_bytes(facts, side, m))
 
 
 def _iterate(facts: Facts, side: str) -> Plan:
@@ -230,7 +235,7 @@ def _iterate(facts: Facts, side: str) -> Plan:
     m, solver = facts.m, _krylov(facts)
     why = f"because forming {m:,} x {m:,} once is cheaper than {FORECAST} passes"
     work = _forming(facts) + FORECAST * 2.0 * m * m * 8 + m**3 / 3
-    return Plan(side, True, solver, why, 2, work, _dense_bytes(facts, side, m) + _basis_bytes(facts, m))
+    return Plan(side, FORMED, solver, why, 2, work, _dense_bytes(facts, side, m) + _basis_bytes(facts, m))
 
 
 def _iterate_on_rows(facts: Facts, side: str) -> Plan:
@@ -239,7 +244,7 @@ def _iterate_on_rows(facts: Facts, side: str) -> Plan:
     m = facts.m
     why = f"because a {m:,} x {m:,} matrix would cost more to form than to apply"
     work = FORECAST * 4.0 * facts.entries * 8
-    return Plan(side, False, _krylov(facts), why, FORECAST, work, _basis_bytes(facts, m) + _pass_bytes(facts))
+    return Plan(side, not FORMED, _krylov(facts), why, FORECAST, work, _basis_bytes(facts, m) + _pass_bytes(facts))
 
 
 def _power(facts: Facts, side: str) -> Plan:
@@ -278,7 +283,8 @@ def _pass_bytes(facts: Facts) -> int:
 def _too_large(facts: Facts, plan: Plan) -> MemoryBudgetError:
     solver = type(plan.solver).__name__
     message = (
-        f"{solver} on {facts.n:,} x {facts.d:,} rows with {facts.wanted:,} components needs {plan.peak_bytes / 1e9:.2f} GB beyond "
-        f"the rows, and memory_budget is {facts.budget / 1e9:.2f} GB. Ask for fewer components (n_components), or raise memory_budget."
+        f"{solver} on {facts.n:,} x {facts.d:,} rows with {facts.wanted:,} components needs "
+        f"{plan.peak_bytes / 1e9:.2f} GB beyond the rows, and memory_budget is {facts.budget / 1e9:.2f} GB. "
+        "Ask for fewer components (n_components), or raise memory_budget."
     )
     return MemoryBudgetError(message, needed=plan.peak_bytes, budget=facts.budget)

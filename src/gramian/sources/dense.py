@@ -63,6 +63,11 @@ class DenseRows(RowSource):
         self.block_rows = block_rows or _step(self.n_columns * self.dtype.itemsize)
 
     @property
+    def n_entries(self) -> int:
+        """Stored numbers."""
+        return self.n_rows * self.n_columns
+
+    @property
     def n_blocks(self) -> int:
         """Number of blocks that :meth:`block` can give."""
         return max(1, -(-self.n_rows // self.block_rows))

@@ -67,8 +67,7 @@ def refuse_nonfinite(place: Place, value: float, *, count: int, dtype: np.dtype[
     others = f", and {count - 1:,} more" if count > 1 else ""
     if np.isnan(value):
         message = (
-            f"Input X contains NaN: {place}{others}. "
-            "Fill or drop missing values first; nothing is filled in unasked."
+            f"Input X contains NaN: {place}{others}. Fill or drop missing values first; nothing is filled in unasked."
         )
     else:
         message = (

@@ -112,8 +112,7 @@ def _open(X: Any) -> tuple[Array, Names]:
 def _open_numpy(X: HostArray, names: Names = None) -> tuple[Array, Names]:
     if isinstance(X, np.matrix):
         message = (
-            "np.matrix is not supported: its products and shapes differ from those of an array. "
-            "Pass np.asarray(X)."
+            "np.matrix is not supported: its products and shapes differ from those of an array. Pass np.asarray(X)."
         )
         raise NotSupportedError(message)
     require_real_kind(X.dtype)

@@ -16,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +83,11 @@ class RowSource(ABC):
 
     @property
     @abstractmethod
+    def n_entries(self) -> int:
+        """Stored numbers: n d for dense rows."""
+
+    @property
+    @abstractmethod
     def n_blocks(self) -> int:
         """Number of blocks that :meth:`block` can give."""
 
@@ -124,9 +130,7 @@ def ranges(total: int, step: int) -> list[slice]:
     return [slice(start, min(start + step, total)) for start in range(0, total, step)]
 
 
-def run_folds(
-    tasks: Sequence[Any], fold: Callable[[Any, Any], Any], merge: Merge, *, state_bytes: int = 0
-) -> Any:
+def run_folds(tasks: Sequence[Any], fold: Callable[[Any, Any], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
     """Fold ``tasks`` in contiguous runs, one a worker, and merge the runs in order.
 
     Several workers run with one BLAS thread each. One worker is used, with threaded BLAS, when there is one
@@ -136,7 +140,7 @@ def run_folds(
     if workers == 1:
         return _fold_run(tasks, fold)
     bounds = [round(w * len(tasks) / workers) for w in range(workers + 1)]
-    runs = [tasks[low:high] for low, high in zip(bounds[:-1], bounds[1:], strict=True)]
+    runs = [tasks[low:high] for low, high in pairwise(bounds)]
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         states = list(pool.map(lambda run: _fold_run(run, fold), runs))
     result = states[0]

@@ -31,6 +31,11 @@ class ScaledRows(RowSource):
         self.has_columns = source.has_columns
 
     @property
+    def n_entries(self) -> int:
+        """Stored numbers."""
+        return self.source.n_entries
+
+    @property
     def n_blocks(self) -> int:
         """Number of blocks of the inner source."""
         return self.source.n_blocks
@@ -45,9 +50,7 @@ class ScaledRows(RowSource):
 
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every scaled block into one value."""
-        return self.source.reduce(
-            lambda state, block: fold(state, self._scaled(block)), merge, state_bytes=state_bytes
-        )
+        return self.source.reduce(lambda state, block: fold(state, self._scaled(block)), merge, state_bytes=state_bytes)
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local`` of every scaled block."""

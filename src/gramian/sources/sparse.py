@@ -53,6 +53,11 @@ class SparseRows(RowSource):
         self._pieces: dict[int, Any] = {}
 
     @property
+    def n_entries(self) -> int:
+        """Stored numbers."""
+        return int(self.matrix.nnz)
+
+    @property
     def n_blocks(self) -> int:
         """Number of blocks that :meth:`block` can give."""
         return len(self._bounds) - 1

@@ -177,9 +177,7 @@ def _pandas_whole(native: Any, labels: list[Any]) -> Array | None:
     if not all(isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in dtypes):
         return None
     # A frame grown column by column lies in many blocks; its first row is then a copy, as all of it would be.
-    if len(set(dtypes)) == 1 and np.may_share_memory(
-        native.iloc[:1].to_numpy(), native.iloc[:, 0].to_numpy()
-    ):
+    if len(set(dtypes)) == 1 and np.may_share_memory(native.iloc[:1].to_numpy(), native.iloc[:, 0].to_numpy()):
         return native.to_numpy()
     small = native.size * FLOAT64.itemsize <= CONVERTED_AT_ONCE
     return _pandas_by_type(native, dtypes, labels) if small else None

@@ -59,7 +59,5 @@ def _require_repetitions(w: HostArray) -> None:
 
 
 def _refuse_weight(w: HostArray, i: int) -> NoReturn:
-    message = (
-        f"sample_weight[{i}] is {w[i]}. A weight is a number of repetitions: pass finite numbers from 0 up."
-    )
+    message = f"sample_weight[{i}] is {w[i]}. A weight is a number of repetitions: pass finite numbers from 0 up."
     raise InputError(message, row=i)

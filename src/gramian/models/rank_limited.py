@@ -1,0 +1,200 @@
+"""Batches of rows too wide for a d x d matrix: the leading directions are kept, and the rest is bounded.
+
+Each merge stacks the two factors and keeps the leading singular directions. What is dropped is positive
+semidefinite, so the true scatter S obeys  R'R <= S <= R'R + lost I  with ``lost`` the sum of the largest squared
+singular value of every drop (Liberty, 2013, doi:10.1145/2487575.2487623, shrinks instead; the bound is of that kind).
+"""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray, to_host
+from gramian.arrays.precision import FLOAT64
+from gramian.eigen.certificate import Certificate
+from gramian.errors import PrecisionWarning
+from gramian.models.decomposition import standardization_of
+from gramian.models.pca import PCAModel, PCAOptions, fit_pca
+from gramian.models.spectrum import Spectrum
+from gramian.models.streaming import Batches, placed
+from gramian.sources.dense import DenseRows
+from gramian.sources.finiteness import require_finite
+from gramian.sources.moments import Moments
+from gramian.sources.rows import Block, RowSource, ranges
+
+
+@dataclass(frozen=True, eq=False)
+class RankLimitedBatches(Batches):
+    """Batches kept as the leading directions of their scatter: memory for 2 r d numbers, whatever the batches.
+
+    Attributes
+    ----------
+    moments : Moments
+        Exact mean and squares of the columns, without a scatter; ``lost`` bounds the largest eigenvalue of all that
+        was dropped.
+    root : numpy array (at most 2 r, d), float64
+        R with  R'R <= scatter <= R'R + lost I.
+    rank : int
+        r, the directions kept when R is cut.
+    dtype, like
+        As :class:`~gramian.models.streaming.ExactBatches`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.sources import as_source
+    >>> X = np.outer(np.arange(30.0), np.ones(4))
+    >>> state = RankLimitedBatches.of(as_source(X[:9]), rank=2).absorb(as_source(X[9:]))
+    >>> state.moments.count, state.root.shape[0] <= 4, state.moments.lost < 1e-9
+    (30, True, True)
+    """
+
+    moments: Moments
+    root: HostArray
+    rank: int
+    dtype: np.dtype[Any]
+    like: Array
+
+    @classmethod
+    def of(cls, source: RowSource, *, rank: int) -> "RankLimitedBatches":
+        """Begin with a first batch: one pass, 4 r d operations a row."""
+        pieces = (_piece(rows, weights, rank, source) for rows, weights in _pieces(source, rank))
+        state = reduce(cls.merge, pieces)
+        if not np.all(np.isfinite(state.moments.mean)):
+            require_finite(source)
+        return state
+
+    def absorb(self, source: RowSource) -> "RankLimitedBatches":
+        """Merge one more batch: one pass, 4 r d operations a row."""
+        return self.merge(self.of(source, rank=self.rank))
+
+    def merge(self, other: "RankLimitedBatches") -> "RankLimitedBatches":
+        """Return what both leave together, cut to the rank when it has grown to twice that."""
+        moments = self.moments.merge(other.moments)
+        step = self.moments.weight * (other.moments.weight / moments.weight)
+        between = np.sqrt(step) * (other.moments.mean - self.moments.mean)
+        root, dropped = _cut(np.vstack([self.root, other.root, between]), self.rank)
+        moments = replace(moments, lost=moments.lost + dropped)
+        return replace(other, moments=moments, root=root, dtype=np.promote_types(self.dtype, other.dtype))
+
+    def fit(self, options: PCAOptions) -> PCAModel:
+        """Solve for the components of what was kept; the certificate's bounds include what may be lost."""
+        rows = self._standardized(options)
+        k = min(int(options.n_components or 0), len(rows.root))
+        model = fit_pca(DenseRows(rows.root), PCAOptions(n_components=k, center=False, ddof=0, seed=options.seed))
+        self._say_what_is_lost(model, rows.lost)
+        return placed(self._in_units(model, rows, options), like=self.like, dtype=self.dtype)
+
+    def _standardized(self, options: PCAOptions) -> "_Standardized":
+        moments, root = self.moments, self.root
+        mean, squares = moments.mean, moments.squares
+        if not options.center:
+            root = np.vstack([root, np.sqrt(moments.weight) * mean])
+            squares = squares + moments.weight * mean**2
+            mean = np.zeros_like(mean)
+        # The trace of what is missing bounds its largest eigenvalue too.
+        lost = min(moments.lost, max(float(squares.sum()) - float(np.vdot(root, root)), 0.0))
+        factor = standardization_of(replace(moments, squares=squares), center=True, scale=options.scale).factor
+        if factor is None:
+            return _Standardized(root, mean, None, float(squares.sum()), lost)
+        largest = float(np.max(factor)) ** 2
+        return _Standardized(root * factor, mean, factor, float((squares * factor**2).sum()), lost * largest)
+
+    def _in_units(self, model: PCAModel, rows: "_Standardized", options: PCAOptions) -> PCAModel:
+        """Turn the model of R into the model of the rows."""
+        moments, s = self.moments, to_host(model.singular_values)
+        divisor = moments.weight - options.ddof
+        unit = 1.0 / divisor if divisor > 0 else 0.0
+        spectrum = Spectrum(s**2, rows.total, divisor, min(moments.count, len(rows.mean)))
+        return replace(
+            model,
+            variances=spectrum.variances,
+            shares=spectrum.shares,
+            mean=rows.mean,
+            factor=rows.factor,
+            n_rows=moments.count,
+            weight=moments.weight,
+            total_variance=rows.total * unit,
+            noise_variance=spectrum.noise(len(s)),
+            certificate=_loosened(model.certificate.rescaled(model.n_rows * unit), rows.lost * unit, self.rank),
+            options=options,
+        )
+
+    def _say_what_is_lost(self, model: PCAModel, lost: float) -> None:
+        top = float(np.max(to_host(model.singular_values), initial=0.0)) ** 2
+        if lost > 1e-10 * top:
+            d = len(self.moments.mean)
+            message = (
+                f"A {d:,} x {d:,} scatter does not fit memory_budget, so {self.rank} directions are kept between "
+                f"batches. Every variance may be too low by up to {lost / top if top else 1.0:.1%} of the first; "
+                "certificate_ has the bounds. Raise memory_budget, or fit all rows at once."
+            )
+            warnings.warn(message, PrecisionWarning, stacklevel=5)
+
+
+class _Standardized(NamedTuple):
+    """R about the mean or the origin, its columns scaled or not, and the sums that go with it."""
+
+    root: HostArray
+    mean: HostArray
+    factor: HostArray | None
+    total: float
+    lost: float
+
+
+def rank_that_fits(n_columns: int, *, k: int, budget: int) -> int:
+    """Return how many directions to keep for ``k`` components: enough to lose little, few enough to fit.
+
+    R, what is stacked on it and the product that cuts it are about six arrays of r x d.
+    """
+    return max(min(max(4 * k, k + 128), budget // (6 * 8 * n_columns)), k + 1)
+
+
+def _pieces(source: RowSource, rank: int) -> Iterator[tuple[HostArray, HostArray]]:
+    """Give the rows, dense and in float64, at most ``rank`` at a time, with their weights."""
+    for i in range(source.n_blocks):
+        block: Block = source.block(i)
+        n = block.rows.shape[0]
+        weights = np.ones(n) if block.weights is None else to_host(block.weights)
+        for part in ranges(n, rank):
+            if weights[part].any():
+                rows = block.rows[part]
+                dense = rows.toarray() if hasattr(rows, "indptr") else to_host(rows)
+                yield dense.astype(FLOAT64, copy=False), weights[part]
+
+
+def _piece(rows: HostArray, weights: HostArray, rank: int, source: RowSource) -> RankLimitedBatches:
+    weight = float(weights.sum())
+    with np.errstate(invalid="ignore", over="ignore"):
+        mean = weights @ rows / weight
+        root = (rows - mean) * np.sqrt(weights)[:, None]
+        squares = np.einsum("ij,ij->j", root, root)
+    return RankLimitedBatches(Moments(len(rows), weight, mean, squares, None), root, rank, source.dtype, source.like())
+
+
+def _cut(root: HostArray, rank: int) -> tuple[HostArray, float]:
+    """Cut R to its leading ``rank`` directions once it has twice as many; return the largest square dropped too."""
+    if len(root) <= 2 * rank:
+        return root, 0.0
+    product = root @ root.T
+    if not np.all(np.isfinite(product)):
+        return root[:rank], np.inf
+    values, U = np.linalg.eigh(product)
+    return U[:, -rank:].T @ root, max(float(values[-rank - 1]), 0.0)
+
+
+def _loosened(certificate: Certificate, lost: float, rank: int) -> Certificate:
+    """Add what may be lost to every bound, and take it off every gap."""
+    bounds, gaps = certificate.bounds + lost, np.maximum(certificate.gaps - lost, 0.0)
+    return replace(
+        certificate,
+        bounds=bounds,
+        gaps=gaps,
+        ties=gaps <= bounds,
+        missed_bound=certificate.missed_bound + lost,
+        note=f"{certificate.note}; {rank} directions kept between batches, at most {lost:.3g} of variance lost in any",
+    )

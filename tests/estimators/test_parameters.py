@@ -1,0 +1,94 @@
+import inspect
+
+import numpy as np
+import pytest
+import sklearn.decomposition
+
+import gramian
+from gramian.errors import ParameterError
+from gramian.estimators.parameters import (
+    INCREMENTAL_PCA_LIMITS,
+    PCA_LIMITS,
+    TRUNCATED_SVD_LIMITS,
+    check_parameters,
+    seed_of,
+)
+
+TABLES = {"PCA": PCA_LIMITS, "IncrementalPCA": INCREMENTAL_PCA_LIMITS, "TruncatedSVD": TRUNCATED_SVD_LIMITS}
+X = np.random.default_rng(0).normal(size=(20, 3))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_scikit_learn_signature_is_kept(name):
+    """Every parameter of scikit-learn's class is there, with its default and its kind."""
+    ours = inspect.signature(getattr(gramian, name)).parameters
+    theirs = inspect.signature(getattr(sklearn.decomposition, name)).parameters
+    assert {key: (p.default, p.kind) for key, p in theirs.items()} == {
+        key: (ours[key].default, ours[key].kind) for key in theirs
+    }
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_parameter_has_limits(name):
+    """The table of limits and the signature name the same parameters, and the defaults are within them."""
+    defaults = getattr(gramian, name)().get_params()
+    assert set(TABLES[name]) == set(defaults)
+    for parameter, limits in TABLES[name].items():
+        assert any(limit.holds(defaults[parameter]) for limit in limits), parameter
+
+
+@pytest.mark.parametrize(
+    "name, parameter, value",
+    [
+        ("PCA", "n_components", -1),
+        ("PCA", "n_components", 1.0),
+        ("PCA", "n_components", 0.0),
+        ("PCA", "n_components", True),
+        ("PCA", "n_components", "most"),
+        ("PCA", "copy", 1),
+        ("PCA", "whiten", "yes"),
+        ("PCA", "svd_solver", "svd"),
+        ("PCA", "tol", -1e-9),
+        ("PCA", "tol", np.nan),
+        ("PCA", "iterated_power", -2),
+        ("PCA", "n_oversamples", 0),
+        ("PCA", "power_iteration_normalizer", "SVD"),
+        ("PCA", "random_state", -3),
+        ("PCA", "random_state", "seed"),
+        ("PCA", "center", None),
+        ("PCA", "scale", 2),
+        ("PCA", "ddof", -1),
+        ("PCA", "memory_budget", 0),
+        ("PCA", "device", 0),
+        ("PCA", "progress", "bar"),
+        ("IncrementalPCA", "n_components", 0),
+        ("IncrementalPCA", "batch_size", 2.5),
+        ("TruncatedSVD", "n_components", None),
+        ("TruncatedSVD", "algorithm", "full"),
+        ("TruncatedSVD", "n_iter", -1),
+    ],
+)
+def test_a_value_outside_its_limits_is_refused(name, parameter, value):
+    """The sentence names the parameter, the value, the class and what to pass instead."""
+    estimator = getattr(gramian, name)(**{parameter: value})
+    with pytest.raises(ParameterError) as caught:
+        estimator.fit(X)
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{parameter}={value!r} is not a value that {name} takes. Pass ")
+    assert sentence.endswith(".")
+
+
+@pytest.mark.parametrize("value", [np.int64(2), np.float32(0.9), np.minimum(2, 3)])
+def test_numbers_of_numpy_are_numbers(value):
+    """NumPy's own integers and floats are taken like Python's."""
+    check_parameters(gramian.PCA(n_components=value), PCA_LIMITS)
+    assert gramian.PCA(n_components=value).fit(X).n_components_ >= 1
+
+
+def test_seeds():
+    """None is a fixed seed, an integer is itself, and a generator gives a new one each time."""
+    state, generator = np.random.RandomState(0), np.random.default_rng(0)
+    assert seed_of(None) == seed_of(None)
+    assert seed_of(7) == 7
+    assert seed_of(state) != seed_of(state)
+    assert seed_of(generator) != seed_of(generator)

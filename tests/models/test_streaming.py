@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from gramian.errors import NotSupportedError
+from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.streaming import ExactBatches, batches_of
+from gramian.sources.opening import as_source
+from gramian.testing import rows_with_spectrum
+
+
+@pytest.fixture
+def X():
+    """Rows of planted spectrum, far from the origin."""
+    rows, _ = rows_with_spectrum(n=50, d=5, values=[9, 5, 3, 1, 0.5], seed=7)
+    return rows + 30.0
+
+
+def test_absorbing_equals_measuring_at_once(X):
+    """Merged moments are those of all rows, and the state is not changed by absorbing more."""
+    first = ExactBatches.of(as_source(X[:20]))
+    both, whole = first.absorb(as_source(X[20:])), ExactBatches.of(as_source(X))
+    np.testing.assert_allclose(both.moments.scatter, whole.moments.scatter, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(both.moments.mean, whole.moments.mean, rtol=1e-14)
+    assert (first.moments.count, both.moments.count) == (20, 50)
+
+
+def test_the_widest_precision_wins(X):
+    """A float64 batch among float32 ones makes the model float64."""
+    single = ExactBatches.of(as_source(X[:20].astype(np.float32)))
+    assert single.fit(PCAOptions(n_components=2)).components.dtype == np.float32
+    assert single.absorb(as_source(X[20:])).fit(PCAOptions(n_components=2)).components.dtype == np.float64
+
+
+def test_tensors_give_a_model_of_tensors(X):
+    """Batches of tensors make a model that lives with them."""
+    torch = pytest.importorskip("torch")
+    rows = torch.from_numpy(X)
+    model = ExactBatches.of(as_source(rows[:20])).absorb(as_source(rows[20:])).fit(PCAOptions(n_components=2))
+    assert isinstance(model.components, torch.Tensor)
+    np.testing.assert_allclose(
+        model.components.numpy(), fit_pca(as_source(X), PCAOptions(n_components=2)).components, atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("scale", [False, True])
+def test_a_complete_model_gives_its_batch_back(X, scale):
+    """Moments rebuilt from all components are those of the rows."""
+    rebuilt = batches_of(fit_pca(as_source(X), PCAOptions(scale=scale))).moments
+    whole = ExactBatches.of(as_source(X)).moments
+    np.testing.assert_allclose(rebuilt.scatter, whole.scatter, rtol=1e-9, atol=1e-9)
+    assert (rebuilt.count, rebuilt.weight) == (whole.count, whole.weight)
+
+
+@pytest.mark.parametrize("options", [PCAOptions(n_components=2), PCAOptions(center=False)])
+def test_an_incomplete_model_does_not(X, options):
+    """A model that left something out, or never knew the mean, cannot be continued."""
+    with pytest.raises(NotSupportedError, match="cannot be added exactly"):
+        batches_of(fit_pca(as_source(X), options))
