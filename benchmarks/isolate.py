@@ -12,6 +12,7 @@ import multiprocessing
 import resource
 import signal
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,14 +42,16 @@ def call_apart(function: Callable[..., Any], *args: Any, timeout: float) -> Outc
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_child, args=(there, function, args))
-    process.start()
+    with warnings.catch_warnings():
+        # Python warns of any fork beside threads; those of an idle BLAS are the ones it knows how to restart.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
     there.close()
     outcome = _receive(here, timeout)
     here.close()
-    process.join(timeout=5.0)
-    if process.is_alive():
+    if outcome.failure is not None:
         process.kill()
-        process.join()
+    process.join()
     return Outcome(failure=STOPPED) if process.exitcode == -signal.SIGALRM else outcome
 
 

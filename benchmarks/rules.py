@@ -27,9 +27,9 @@ class Rules:
 
     repeats: int = 3
     limit: float = 120.0
-    patience: float = 4.0
-    once_beyond: float = 3.0
-    hopeless: float = 8.0
+    patience: float = 3.0
+    once_beyond: float = 2.0
+    hopeless: float = 5.0
 
     def runs_once(self, seconds: float, gramian: float, *, is_promised: bool) -> bool:
         """Whether one reading is enough; what a promise rests on is repeated below ten seconds."""

@@ -93,8 +93,8 @@ class Bench:
         price, free = peer.forecast(self.instance, self.rate), psutil.virtual_memory().available
         if price.bytes > free:
             return f"would need {price.bytes / 1e9:.0f} GB beyond the input, and {free / 1e9:.0f} GB are free"
-        if price.seconds > self.rules.limit:
-            return f"would take about {price.seconds:.0f} s a fit, and the limit is {self.rules.limit:.0f} s"
+        if price.seconds > (limit := self.rules.stops_after(self.gramian_seconds)):
+            return f"would take about {price.seconds:.0f} s a fit, and would be stopped after {limit:.0f} s"
         before = self.known.get(_shape_key(self.instance, peer), 0.0)
         if peer.does_the_same_work(self.instance) and self.rules.is_hopeless(before, self.gramian_seconds):
             return f"not run again: {before:.1f} s on other data of this shape, and it does the same work on any"

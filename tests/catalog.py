@@ -64,9 +64,7 @@ def strided_rows(X, weights=None):
 
 def torch_rows(X, weights=None):
     """Dense rows of a torch tensor."""
-    return DenseRows(
-        _torch_tensor(X), weights=None if weights is None else _torch_tensor(weights), block_rows=5
-    )
+    return DenseRows(_torch_tensor(X), weights=None if weights is None else _torch_tensor(weights), block_rows=5)
 
 
 def sparse_rows(X, weights=None):

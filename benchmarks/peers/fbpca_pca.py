@@ -36,17 +36,11 @@ class FacebookPCA(Peer):
         return Ladder((Setting("n_iter=1", {"n_iter": 1}), Setting("default"), *more), default=1)
 
     def refusal(self, instance: Instance) -> str | None:
-        """It takes a whole number of components."""
-        return limits.needs_a_number(instance)
-
-    def does_the_same_work(self, instance: Instance) -> bool:
-        """With nearly all components it is a dense SVD."""
-        return limits.is_nearly_full(instance)
+        """It takes a whole number of components, and fewer than all."""
+        return limits.needs_room(instance)
 
     def forecast(self, instance: Instance, rate: float) -> Forecast:
-        """A dense SVD when nearly all components are asked for, block products otherwise."""
-        if limits.is_nearly_full(instance):
-            return limits.singular_values_price(instance, rate)
+        """Block products."""
         return limits.subspace_price(instance, rate)
 
     def read(self, fitted: Any, instance: Instance) -> Arrays:

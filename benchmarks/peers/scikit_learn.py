@@ -45,12 +45,13 @@ class ScikitLearnPCA(Peer):
         if self.solver == "arpack":
             return limits.needs_a_few(instance)
         if self.solver == "randomized":
-            return limits.needs_dense(instance) or limits.needs_a_number(instance)
+            return limits.needs_dense(instance) or limits.needs_room(instance)
         return limits.needs_dense(instance) if self.solver == "full" else None
 
     def does_the_same_work(self, instance: Instance) -> bool:
-        """Dense, or a subspace as wide as the rows: the whole space, whatever they are."""
-        return self.solver in {"full", "covariance_eigh"} or limits.is_nearly_full(instance)
+        """Dense methods; the default is never left out."""
+        del instance
+        return self.solver in {"full", "covariance_eigh"}
 
     def forecast(self, instance: Instance, rate: float) -> Forecast:
         """Price of the dense solvers; the default never picks an impossible one on these cases."""
@@ -67,7 +68,7 @@ def tolerance_ladder(instance: Instance, *, of_singular_values: bool) -> Ladder:
 
     ``svds`` squares its tolerance, because it asks ARPACK for eigenvalues; so it is given the root of ours.
     """
-    wanted = [factor * TOLERANCE[instance.dtype] for factor in (1e4, 1e2, 1.0)]
+    wanted = [factor * TOLERANCE[instance.dtype] for factor in (1e2, 1.0)]
     given = [math.sqrt(tol) if of_singular_values else tol for tol in wanted]
     loose = tuple(Setting(f"tol={tol:.0e}", {"tol": tol}) for tol in given)
     return Ladder((*loose, Setting("default", {"tol": 0})), default=len(loose))

@@ -52,12 +52,8 @@ class TorchLowRank(Peer):
         return Ladder((Setting("niter=1", {"niter": 1}), Setting("default"), *more), default=1)
 
     def refusal(self, instance: Instance) -> str | None:
-        """It takes a whole number of components."""
-        return limits.needs_a_number(instance)
-
-    def does_the_same_work(self, instance: Instance) -> bool:
-        """With nearly all components its block spans the whole space."""
-        return limits.is_nearly_full(instance)
+        """It takes a whole number of components, and fewer than all."""
+        return limits.needs_room(instance)
 
     def forecast(self, instance: Instance, rate: float) -> Forecast:
         """Block products; for sparse rows it also makes a dense n x d matrix of means."""

@@ -46,7 +46,8 @@ BAD_ROWS = {
 def test_failed_fit_leaves_the_former_model(bad, options):
     """Rows that are refused change nothing."""
     pca = PCA(**options).fit(X)
-    before, scores = _fitted_state(pca), pca.transform(X)
+    scores = pca.transform(X)
+    before = _fitted_state(pca)
     with pytest.raises((ValueError, TypeError)):
         pca.fit(BAD_ROWS[bad])
     assert_unchanged(pca, before, X, scores)
@@ -56,7 +57,8 @@ def test_failed_fit_leaves_the_former_model(bad, options):
 def test_failed_parameters_leave_the_former_model(setting):
     """A parameter that is refused changes nothing that was fitted."""
     pca = PCA(n_components=2).fit(X)
-    before, scores = _fitted_state(pca), pca.transform(X)
+    scores = pca.transform(X)
+    before = _fitted_state(pca)
     pca.set_params(**setting)
     with pytest.raises(ValueError):  # noqa: PT011 - each parameter has its own sentence, tested where it is said
         pca.fit(X)
@@ -68,7 +70,8 @@ def test_failed_parameters_leave_the_former_model(setting):
 def test_failed_partial_fit_leaves_the_former_model(make, bad):
     """A batch that is refused leaves model and state: the next good batch goes on from before."""
     estimator = make(n_components=2).partial_fit(X[:20])
-    before, scores = _fitted_state(estimator), estimator.transform(X)
+    scores = estimator.transform(X)
+    before = _fitted_state(estimator)
     with pytest.raises((ValueError, TypeError)):
         estimator.partial_fit(BAD_ROWS[bad])
     assert_unchanged(estimator, before, X, scores)
@@ -81,7 +84,8 @@ def test_failed_partial_fit_leaves_the_former_model(make, bad):
 def test_a_batch_with_other_columns_is_refused(make):
     """A batch with another number of columns is refused and changes nothing."""
     estimator = make(n_components=2).partial_fit(X[:20])
-    before, scores = _fitted_state(estimator), estimator.transform(X)
+    scores = estimator.transform(X)
+    before = _fitted_state(estimator)
     with pytest.raises(ValueError, match="6"):
         estimator.partial_fit(X[:, :5])
     assert_unchanged(estimator, before, X, scores)

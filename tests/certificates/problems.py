@@ -58,7 +58,12 @@ def low_rank(rng, m):
     return np.concatenate([np.sort(rng.uniform(0.5, 4.0, 5))[::-1], np.zeros(m - 5)])
 
 
-SPECTRA = {f.__name__: f for f in (geometric, linear, clustered, tied, noisy, low_rank)}
+def stepped(rng, m):
+    """Four separate values well above all others."""
+    return np.concatenate([np.sort(rng.uniform(0.5, 1.0, 4))[::-1], np.sort(rng.uniform(0.0, 0.2, m - 4))[::-1]])
+
+
+SPECTRA = {f.__name__: f for f in (geometric, linear, clustered, tied, noisy, low_rank, stepped)}
 
 
 def exact_problem(kind, m, seed):
@@ -103,6 +108,10 @@ class MatrixFree(SymmetricOperator):
     def materialize(self):
         """Refuse: nothing here may look at the matrix."""
         raise AssertionError("a certificate of a matrix-free operator formed the matrix")
+
+    def cost(self, k):
+        """Return the operations of one product."""
+        return 2.0 * self.size**2 * k
 
     def root(self, V):
         """Return None: there is no factor."""

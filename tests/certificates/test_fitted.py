@@ -36,7 +36,9 @@ def fits():
 def _fit_outcomes(fits):
     found = []
     for pca, planted, name in fits:
-        problem = Problem(name, None, planted.values.astype(np.longdouble), planted.vectors)
+        divisor = len(planted.scores) - 1
+        truth = planted.singular_values.astype(np.longdouble) ** 2 / divisor
+        problem = Problem(name, None, truth, planted.vectors)
         found += outcomes(problem, pca.certificate_, pca.components_.T)
     return found
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from tests.certificates.problems import SPECTRA, MatrixFree, exact_problem, exceeded, outcomes
 
+from gramian import PCA
 from gramian.eigen.certificate import certify
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.pairs import EigenPairs
 from gramian.operators.held import HeldMatrix
-from gramian.testing import exact_symmetric
+from gramian.testing import exact_symmetric, rows_with_spectrum
 
 TOL = 1e-10
 SEEDS = range(8)
@@ -128,7 +129,7 @@ class TestOrthogonalStart:
     def test_the_eigenvector_is_found_or_nothing_is_claimed(self, kind, make):
         """Either the hidden pair is found, or the lines below it are not called proved or probable."""
         for seed in SEEDS:
-            problem = exact_problem(kind, 128, seed)
+            problem = exact_problem(kind, 64, seed)
             # Columns 3 to 5 are eigenvectors themselves: exact products keep them exactly orthogonal to the first.
             start = np.ascontiguousarray(problem.vectors[:, 3:6])
             operator = OPERATORS[make](problem.A)
@@ -140,13 +141,41 @@ class TestOrthogonalStart:
 
     @pytest.mark.parametrize("kind", DISTINCT)
     def test_is_found_by_the_fresh_columns(self, kind):
-        """Random columns beside the start bring the hidden pair in."""
+        """Random columns beside the start bring the hidden pair in before the others have converged."""
         for seed in SEEDS:
-            problem = exact_problem(kind, 128, seed)
-            start = np.ascontiguousarray(problem.vectors[:, 1:4])
+            problem = exact_problem(kind, 64, seed)
+            mix = np.random.default_rng(seed).choice([-1.0, 1.0], (63, 3))
+            start = problem.vectors[:, 1:] @ mix
+            assert np.abs(problem.vectors[:, 0] @ start).max() == 0.0
             pairs = Krylov(tol=1e-8, block=3, basis=16).solve(MatrixFree(problem.A), 3, seed=seed, start=start)
             truth = problem.values[:3].astype(float)
             np.testing.assert_allclose(pairs.values, truth, atol=1e-6 * truth[0])
+
+
+class TestTieWiderThanTheBlock:
+    """A Krylov space from b starts holds b copies of a tied value at most: the others are hidden from it."""
+
+    @pytest.mark.parametrize("make", OPERATORS)
+    @pytest.mark.parametrize("copies, block, k", [(2, 1, 3), (3, 2, 4), (6, 4, 5), (6, 4, 8)])
+    @pytest.mark.parametrize("tol", [1e-2, 1e-5, 1e-8])
+    def test_hidden_copies_are_found_or_nothing_is_claimed(self, copies, block, k, tol, make):
+        """Where a copy is missing, no line below it is called proved or probable."""
+        tail = [0.6, 0.5, 0.4, *np.linspace(0.1, 0.0, 125 - copies)]
+        for seed in range(4):
+            A, lam, _ = exact_symmetric([1.0] * copies + tail, seed=seed)
+            operator = OPERATORS[make](A)
+            pairs = Krylov(tol=tol, block=block).solve(operator, k, seed=seed)
+            for line, truth in zip(certify(operator, pairs, tol=tol).lines, lam, strict=False):
+                if line.grade in {"proved", "probable"}:
+                    assert abs(line.value - truth) <= line.value_bound
+
+    @pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-8, 0.0])
+    def test_a_fit_finds_every_copy(self, tol):
+        """Ten components of rows with fourteen equal leading variances are ten of those."""
+        lam = np.concatenate([np.full(14, 9.0), [4.0, 2.0, 1.0], np.linspace(0.1, 0.01, 250)])
+        X, _ = rows_with_spectrum(400, 300, lam, seed=0)
+        pca = PCA(n_components=10, svd_solver="krylov", tol=tol, random_state=0).fit(X)
+        np.testing.assert_allclose(pca.explained_variance_, 9.0, rtol=max(tol, 1e-8))
 
 
 @pytest.mark.parametrize("kind", SPECTRA)

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 import sklearn.decomposition
 
 from gramian import PCA, IncrementalPCA
-from gramian.errors import NotSupportedError, ParameterError
+from gramian.errors import NotSupportedError, ParameterError, PrecisionWarning
 from gramian.testing import rows_with_spectrum
 
 
@@ -73,3 +73,17 @@ def test_a_failed_fit_keeps_the_model(X):
         ipca.fit(np.full((9, 5), np.nan))
     assert ipca.components_ is before
     assert ipca.n_samples_seen_ == 90
+
+
+def test_wide_rows_need_no_square_matrix(monkeypatch):
+    """Where d x d does not fit, fit is exact all the same, and batches say what may be lost."""
+    rows, _ = rows_with_spectrum(n=60, d=50, values=np.geomspace(9, 0.01, 50), seed=10)
+    monkeypatch.setattr("gramian.estimators.incremental_pca.default_budget", lambda: 30_000)
+    ipca, reference = IncrementalPCA(2).fit(rows), PCA(2).fit(rows)
+    np.testing.assert_allclose(ipca.components_, reference.components_, atol=1e-10)
+    np.testing.assert_allclose(ipca.var_, rows.var(axis=0), rtol=1e-10)
+    batches = IncrementalPCA(2).partial_fit(rows[:30]).partial_fit(rows[30:])
+    with pytest.warns(PrecisionWarning, match="are kept between batches"):
+        np.testing.assert_allclose(batches.explained_variance_, reference.explained_variance_, rtol=0.05)
+    with pytest.warns(PrecisionWarning, match="are kept between batches"):
+        assert ipca.partial_fit(rows).components_.shape == (2, 50)

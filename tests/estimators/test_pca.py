@@ -125,6 +125,15 @@ def test_a_weight_is_a_repetition(X):
     )
 
 
+def test_weights_must_leave_something_to_divide_by(X):
+    """Weights that sum to one need ddof=0, and then scale out."""
+    weights = np.full(60, 1 / 60)
+    with pytest.raises(InputError, match="sample_weight sums to 1 and ddof=1"):
+        PCA().fit(X, sample_weight=weights)
+    weighted, plain = PCA(3, ddof=0).fit(X, sample_weight=weights), PCA(3, ddof=0).fit(X)
+    np.testing.assert_allclose(weighted.explained_variance_, plain.explained_variance_, rtol=1e-10)
+
+
 def test_center_scale_and_ddof(X):
     """Second moments, correlations and the divisor n are a parameter away."""
     n = len(X)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from gramian import PCA, IncrementalPCA
-from gramian.errors import InputError, NotSupportedError, ParameterError
+from gramian.errors import InputError, NotSupportedError, ParameterError, PrecisionWarning
 from gramian.testing import rows_with_spectrum
 
 
@@ -79,12 +79,24 @@ def test_batches_after_a_complete_fit_are_added_to_it(X):
     assert_same_model(PCA(scale=True).fit(X[:70]).partial_fit(X[70:]), PCA(scale=True).fit(X))
 
 
-def test_batches_after_an_incomplete_fit_are_refused(X):
-    """A fit that left variance out cannot be continued exactly, and says so."""
-    pca = PCA(2).fit(X[:70])
-    with pytest.raises(NotSupportedError, match=r"kept 2 components .* Begin with partial_fit"):
-        pca.partial_fit(X[70:])
-    assert_same_model(pca, PCA(2).fit(X[:70]))
+def test_batches_after_an_incomplete_fit_say_what_may_be_lost(X):
+    """A fit that left variance out can be continued within stated bounds."""
+    pca = PCA(2).fit(X[:70]).partial_fit(X[70:])
+    with pytest.warns(PrecisionWarning, match="batches follow a fit that left components out"):
+        found = pca.explained_variance_
+    truth = PCA(2).fit(X).explained_variance_
+    bounds = np.array([line.value_bound for line in pca.certificate_.lines])
+    assert np.all(np.abs(found - truth) <= bounds)
+    assert pca.n_components_ == 2
+    assert pca.n_samples_ == 120
+
+
+def test_batches_after_a_fit_need_its_mean(X):
+    """A fit about the origin cannot be continued about the mean; about the origin it can, exactly."""
+    pca = PCA(center=False).fit(X[:70])
+    with pytest.raises(NotSupportedError, match="fitted with center=False"):
+        pca.set_params(center=True).partial_fit(X[70:])
+    assert_same_model(pca.set_params(center=False).partial_fit(X[70:]), PCA(center=False).fit(X))
 
 
 def test_fit_forgets_the_batches(X):

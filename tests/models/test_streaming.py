@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from gramian.errors import NotSupportedError
 from gramian.models.pca import PCAOptions, fit_pca
-from gramian.models.streaming import ExactBatches, batches_of
+from gramian.models.streaming import ExactBatches
 from gramian.sources.opening import as_source
 from gramian.testing import rows_with_spectrum
 
@@ -40,19 +39,3 @@ def test_tensors_give_a_model_of_tensors(X):
     np.testing.assert_allclose(
         model.components.numpy(), fit_pca(as_source(X), PCAOptions(n_components=2)).components, atol=1e-10
     )
-
-
-@pytest.mark.parametrize("scale", [False, True])
-def test_a_complete_model_gives_its_batch_back(X, scale):
-    """Moments rebuilt from all components are those of the rows."""
-    rebuilt = batches_of(fit_pca(as_source(X), PCAOptions(scale=scale))).moments
-    whole = ExactBatches.of(as_source(X)).moments
-    np.testing.assert_allclose(rebuilt.scatter, whole.scatter, rtol=1e-9, atol=1e-9)
-    assert (rebuilt.count, rebuilt.weight) == (whole.count, whole.weight)
-
-
-@pytest.mark.parametrize("options", [PCAOptions(n_components=2), PCAOptions(center=False)])
-def test_an_incomplete_model_does_not(X, options):
-    """A model that left something out, or never knew the mean, cannot be continued."""
-    with pytest.raises(NotSupportedError, match="cannot be added exactly"):
-        batches_of(fit_pca(as_source(X), options))

@@ -24,9 +24,7 @@ def scree(k=5, chosen=2):
 def scores(names, n=6, n_rows=None):
     """A map with n rows a group."""
     rng = np.random.default_rng(0)
-    groups = tuple(
-        ScoreGroup(name, rng.standard_normal(n), rng.standard_normal(n), np.arange(n)) for name in names
-    )
+    groups = tuple(ScoreGroup(name, rng.standard_normal(n), rng.standard_normal(n), np.arange(n)) for name in names)
     shown = n * len(groups)
     return ScoresMap(groups, "PC1 (60.0%)", "PC2 (20.0%)", n_rows or shown, shown)
 
@@ -69,9 +67,7 @@ def test_bars_before_the_cut_are_colored_and_those_behind_it_are_not():
 @pytest.mark.parametrize("k, chosen", [(0, 0), (1, 1), (3, 0), (3, 3), (200, 150)])
 def test_scree_of_any_length_and_cut_can_be_drawn(k, chosen):
     """No component, one, none kept, all kept, and hundreds: each gives a picture."""
-    assert "share of the variance" in to_svg(
-        plot_scree(scree(k, chosen), ax=blank_axes()), description="scree"
-    )
+    assert "share of the variance" in to_svg(plot_scree(scree(k, chosen), ax=blank_axes()), description="scree")
 
 
 def test_groups_differ_in_color_and_in_shape():
@@ -117,11 +113,7 @@ def test_awkward_names_are_shown_as_they_are(name):
     legend = to_svg(plot_scores(scores([name, "b"]), ax=blank_axes()), description="scores")
     ticks = to_svg(plot_loadings([ColumnWeight(name, 0.5, 0.25)], ax=blank_axes()), description="loadings")
     for svg in (legend, ticks):
-        texts = [
-            "".join(element.itertext())
-            for element in ET.fromstring(svg).iter()
-            if element.tag.endswith("text")
-        ]
+        texts = ["".join(element.itertext()) for element in ET.fromstring(svg).iter() if element.tag.endswith("text")]
         assert not name or name in texts
 
 
@@ -143,9 +135,7 @@ def test_two_pictures_share_no_id():
     ids = [{element.get("id") for element in root.iter() if element.get("id")} for root in roots]
     assert not ids[0] & ids[1]
     for root, own in zip(roots, ids, strict=True):
-        links = [
-            value for element in root.iter() for key, value in element.attrib.items() if key.endswith("href")
-        ]
+        links = [value for element in root.iter() for key, value in element.attrib.items() if key.endswith("href")]
         assert {link[1:] for link in links if link.startswith("#")} <= own
 
 

@@ -56,16 +56,12 @@ def test_light_columns_are_not_named():
 
 def test_best_separating_component_is_named():
     """The component with the largest share between groups is the one that is told of."""
-    assert separation_words([0.1, 0.75], grouping="cultivar").startswith(
-        "PC2 tells most about the cultivar: 75%"
-    )
+    assert separation_words([0.1, 0.75], grouping="cultivar").startswith("PC2 tells most about the cultivar: 75%")
 
 
 def test_groups_that_do_not_separate_are_said_not_to():
     """When no component tells the groups apart, the sentence says so."""
-    assert separation_words([0.02, 0.05], grouping="cultivar").startswith(
-        "No component tells the cultivar apart"
-    )
+    assert separation_words([0.02, 0.05], grouping="cultivar").startswith("No component tells the cultivar apart")
 
 
 @pytest.mark.parametrize(

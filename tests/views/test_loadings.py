@@ -21,9 +21,7 @@ def test_heaviest_columns_come_first_with_their_own_names():
     sizes = [abs(column.weight) for column in columns]
     assert sizes == sorted(sizes, reverse=True)
     weights = MODEL.components[0]
-    assert [column.weight for column in columns] == [
-        weights["abcdefgh".index(column.name)] for column in columns
-    ]
+    assert [column.weight for column in columns] == [weights["abcdefgh".index(column.name)] for column in columns]
 
 
 def test_tied_columns_keep_the_order_of_the_table():

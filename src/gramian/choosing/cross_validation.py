@@ -101,25 +101,20 @@ def generalized_cross_validation(
     2
     """
     spectrum = read_spectrum(variances, n_rows=n_rows, n_columns=n_columns, total_variance=total_variance)
-    if spectrum.total_variance == 0.0:
+    if spectrum.total_variance == 0.0 or n_rows <= 1.0:
         return Verdict("gcv", 0, "Nothing varies.")
     considered = min(len(spectrum.values), spectrum.directions - 1)
     k = np.arange(considered + 1)
     free = n_rows * n_columns - n_columns - k * (n_rows + n_columns - k - 1.0)
     left = np.maximum(spectrum.total_variance - np.concatenate([[0.0], np.cumsum(spectrum.values)])[k], 0.0)
     errors = np.where(free > 0.0, left / np.where(free > 0.0, free, 1.0) ** 2, np.inf)
+    errors /= errors[0]
     best = int(np.argmin(errors))
-    drop = 1.0 - float(errors[best] / errors[0]) if errors[0] > 0.0 else 0.0
-    reason = f"With {counted(best)}, the estimated error is least, {drop:.1%} below that of the mean."
+    reason = f"With {counted(best)}, the estimated error is least, {1.0 - errors[best]:.1%} below the mean's."
     if best == 0:
         reason = "No component lowers the estimated prediction error."
     exhausted = best == considered < spectrum.directions - 1
-    return Verdict(
-        "gcv",
-        best,
-        reason,
-        {"errors": errors / errors[0] if errors[0] > 0.0 else errors, "exhausted": exhausted},
-    )
+    return Verdict("gcv", best, reason, {"errors": errors, "exhausted": exhausted})
 
 
 def _error_change(rows: HostArray, rng: np.random.Generator, max_components: int) -> Values:

@@ -23,10 +23,13 @@ class ColumnNoise(NamedTuple):
         """Locate the largest variance of such noise."""
         return noise_edge(self.variances, self.degrees, multiplicity=self.multiplicity)
 
-    def sum_of_squares(self) -> float:
-        """Expected sum of squared sample variances of such noise: sum tau^2 (1 + 1/n) + (sum tau)^2 / n."""
-        total = float(self.multiplicity @ self.variances)
-        squares = float(self.multiplicity @ self.variances**2)
+    def sum_of_squares(self, unit: float) -> float:
+        """Expected sum of squared sample variances of such noise, sum tau^2 (1 + 1/n) + (sum tau)^2 / n.
+
+        In ``unit``, because squares of variances overflow sooner than variances.
+        """
+        total = float(self.multiplicity @ (self.variances / unit))
+        squares = float(self.multiplicity @ (self.variances / unit) ** 2)
         return squares * (1.0 + 1.0 / self.degrees) + total * total / self.degrees
 
 

@@ -69,7 +69,9 @@ def draw_nulls(sample: RowSample, k: int, *, null: str = "signflip", seed: int =
     drawn = np.array([(_largest(gram), _sum_of_squares(gram)) for gram in grams])
     tops = drawn[:, 0] / len(copy) / gaussian
     expected = float(drawn[:, 1].mean()) * _residual_squares(sample, k)
-    return NullDraws(float(tops.mean()), float(tops.std(ddof=1)), squares / expected - 1.0)
+    # Of a part of the columns, only that part of what each is related to is seen.
+    relation = (squares / expected - 1.0) / sample.column_share
+    return NullDraws(float(tops.mean()), float(tops.std(ddof=1)), relation)
 
 
 def _destroy(copy: HostArray, null: str, rng: np.random.Generator) -> HostArray:
@@ -102,9 +104,12 @@ def _sum_of_squares(gram: HostArray) -> float:
 def _residual_squares(sample: RowSample, k: int) -> float:
     """Return what taking out k components of noise-restored rows does to the sum of squared variances.
 
-    k directions fewer on each side, and every entry larger by the restored noise:
-    (1 - 2k / (n + d)) / ((1 - k/n)(1 - k/d)).
+    Noise E becomes (I - UU') E (I - VV'), of which a rows and c columns are seen, at restored level:
+    (a (1 + g c/d) + c (1 + h a/n)) / (a + c)  with  g = (k/d) / (1 - k/d)  and  h = (k/n) / (1 - k/n).
     """
-    n = len(sample.rows) / sample.row_share
-    d = sample.rows.shape[1] / sample.column_share
-    return float((1.0 - 2.0 * k / (n + d)) / max((1.0 - k / n) * (1.0 - k / d), 0.05))
+    a, c = sample.rows.shape
+    taken_rows = min(k * sample.row_share / a, 0.95)
+    taken_columns = min(k * sample.column_share / c, 0.95)
+    by_columns = 1.0 + sample.column_share * taken_columns / (1.0 - taken_columns)
+    by_rows = 1.0 + sample.row_share * taken_rows / (1.0 - taken_rows)
+    return float((a * by_columns + c * by_rows) / (a + c))

@@ -20,14 +20,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray
+from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
-from gramian.eigen.inertia import none_above
+from gramian.eigen.held_checks import measured_residuals, none_above
 from gramian.eigen.pairs import EigenPairs, Probe
 from gramian.operators.symmetric import MatrixLike, SymmetricOperator
 
 LARGEST_FAILURE = 1e-3
 """Chance of failure above which a random search is not called proof of anything."""
+
+LARGEST_OVERLAP = 1e-6
+"""Inner product of two vectors above which they are not two pairs."""
 
 EPS = eps_of(FLOAT64)
 
@@ -84,6 +87,8 @@ class Certificate:
     ties : numpy array of bool (k,)
     missed_bound : float
         No eigenvalue that was not returned exceeds this (from the trace; inf for indefinite operators).
+    rounding : float
+        What a value may be wrong by from its own computation, however small the residual.
     note : str
         How the solve ended, in words.
 
@@ -107,6 +112,7 @@ class Certificate:
     failure_probabilities: HostArray
     ties: HostArray
     missed_bound: float
+    rounding: float
     note: str
 
     @property
@@ -135,26 +141,31 @@ class Certificate:
             missed_bound=max(self.missed_bound, float(np.max(self.values[k:], initial=0.0))),
         )
 
-    def rescaled(self, factor: float) -> "Certificate":
-        """Return the certificate in other units: every value, residual, bound and gap times ``factor``."""
+    def rescaled(self, factor: float, *, exponent: int = 0) -> "Certificate":
+        """Return the certificate in other units: every value, residual, bound and gap times factor 2**exponent."""
+
+        def sized(values: HostArray) -> HostArray:
+            with np.errstate(over="ignore", under="ignore"):
+                return np.asarray(np.ldexp(values * factor, exponent))
+
         return replace(
             self,
-            values=self.values * factor,
-            residuals=self.residuals * factor,
-            bounds=self.bounds * factor,
-            gaps=self.gaps * factor,
-            missed_bound=self.missed_bound * factor,
+            values=sized(self.values),
+            residuals=sized(self.residuals),
+            bounds=sized(self.bounds),
+            gaps=sized(self.gaps),
+            missed_bound=float(sized(np.array(self.missed_bound))),
+            rounding=float(sized(np.array(self.rounding))),
         )
 
     def _line(self, i: int) -> CertificateLine:
         bound, gap = float(self.bounds[i]), float(self.gaps[i])
-        floor = 4 * EPS * _largest(self.values)
         return CertificateLine(
             index=i + 1,
             value=float(self.values[i]),
             residual=float(self.residuals[i]),
             value_bound=bound,
-            quadratic_bound=min(bound, bound * (bound / gap) + floor) if gap > 0 else bound,
+            quadratic_bound=min(bound, bound * (bound / gap) + self.rounding) if gap > 0 else bound,
             angle_bound=bound / gap if gap > 0 else np.inf,
             gap=gap,
             gap_grade=self.gap_grades[i],
@@ -193,14 +204,15 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
     """
     values = np.asarray(pairs.values)
     top = _largest(values)
-    bounds = _cluster_norms(values, pairs.residuals) + rounding_of(operator, values)
+    residuals = _residuals(operator, pairs)
+    bounds = _cluster_norms(values, residuals) + rounding_of(operator, values)
     next_bound, grades, chances = _rank(operator, pairs, bounds)
-    met = pairs.residuals <= max(tol, 64 * EPS * np.sqrt(operator.size)) * top
+    met = _independent(pairs) & (residuals <= max(tol, 64 * EPS * np.sqrt(operator.size)) * top)
     grades = tuple(grade if ok else "rejected" for grade, ok in zip(grades, met, strict=True))
     gaps = _gaps(values, bounds, next_bound)
     return Certificate(
         values=values,
-        residuals=np.asarray(pairs.residuals),
+        residuals=residuals,
         bounds=bounds,
         gaps=np.maximum(gaps, 0.0),
         grades=grades,
@@ -208,8 +220,32 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
         failure_probabilities=chances,
         ties=gaps <= bounds,
         missed_bound=_left_over(operator, values) + float(bounds.max(initial=0.0)),
-        note=f"{pairs.stopped}; {pairs.applications} passes over the data",
+        rounding=(8 + 4 * float(np.sqrt(operator.size))) * EPS * top,
+        note=f"{pairs.stopped}; {_effort(operator, pairs.applications)}",
     )
+
+
+def _residuals(operator: SymmetricOperator, pairs: EigenPairs) -> HostArray:
+    """Return the residuals: measured again where the matrix is held, the solver's measurements else."""
+    claimed = np.asarray(pairs.residuals)
+    if not isinstance(operator, MatrixLike) or len(claimed) == 0:
+        return claimed
+    measured = measured_residuals(to_host(operator.matrix), pairs.values, to_host(pairs.vectors), seed=1)
+    return np.maximum(claimed, measured)
+
+
+def _independent(pairs: EigenPairs) -> HostArray:
+    """Tell, a pair, whether its vector is a unit vector orthogonal to the others; a dense solve's are."""
+    k = len(pairs.values)
+    if pairs.complete or k == 0:
+        return np.ones(k, dtype=bool)
+    overlap = to_host(pairs.vectors.T @ pairs.vectors) - np.eye(k)
+    return np.asarray(np.abs(overlap).max(axis=0) < LARGEST_OVERLAP)
+
+
+def _effort(operator: SymmetricOperator, applications: int) -> str:
+    made = "products with the held matrix" if isinstance(operator, MatrixLike) else "passes over the rows"
+    return f"{applications} {made}" if applications != 1 else f"1 {made.replace('s ', ' ', 1)}"
 
 
 def _left_over(operator: SymmetricOperator, values: HostArray) -> float:
@@ -221,11 +257,14 @@ def rounding_of(operator: SymmetricOperator, values: HostArray) -> float:
     """Return the rounding in the operator itself, as an eigenvalue could feel it.
 
     A Gram matrix formed in float64 has entries wrong by a few eps |x_i||x_j|: a random matrix of Frobenius norm about
-    eps trace, whose spectral norm is 2 / sqrt(m) of that. float32 products add the error measured on them.
+    eps trace, whose spectral norm is 2 / sqrt(m) of that. float32 products add the error measured on them. A matrix
+    that was given, not formed, has no such error.
     """
     top = _largest(values)
-    formed = operator.error if isinstance(operator, MatrixLike) else 0.0
-    return top * (formed + 4 * EPS) + 4 * EPS * abs(operator.trace()) / float(operator.size) ** 0.5
+    error = operator.error if isinstance(operator, MatrixLike) else EPS
+    if error == 0:
+        return 8 * EPS * top
+    return top * (error + 8 * EPS) + 12 * EPS * abs(operator.trace()) / float(np.sqrt(operator.size))
 
 
 def _largest(values: HostArray) -> float:

@@ -8,11 +8,9 @@ import scipy.linalg
 
 from gramian.arrays.namespace import HostArray, from_host, to_host
 from gramian.arrays.precision import squaring_floor
+from gramian.eigen.held_checks import measured_residuals
 from gramian.eigen.pairs import EigenPairs, EigenSolver
 from gramian.operators.symmetric import SymmetricOperator
-
-EXACT_RESIDUALS = 256
-"""Pairs up to which each residual is computed; beyond, all share one bound measured with random probes."""
 
 
 @dataclass(frozen=True)
@@ -92,21 +90,6 @@ def _as_pairs(matrix: HostArray, values: HostArray, vectors: HostArray, k: int, 
         next_value=float(values[k]) if len(values) > k else None,
         spectrum=values if len(values) == len(matrix) else None,
     )
-
-
-def measured_residuals(matrix: HostArray, values: HostArray, vectors: HostArray, *, seed: int) -> HostArray:
-    """Return |A v - lambda v| for every pair.
-
-    For many pairs E = A V - V diag(lambda) is measured on Gaussian vectors w: |E w|^2 averages |E|_F^2, which bounds
-    every column; eight probes are short of it by more than a factor of four with probability below 1e-7.
-    """
-    k = len(values)
-    if k <= EXACT_RESIDUALS:
-        difference = matrix @ vectors - vectors * values
-        return np.asarray(np.sqrt(np.einsum("ij,ij->j", difference, difference)))
-    probes = np.random.default_rng(seed).standard_normal((k, 8))
-    difference = matrix @ (vectors @ probes) - vectors @ (values[:, None] * probes)
-    return np.full(k, 4 * np.linalg.norm(difference) / np.sqrt(8))
 
 
 def _has_lost_digits(values: HostArray, m: int) -> bool:

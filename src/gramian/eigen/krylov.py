@@ -21,8 +21,11 @@ from gramian.eigen.orthonormal import orthonormalized, rotated
 from gramian.eigen.pairs import EigenPairs, EigenSolver, Probe
 from gramian.operators.symmetric import SymmetricOperator
 
-FRESH_COLUMNS = 4
-"""Gaussian columns added at each restart, so that the last cycle has searched the rest of the space too."""
+SEARCH_COLUMNS = 8
+"""Gaussian columns, at least, of the random search that follows convergence."""
+
+SEARCH_STEPS = 5
+"""Products of the random search that follows convergence: enough to call leading pairs probable up to a size of 1e6."""
 
 KEEP = 0.5
 """Share of the basis that survives a restart (applications on noise of size 2,000 are flat from 0.4 to 0.6)."""
@@ -38,6 +41,10 @@ class Krylov(EigenSolver):
     Computes Ritz pairs of A in span[Q, A Q, A^2 Q, ...] from a Gaussian block Q; when the basis is full it is
     cut back to the best Ritz vectors and grown again. Stops when every wanted pair has
     |A v - lambda v| <= tol lambda_1, never on a count; ``max_applications`` is a cap that is reported.
+
+    A block of b columns holds b copies of a tied eigenvalue at most, and a start may happen to miss a direction. So
+    when all residuals are met, the rest of the space is searched from Gaussian columns drawn after the pairs were
+    fixed; what such a search finds above them goes into the basis and the iteration goes on.
 
     Products are asked for coarsely (float32 where the rows are float32) until residuals reach what such a
     product can tell, then in full precision.
@@ -55,6 +62,8 @@ class Krylov(EigenSolver):
     basis : int, optional
         Columns p of the basis; default 10 (k + 10).
     max_applications : int, default=1000
+    search : bool, default=True
+        Whether to search the rest of the space after convergence.
 
     Examples
     --------
@@ -69,13 +78,14 @@ class Krylov(EigenSolver):
     block: int | None = None
     basis: int | None = None
     max_applications: int = 1000
+    search: bool = True
 
     def solve(self, operator: SymmetricOperator, k: int, *, seed: int = 0, start: Array | None = None) -> EigenPairs:
         """Return the ``k`` largest eigenpairs of ``operator``; ``start`` holds guesses of leading eigenvectors."""
         m = operator.size
         block = min(m, self.block or 8)
-        basis = min(m, max(self.basis or 10 * (k + 10), k + 4 * block))
-        iteration = _Iteration(operator, k, self.tol, block=block, basis=basis, seed=seed)
+        basis = min(m, max(self.basis or 10 * (k + 10), k + (SEARCH_STEPS + 1) * max(block, SEARCH_COLUMNS)))
+        iteration = _Iteration(operator, k, self.tol, block=block, basis=basis, seed=seed, search=self.search)
         iteration.begin(start)
         first = operator.applications
         while not iteration.finished() and operator.applications - first < self.max_applications:
@@ -86,7 +96,9 @@ class Krylov(EigenSolver):
 class _Iteration:
     """The state of one solve: Q, W = A Q, T = Q'W, and the directions to add next."""
 
-    def __init__(self, operator: SymmetricOperator, k: int, tol: float, *, block: int, basis: int, seed: int) -> None:
+    def __init__(
+        self, operator: SymmetricOperator, k: int, tol: float, *, block: int, basis: int, seed: int, search: bool
+    ) -> None:
         self.operator = operator
         self.k = k
         self.tol = tol
@@ -96,19 +108,19 @@ class _Iteration:
         self.accuracy: float | None = COARSE_ACCURACY if tol < 1e-2 else None
         self.applied = operator.applications
         self.columns = 0
+        self.search, self.searching, self.next_seen = search, False, -np.inf
         self.probe = Probe(0, 0)
+        self.best, self.stalled = np.inf, 0
 
     def begin(self, start: Array | None) -> None:
         """Make the first block: the guesses given, and Gaussian columns."""
         operator = self.operator
-        fresh = self.block if start is None else FRESH_COLUMNS
-        draw = self._gaussian(fresh)
+        draw = self._gaussian(self.block if start is None else max(1, self.block // 2))
         xp = namespace_of(draw)
         self.Q = xp.zeros((operator.size, self.basis), dtype=draw.dtype, **device_of(draw))
         self.W = xp.zeros_like(self.Q)
         self.T = np.zeros((self.basis, self.basis))
         self.pending = orthonormalized(draw if start is None else _beside(start, draw))
-        self.probe = Probe(fresh, 0)
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
         self.residuals = np.full(self.k, np.inf)
 
@@ -122,11 +134,16 @@ class _Iteration:
         self.W[:, new] = product.values
         self.columns = new.stop
         self._extend(new)
-        self._ritz()
         self.error = product.error
         self.probe = self.probe._replace(steps=self.probe.steps + 1)
+        self._ritz_when_due()
         if self.accuracy is not None and self._coarse_is_spent():
-            self._refine()
+            self.accuracy = None
+            if self.error > self.tol / 10:
+                self._refine()
+                return
+        if self._has_settled():
+            self._begin_search()
         elif not self.finished():
             self._plan_next(new)
 
@@ -136,10 +153,18 @@ class _Iteration:
             return False
         if self.columns == self.operator.size:
             return True
-        return self.accuracy is None and self._met() == self.k
+        searched = not self.search or (self.searching and self.probe.steps >= SEARCH_STEPS)
+        return self.accuracy is None and searched and self._met() == self.k
+
+    def _has_settled(self) -> bool:
+        """Tell whether all pairs are met in full precision and the rest of the space is still to be searched."""
+        whole = self.columns == self.operator.size
+        waiting = self.accuracy is None and self.search and not self.searching and not whole
+        return waiting and self._met() == self.k
 
     def result(self) -> EigenPairs:
         """Return the wanted Ritz pairs."""
+        self._look()
         k = min(self.k, self.columns)
         converged = self._met()
         stopped = (
@@ -156,8 +181,8 @@ class _Iteration:
             converged=converged,
             stopped="the basis spans the whole space" if complete else stopped,
             complete=complete,
-            next_value=float(self.values[k]) if len(self.values) > k else None,
-            probe=self.probe,
+            next_value=max(float(self.values[k]), self.next_seen) if len(self.values) > k else None,
+            probe=self.probe if self.searching else None,
         )
 
     def _gaussian(self, columns: int) -> Array:
@@ -171,14 +196,26 @@ class _Iteration:
         self.T[new, : new.start] = part[: new.start].T
         self.T[new, new] = (part[new.start :] + part[new.start :].T) / 2
 
-    def _ritz(self) -> None:
-        """Find Ritz pairs and the measured residuals of the wanted ones."""
+    def _ritz_when_due(self) -> None:
+        """Look at the Ritz pairs when the basis is full, and before that no more often than pays.
+
+        A look costs a dense eigenproblem of the basis, about 20 p^3 operations; a product may cost less.
+        """
+        pays = min(4, max(1, round(20.0 * self.columns**3 / self.operator.cost(self.block))))
+        full = self.columns + self.block > self.basis or self.columns == self.operator.size
+        if full or self.searching or self.probe.steps % pays == 0:
+            self._look()
+
+    def _look(self) -> None:
+        """Find Ritz pairs of the whole basis, unless that is done, and the measured residuals of the wanted ones."""
+        if len(self.rotation) == self.columns:
+            return
         p, k = self.columns, min(self.k, self.columns)
         values, rotation = np.linalg.eigh(self.T[:p, :p])
         self.values, self.rotation = values[::-1], rotation[:, ::-1]
         wanted = self.rotation[:, :k]
         difference = rotated(self.W[:, :p], wanted) - rotated(self.Q[:, :p], wanted * self.values[:k])
-        xp = namespace_of(difference)
+        self.difference, xp = difference, namespace_of(difference)
         self.residuals = np.full(self.k, np.inf)
         self.residuals[:k] = to_host(xp.sum(difference * difference, axis=0)) ** 0.5
 
@@ -194,22 +231,34 @@ class _Iteration:
         """Tell whether residuals have reached what coarse products can tell."""
         if len(self.values) < self.k:
             return False
-        return bool(np.max(self.residuals) <= 4 * max(self.error, self.tol / 4) * abs(self.values[0]))
+        worst = float(np.max(self.residuals))
+        # A product whose error is worse than it says would hold the residual up for ever.
+        self.stalled = 0 if worst < 0.9 * self.best else self.stalled + 1
+        self.best = min(self.best, worst)
+        return self.stalled > 8 or worst <= 4 * max(self.error, self.tol / 4) * abs(float(self.values[0]))
 
     def _refine(self) -> None:
         """Go on in full precision; coarse products are made again for the Ritz vectors that are kept."""
-        self.accuracy = None
-        if self.error <= self.tol / 10:
-            return
+        self._look()
         keep = min(self.columns, self.k + self.block)
         self.pending = orthonormalized(rotated(self.Q[:, : self.columns], self.rotation[:, :keep]))
         self.columns = 0
-        self.values = np.zeros(0)
-        self.probe = Probe(0, 0)
+        self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
+
+    def _begin_search(self) -> None:
+        """Fix the pairs found and look for others from columns that do not depend on them."""
+        self.next_seen = float(self.values[self.k]) if len(self.values) > self.k else -np.inf
+        self._cut_to(self.k)
+        columns = min(max(self.block, SEARCH_COLUMNS), self.operator.size - self.k)
+        self.pending = orthonormalized(self._gaussian(columns), self.Q[:, : self.k])
+        self.searching, self.probe = True, Probe(columns, 0)
 
     def _plan_next(self, last: slice) -> None:
         """Take what the last product adds to the basis as the next directions."""
         block = self.W[:, last]
+        if self.searching and self._met() < self.k:
+            self.searching, self.next_seen = False, -np.inf
+            block = _beside(self.difference, block)
         self.pending = orthonormalized(block, self.Q[:, : self.columns])
         if self.pending.shape[1] == 0:
             self.pending = orthonormalized(self._gaussian(self.block), self.Q[:, : self.columns])
@@ -217,18 +266,17 @@ class _Iteration:
         self.pending = self.pending[:, : max(room, 1)]
 
     def _restart(self) -> None:
-        """Cut the basis back to the best Ritz vectors and add fresh Gaussian columns to what comes next."""
-        keep = min(self.columns - 1, max(self.k + self.block // 2, int(KEEP * self.basis)))
+        """Cut the basis back to the best Ritz vectors."""
+        self._look()
+        self._cut_to(min(self.columns - 1, max(self.k + self.block // 2, int(KEEP * self.basis))))
+
+    def _cut_to(self, keep: int) -> None:
         rotation = self.rotation[:, :keep]
         self.Q[:, :keep] = rotated(self.Q[:, : self.columns], rotation)
         self.W[:, :keep] = rotated(self.W[:, : self.columns], rotation)
         self.T[:keep, :keep] = np.diag(self.values[:keep])
         self.columns = keep
-        fresh = min(FRESH_COLUMNS, self.basis - keep - self.pending.shape[1])
-        if fresh > 0:
-            self.pending = _beside(self.pending, self._gaussian(fresh))
-        self.pending = orthonormalized(self.pending, self.Q[:, :keep])
-        self.probe = Probe(max(fresh, 0), 0)
+        self.values, self.rotation = self.values[:keep], np.eye(keep)
 
 
 def _beside(left: Array, right: Array) -> Array:

@@ -11,8 +11,11 @@ from gramian.estimators.gaussian import GaussianScores
 from gramian.estimators.parameters import INCREMENTAL_PCA_LIMITS, check_parameters
 from gramian.estimators.projection import LinearProjection
 from gramian.estimators.streamed import StreamedFit
-from gramian.models.pca import PCAModel, PCAOptions
+from gramian.models.pca import PCAModel, PCAOptions, fit_pca
+from gramian.models.resuming import begin, resume, squares_fit
 from gramian.models.streaming import Batches, ExactBatches
+from gramian.planning.plan import default_budget
+from gramian.sources.moments import measure_moments
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 
@@ -28,7 +31,8 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
     batch smaller than ``n_components``, sparse rows in ``partial_fit``): ``PCA.partial_fit`` has neither.
 
     Cost: d^2 operations a row, two d x d matrices whatever the number of batches, and one d^3 solution when a fitted
-    attribute is read. Not for d in the tens of thousands.
+    attribute is read. Where d x d does not fit the machine, ``fit`` goes through the rows, and ``partial_fit`` keeps
+    leading directions and says what may be lost.
 
     Parameters
     ----------
@@ -138,8 +142,9 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
             )
             raise NotSupportedError(message)
         earlier = self.__dict__.get("_batches")
+        self._check_batch(X, source, earlier)
         options = PCAOptions(n_components=self._count_components(source, earlier))
-        batches = self._gather(X, source, earlier)
+        batches = self._gather(source, earlier)
         self._remember(batches, options, self._counts(batches, options) | self._first_names(X, earlier))
         return self
 
@@ -154,14 +159,26 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
         check_parameters(self, INCREMENTAL_PCA_LIMITS)
         source = as_source(X)
         options = PCAOptions(n_components=self._count_components(source, None))
-        batches = ExactBatches.of(source)
-        model, names = batches.fit(options), feature_names(X)
+        batches, model = self._solved(source, options)
+        names = feature_names(X)
         self._forget()
         self.__dict__.update(self._counts(batches, options), _batches=batches)
         self.batch_size_ = self.batch_size or 5 * source.n_columns
         self._adopt(model, names)
         self._set_column_variances(model)
         return source
+
+    def _solved(self, source: RowSource, options: PCAOptions) -> tuple[Batches, PCAModel]:
+        """Fit all rows exactly, through their moments or, where a d x d matrix does not fit, through the rows."""
+        if squares_fit(source.n_columns, default_budget()):
+            exact = ExactBatches.of(source)
+            return exact, exact.fit(options)
+        model = fit_pca(source, options)
+        return resume(model, budget=default_budget(), squares=measure_moments(source, scatter=False).squares), model
+
+    def _begin(self, source: RowSource) -> Batches:
+        k = self._count_components(source, None)
+        return begin(source, n_components=k, budget=default_budget())
 
     def _counts(self, batches: Batches, options: PCAOptions) -> dict[str, Any]:
         moments = batches.moments

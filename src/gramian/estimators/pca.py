@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from sklearn.utils import Tags
 
 from gramian.arrays.namespace import Array
-from gramian.errors import MemoryBudgetError, ParameterError
+from gramian.errors import InputError, NotSupportedError, ParameterError
 from gramian.estimators.features import feature_names
 from gramian.estimators.gaussian import GaussianScores
 from gramian.estimators.parameters import PCA_LIMITS, check_parameters, is_whole, seed_of
@@ -15,15 +15,11 @@ from gramian.estimators.projection import LinearProjection
 from gramian.estimators.solvers import DENSE_ONLY, ITERATIVE, check_components, check_sparse, name_solver
 from gramian.estimators.streamed import StreamedFit
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
-from gramian.models.rank_limited import RankLimitedBatches, rank_that_fits
-from gramian.models.streaming import Batches, ExactBatches, batches_of
+from gramian.models.resuming import begin, resume
+from gramian.models.streaming import Batches
 from gramian.planning.plan import default_budget
-from gramian.sources.moments import Moments
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
-
-MATRICES = 4
-"""Matrices of d x d that batches and their solution hold at once: the state, a batch, LAPACK's copy and vectors."""
 
 
 class PCA(GaussianScores, StreamedFit, LinearProjection):
@@ -181,9 +177,8 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         """Learn from one more batch of rows, as if all batches had been one table.
 
         Exact for batches of any size, dense or sparse. The eigenproblem is solved when a fitted attribute is next
-        read. After ``fit``, batches are added to its rows if it kept all components, else refused. Where a d x d
-        matrix does not fit ``memory_budget``, the leading directions are kept instead: then a warning and the bounds
-        of ``certificate_`` say what may be lost.
+        read. Where a d x d matrix does not fit ``memory_budget``, and after a ``fit`` that left components out, the
+        leading directions are kept instead: then a warning and the bounds of ``certificate_`` say what may be lost.
 
         Cost: d^2 operations a row and two d x d matrices, however many batches there are.
 
@@ -203,9 +198,11 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         source = as_source(X, weights=sample_weight)
         check_device(self.device, source)
         earlier = self._earlier()
-        batches = self._gather(X, source, earlier)
-        options, name = self._streamed_options(batches.moments)
-        fields = {"n_features_in_": source.n_columns, "n_samples_": batches.moments.count, "_fit_svd_solver": name}
+        self._check_batch(X, source, earlier)
+        count = source.n_rows + (0 if earlier is None else earlier.moments.count)
+        options, name = self._streamed_options(count, source.n_columns)
+        batches = self._gather(source, earlier)
+        fields = {"n_features_in_": source.n_columns, "n_samples_": count, "_fit_svd_solver": name}
         self._remember(batches, options, fields | self._first_names(X, earlier))
         return self
 
@@ -221,6 +218,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         check_parameters(self, PCA_LIMITS)
         source = as_source(X, weights=sample_weight)
         check_device(self.device, source)
+        check_divisor(source.weights, self.ddof)
         options, name = self._options((source.n_rows, source.n_columns), sparse=source.is_sparse)
         model, names = fit_pca(source, options), feature_names(X)
         self._forget()
@@ -233,31 +231,30 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         self.n_components_ = len(model.components)
 
     def _earlier(self) -> Batches | None:
-        """Return what is known of the rows seen so far, from batches or from a complete fit."""
+        """Return what is known of the rows seen so far, from batches or from a fit."""
         if "_batches" in self.__dict__:
             return self._batches
-        return batches_of(self._model) if "_model" in self.__dict__ else None
+        if "_model" not in self.__dict__:
+            return None
+        if self.center and not self._model.options.center:
+            message = (
+                "This model was fitted with center=False, so the mean of its rows is not known and batches cannot be "
+                "added about it. Set center=False again, or begin with partial_fit on a new PCA."
+            )
+            raise NotSupportedError(message)
+        return resume(self._model, budget=self._budget())
+
+    def _budget(self) -> int:
+        return self.memory_budget or default_budget()
 
     def _begin(self, source: RowSource) -> Batches:
-        """Start gathering: exactly, or the leading directions where a d x d matrix does not fit the budget."""
-        d, budget = source.n_columns, self.memory_budget or default_budget()
-        if MATRICES * 8 * d * d <= budget:
-            return ExactBatches.of(source)
-        if not is_whole(self.n_components):
-            message = (
-                f"n_components={self.n_components!r} needs the whole {d:,} x {d:,} scatter of the batches: "
-                f"{MATRICES * 8 * d * d / 1e9:.3g} GB, and memory_budget is {budget / 1e9:.3g} GB. Pass an integer, "
-                "for which the leading directions are kept, or raise memory_budget."
-            )
-            raise MemoryBudgetError(message, needed=MATRICES * 8 * d * d, budget=budget)
-        return RankLimitedBatches.of(source, rank=rank_that_fits(d, k=self.n_components, budget=budget))
+        return begin(source, n_components=self.n_components, budget=self._budget())
 
-    def _streamed_options(self, moments: Moments) -> tuple[PCAOptions, str]:
+    def _streamed_options(self, n: int, d: int) -> tuple[PCAOptions, str]:
         """Return the options for batches: as many components as were asked for, once there are enough rows."""
-        d = len(moments.mean)
-        options, name = self._options((max(moments.count, d), d), sparse=False)
+        options, name = self._options((max(n, d), d), sparse=False)
         if isinstance(options.n_components, int):
-            options = replace(options, n_components=min(options.n_components, moments.count))
+            options = replace(options, n_components=min(options.n_components, n))
         return options, name
 
     def _options(self, shape: tuple[int, int], *, sparse: bool) -> tuple[PCAOptions, str]:
@@ -283,6 +280,16 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             progress=self.progress,
         )
         return options, name
+
+
+def check_divisor(weights: Any, ddof: int) -> None:
+    """Refuse weights that leave nothing to divide by; one row that counts is its own mean, with no variance."""
+    if weights is not None and float(weights.sum()) <= ddof and int((weights > 0).sum()) > 1:
+        message = (
+            f"sample_weight sums to {float(weights.sum()):g} and ddof={ddof}, so variances have nothing to be divided "
+            "by. A weight is a number of repetitions: multiply them, or pass ddof=0."
+        )
+        raise InputError(message)
 
 
 def check_device(device: str | None, source: RowSource) -> None:

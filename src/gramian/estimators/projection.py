@@ -68,7 +68,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         Y : array (n, k)
-            In the library and precision of X.
+            In the library of X and the precision of the fit.
         """
         model, source = self._opened(X, "transform")
         return self._scores(model, source)

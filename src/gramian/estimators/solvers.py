@@ -52,7 +52,7 @@ def check_components(n_components: Any, *, svd_solver: str, shape: tuple[int, in
     if n_components == "mle":
         _check_mle(svd_solver, n, d)
     elif is_whole(n_components):
-        _check_count(int(n_components), svd_solver, min(n, d))
+        _check_count(int(n_components), svd_solver, n, d)
 
 
 def _check_mle(svd_solver: str, n: int, d: int) -> None:
@@ -70,7 +70,8 @@ def _check_mle(svd_solver: str, n: int, d: int) -> None:
         raise ParameterError(message)
 
 
-def _check_count(n_components: int, svd_solver: str, most: int) -> None:
+def _check_count(n_components: int, svd_solver: str, n: int, d: int) -> None:
+    most = min(n, d)
     least = 1 if svd_solver in ITERATIVE else 0
     if not least <= n_components <= most:
         message = (
@@ -81,6 +82,6 @@ def _check_count(n_components: int, svd_solver: str, most: int) -> None:
     if svd_solver == "arpack" and n_components == most:
         message = (
             f"n_components={n_components} must be strictly less than min(n_samples, n_features)={most} with "
-            "svd_solver='arpack'. Pass a smaller integer, or svd_solver='auto'."
+            f"svd_solver='arpack', and n_samples={n}, n_features={d}. Pass a smaller integer, or svd_solver='auto'."
         )
         raise ParameterError(message)

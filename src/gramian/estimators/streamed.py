@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from gramian.estimators.features import check_features, feature_names
 from gramian.models.pca import PCAModel, PCAOptions
-from gramian.models.streaming import Batches, ExactBatches
+from gramian.models.streaming import Batches
 from gramian.sources.rows import RowSource
 
 
@@ -31,15 +31,17 @@ class StreamedFit:
     def _adopt_streamed(self, model: PCAModel) -> None:
         raise NotImplementedError
 
-    def _gather(self, X: Any, source: RowSource, earlier: Batches | None) -> Batches:
-        """Return a batch merged with the batches before it, whose columns it must have."""
-        if earlier is None:
-            return self._begin(source)
-        check_features(self, X, source.n_columns)
-        return earlier.absorb(source)
+    def _gather(self, source: RowSource, earlier: Batches | None) -> Batches:
+        """Return a batch merged with the batches before it."""
+        return self._begin(source) if earlier is None else earlier.absorb(source)
+
+    def _check_batch(self, X: Any, source: RowSource, earlier: Batches | None) -> None:
+        """Refuse a batch whose columns are not those of the batches before it."""
+        if earlier is not None:
+            check_features(self, X, source.n_columns)
 
     def _begin(self, source: RowSource) -> Batches:
-        return ExactBatches.of(source)
+        raise NotImplementedError
 
     def _remember(self, batches: Batches, pending: PCAOptions, fields: dict[str, Any]) -> None:
         """Replace the state and drop the solution of the former one."""

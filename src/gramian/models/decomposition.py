@@ -10,6 +10,7 @@ import numpy as np
 
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import Array, HostArray, namespace_of, to_host
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.eigen.certificate import Certificate, certify
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
@@ -40,12 +41,15 @@ class Rows:
         Of ``source``.
     standardization : Standardization
     exponent : int
+    passes : int
+        Passes made over the rows so far.
     """
 
     source: RowSource | None
     moments: Moments
     standardization: Standardization
-    exponent: int
+    exponent: int = 0
+    passes: int = 0
 
     @property
     def standardized_squares(self) -> HostArray:
@@ -89,7 +93,8 @@ def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool) ->
         if exponent != 0:
             source = ScaledRows(source, -exponent)
             moments = measure_moments(source, scatter=scatter, center=center)
-    return Rows(source, moments, standardization_of(moments, center=center, scale=scale), exponent)
+    passes = 1 if exponent == 0 else 3
+    return Rows(source, moments, standardization_of(moments, center=center, scale=scale), exponent, passes)
 
 
 def standardization_of(moments: Moments, *, center: bool, scale: bool) -> Standardization:
@@ -105,7 +110,7 @@ def standardization_of(moments: Moments, *, center: bool, scale: bool) -> Standa
 def decompose(rows: Rows, source: RowSource, *, plan: Plan, k: int, tol: float, seed: int) -> Decomposition:
     """Find the ``k`` leading singular values and components as the plan says."""
     kind = Covariance if plan.operator == "covariance" else Gram
-    operator = kind(source, rows.moments, rows.standardization)
+    operator = kind(source, rows.moments, rows.standardization, passes=rows.passes)
     k = min(k, operator.size)
     pairs, certificate = _solved(operator, plan, k, tol=tol, seed=seed)
     spectrum = pairs.values if pairs.spectrum is None else pairs.spectrum
@@ -120,7 +125,7 @@ def decompose_moments(rows: Rows, *, k: int, tol: float) -> Decomposition:
     matrix, factor = to_host(rows.moments.scatter), rows.standardization.factor
     if factor is not None:
         matrix = matrix * factor[:, None] * factor[None, :]
-    operator = HeldMatrix(matrix, error=rows.moments.error)
+    operator = HeldMatrix(matrix, error=rows.moments.error + eps_of(FLOAT64))
     pairs = Direct().solve(operator, k)
     values = np.maximum(pairs.values, 0.0)
     spectrum = values if pairs.spectrum is None else np.maximum(pairs.spectrum, 0.0)

@@ -169,7 +169,7 @@ def fit_pca_from_moments(
     shape = _Shape(moments.count, d, min(_effective_count(moments), d), dtype, moments.mean[:0])
     k = requested(options.n_components, shape.size)
     plan = plan_pca(_facts(shape, d * d, options, k, sparse=False))
-    rows = Rows(None, moments, standardization_of(moments, center=options.center, scale=options.scale), 0)
+    rows = Rows(None, moments, standardization_of(moments, center=options.center, scale=options.scale))
     solved = decompose_moments(rows, k=shape.size if k is None else k, tol=resolve_tolerance(options.tol, dtype))
     return _assembled(solved, rows, plan, options, shape)
 
@@ -233,7 +233,7 @@ def _cut(model: PCAModel, source: RowSource, options: PCAOptions) -> PCAModel:
     """Keep the components that a rule chooses among the leading ones."""
     variances = to_host(model.variances).astype(FLOAT64)
     spread = measure_moments(source, scatter=False, center=options.center)
-    rows = Rows(source, spread, standardization_of(spread, center=options.center, scale=options.scale), 0)
+    rows = Rows(source, spread, standardization_of(spread, center=options.center, scale=options.scale))
     size = min(model.n_rows, model.n_columns)
     k, verdict = _choose(options, variances, model.total_variance, rows, to_host(model.components))
     rest = float(variances[k:].sum()) + model.noise_variance * (size - len(variances))
@@ -292,7 +292,7 @@ def _assembled(solved: Decomposition, rows: Rows, plan: Plan, options: PCAOption
     squares = np.zeros(k)
     squares[: min(k, len(solved.squares))] = solved.squares[:k]
     kept = Spectrum(squares, whole.total, divisor, shape.size)
-    to_rows = partial(from_host, like=shape.like, dtype=shape.dtype)
+    to_rows = partial(_as_rows, shape)
     sized = partial(_sized, rows.exponent)
     _warn_of_range(kept, rows.exponent, shape.dtype)
     factor = rows.standardization.factor
@@ -317,8 +317,7 @@ def _assembled(solved: Decomposition, rows: Rows, plan: Plan, options: PCAOption
 
 
 def _in_variances(certificate: Certificate, divisor: float, exponent: int) -> Certificate:
-    with np.errstate(over="ignore", under="ignore"):
-        return certificate.rescaled(float(np.ldexp(1.0 / divisor if divisor > 0 else 1.0, 2 * exponent)))
+    return certificate.rescaled(1.0 / divisor if divisor > 0 else 1.0, exponent=2 * exponent)
 
 
 def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
@@ -328,6 +327,12 @@ def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
     rms = float(np.sqrt(energy / (moments.weight * shape.d)))
     eps = eps_of(FLOAT64) if rows.source is not None else float(np.sqrt(eps_of(FLOAT64)))
     return rank_of(solved.squares, n=shape.n, d=shape.d, eps=eps, rounding=eps_of(shape.dtype) * rms)
+
+
+def _as_rows(shape: _Shape, values: HostArray) -> Array:
+    """Move values to the type, library and device of the rows; what leaves the type's range becomes 0 or inf."""
+    with np.errstate(over="ignore", under="ignore"):
+        return from_host(values, like=shape.like, dtype=shape.dtype)
 
 
 def _sized(exponent: int, power: int, values: HostArray) -> HostArray:
@@ -342,7 +347,7 @@ def _warn_of_range(kept: Spectrum, exponent: int, dtype: np.dtype[Any]) -> None:
     """Say so when variances leave the range of their type; nothing else does."""
     largest = float(np.max(_sized(exponent, 2, kept.variances[:1]), initial=0.0))
     limits = np.finfo(dtype)
-    if exponent == 0 or kept.divisor <= 0 or kept.total <= 0 or limits.tiny < largest < limits.max:
+    if exponent == 0 or kept.divisor <= 0 or kept.total <= 0 or float(limits.tiny) < largest < float(limits.max):
         return
     message = (
         f"Variances of these rows are about 2**{2 * exponent} and cannot be held in {dtype.name}: explained_variance_ "

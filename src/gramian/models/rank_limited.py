@@ -40,6 +40,8 @@ class RankLimitedBatches(Batches):
         R with  R'R <= scatter <= R'R + lost I.
     rank : int
         r, the directions kept when R is cut.
+    n_components : int
+        Components to give when they are asked for by a rule that needs the whole spectrum.
     dtype, like
         As :class:`~gramian.models.streaming.ExactBatches`.
 
@@ -56,13 +58,17 @@ class RankLimitedBatches(Batches):
     moments: Moments
     root: HostArray
     rank: int
+    n_components: int
     dtype: np.dtype[Any]
     like: Array
 
     @classmethod
-    def of(cls, source: RowSource, *, rank: int) -> "RankLimitedBatches":
+    def of(cls, source: RowSource, *, rank: int, n_components: int = 0) -> "RankLimitedBatches":
         """Begin with a first batch: one pass, 4 r d operations a row."""
-        pieces = (_piece(rows, weights, rank, source) for rows, weights in _pieces(source, rank))
+        dtype, like = source.dtype, source.like()
+        pieces = (
+            cls(*_centered(rows, weights), rank, n_components, dtype, like) for rows, weights in _pieces(source, rank)
+        )
         state = reduce(cls.merge, pieces)
         if not np.all(np.isfinite(state.moments.mean)):
             require_finite(source)
@@ -70,7 +76,7 @@ class RankLimitedBatches(Batches):
 
     def absorb(self, source: RowSource) -> "RankLimitedBatches":
         """Merge one more batch: one pass, 4 r d operations a row."""
-        return self.merge(self.of(source, rank=self.rank))
+        return self.merge(self.of(source, rank=self.rank, n_components=self.n_components))
 
     def merge(self, other: "RankLimitedBatches") -> "RankLimitedBatches":
         """Return what both leave together, cut to the rank when it has grown to twice that."""
@@ -84,7 +90,8 @@ class RankLimitedBatches(Batches):
     def fit(self, options: PCAOptions) -> PCAModel:
         """Solve for the components of what was kept; the certificate's bounds include what may be lost."""
         rows = self._standardized(options)
-        k = min(int(options.n_components or 0), len(rows.root))
+        asked = options.n_components if isinstance(options.n_components, int) else self.n_components
+        k = min(asked, len(rows.root))
         model = fit_pca(DenseRows(rows.root), PCAOptions(n_components=k, center=False, ddof=0, seed=options.seed))
         self._say_what_is_lost(model, rows.lost)
         return placed(self._in_units(model, rows, options), like=self.like, dtype=self.dtype)
@@ -129,9 +136,10 @@ class RankLimitedBatches(Batches):
         if lost > 1e-10 * top:
             d = len(self.moments.mean)
             message = (
-                f"A {d:,} x {d:,} scatter does not fit memory_budget, so {self.rank} directions are kept between "
-                f"batches. Every variance may be too low by up to {lost / top if top else 1.0:.1%} of the first; "
-                "certificate_ has the bounds. Raise memory_budget, or fit all rows at once."
+                f"Of {d:,} directions, {self.rank} are kept between batches: the {d:,} x {d:,} scatter does not fit "
+                "memory_budget, or batches follow a fit that left components out. Every variance may be too low by up "
+                f"to {lost / top if top else 1.0:.1%} of the first; certificate_ has the bounds. Raise memory_budget, "
+                "begin with partial_fit, or fit all rows at once."
             )
             warnings.warn(message, PrecisionWarning, stacklevel=5)
 
@@ -167,13 +175,14 @@ def _pieces(source: RowSource, rank: int) -> Iterator[tuple[HostArray, HostArray
                 yield dense.astype(FLOAT64, copy=False), weights[part]
 
 
-def _piece(rows: HostArray, weights: HostArray, rank: int, source: RowSource) -> RankLimitedBatches:
+def _centered(rows: HostArray, weights: HostArray) -> tuple[Moments, HostArray]:
+    """Return the moments of a piece and its centered, weighted rows, which are its R."""
     weight = float(weights.sum())
     with np.errstate(invalid="ignore", over="ignore"):
         mean = weights @ rows / weight
         root = (rows - mean) * np.sqrt(weights)[:, None]
         squares = np.einsum("ij,ij->j", root, root)
-    return RankLimitedBatches(Moments(len(rows), weight, mean, squares, None), root, rank, source.dtype, source.like())
+    return Moments(len(rows), weight, mean, squares, None), root
 
 
 def _cut(root: HostArray, rank: int) -> tuple[HostArray, float]:

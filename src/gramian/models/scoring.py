@@ -166,10 +166,9 @@ def _t2(model: PCAModel, factors: Array, block: Block) -> Array:
 
 def _squared_distance(model: PCAModel, factor: Array | None, block: Block) -> Array:
     """Return the squared distance of rows from their reconstruction, columns multiplied by ``factor`` first."""
-    xp = namespace_of(model.components)
     with np.errstate(invalid="ignore", over="ignore"):
         pieces = [_squared_lengths(model, factor, rows) for rows in _dense_pieces(block)]
-    return pieces[0] if len(pieces) == 1 else xp.concat(pieces)
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
 
 def _squared_lengths(model: PCAModel, factor: Array | None, rows: Array) -> Array:

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, dtype_of, from_host, to_host
-from gramian.arrays.precision import FLOAT64
-from gramian.errors import NotSupportedError
+from gramian.arrays.namespace import Array, from_host, to_host
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca_from_moments
 from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.rows import RowSource
+
+MATRICES = 4
+"""Matrices of d x d that batches and their solution hold at once: the state, a batch, LAPACK's copy and vectors."""
 
 ARRAYS = ("components", "variances", "shares", "singular_values", "mean", "factor")
 """Fields of a model that live where its rows do."""
@@ -98,37 +99,7 @@ def placed(model: PCAModel, *, like: Array, dtype: np.dtype[Any]) -> PCAModel:
     return replace(model, **moved)
 
 
-def batches_of(model: PCAModel) -> ExactBatches:
-    """Return the rows a model was fitted to as if they had been one batch, where its components hold all of them.
-
-    Computes  scatter = F^-1 V' diag(s^2) V F^-1  with F the scale factors. Exact to rounding when every direction
-    of the rows is among the components; refused otherwise, since what was left out is not known.
-
-    Cost: d^2 k operations and one d x d matrix.
-    """
-    V, s = to_host(model.components).astype(FLOAT64), to_host(model.singular_values).astype(FLOAT64)
-    if model.noise_variance > 0 or not model.options.center:
-        raise NotSupportedError(_unknown_rest(model, len(s)))
-    scatter = (V.T * s**2) @ V
-    if model.factor is not None:
-        factor = to_host(model.factor).astype(FLOAT64)
-        scatter /= factor[:, None] * factor[None, :]
-    mean = to_host(model.mean).astype(FLOAT64)
-    moments = Moments(model.n_rows, model.weight, mean, np.diagonal(scatter).copy(), scatter)
-    return ExactBatches(moments, dtype_of(model.components), model.components[:0, :0])
-
-
 def _about_origin(moments: Moments) -> Moments:
     """Return the second moments about zero:  scatter + W mean mean',  a sum that loses no digits."""
     lifted = to_host(moments.scatter) + moments.weight * np.outer(moments.mean, moments.mean)
     return replace(moments, mean=np.zeros_like(moments.mean), squares=np.diagonal(lifted).copy(), scatter=lifted)
-
-
-def _unknown_rest(model: PCAModel, k: int) -> str:
-    share = float(np.sum(to_host(model.shares).astype(FLOAT64)))
-    about = "" if model.options.center else " about the origin"
-    return (
-        f"This model was fitted at once and kept {k} components that hold {share:.1%} of the variance{about}, so the "
-        "rest of its rows is not known and a batch cannot be added exactly. Begin with partial_fit, or fit with "
-        "n_components=None and center=True."
-    )

@@ -35,17 +35,21 @@ class Covariance(SymmetricOperator):
     moments : Moments
         Of the rows of ``source``; a scatter in it makes ``materialize`` free.
     standardization : Standardization
+    passes : int, default=0
+        Passes already made over the rows, for the moments.
     """
 
     is_psd = True
 
-    def __init__(self, source: RowSource, moments: Moments, standardization: Standardization) -> None:
+    def __init__(
+        self, source: RowSource, moments: Moments, standardization: Standardization, *, passes: int = 0
+    ) -> None:
         self.source = source
         self.moments = moments
         self.standardization = standardization
         self.size = source.n_columns
         self.dtype = FLOAT64
-        self.applications = 0
+        self.applications = passes
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs'(Xs V): float32 products, summed in float64, when ``accuracy`` allows and rows are float32."""
@@ -76,7 +80,7 @@ class Covariance(SymmetricOperator):
         if factor is not None:
             scale = from_host(factor, like=matrix)
             matrix = matrix * scale[:, None] * scale[None, :]
-        return HeldMatrix(matrix, error=error)
+        return HeldMatrix(matrix, error=error + eps_of(FLOAT64))
 
     def root(self, V: Array) -> HostArray:
         """Return the triangle of Xs V by TSQR: one pass."""
@@ -84,6 +88,10 @@ class Covariance(SymmetricOperator):
         s = V.shape[1]
         R = self.source.reduce(RowTriangle(self.standardization, V), merge_triangles, state_bytes=32 * s * s)
         return np.asarray(R)
+
+    def cost(self, k: int) -> float:
+        """Return the operations of a product with ``k`` vectors."""
+        return 4.0 * self.source.n_entries * k
 
     def amplification(self, values: HostArray) -> HostArray:
         """Return ones: the vectors are the components themselves."""

@@ -33,17 +33,21 @@ class Gram(SymmetricOperator):
     moments : Moments
         Of the rows of ``source``.
     standardization : Standardization
+    passes : int, default=0
+        Passes already made over the rows, for the moments.
     """
 
     is_psd = True
 
-    def __init__(self, source: RowSource, moments: Moments, standardization: Standardization) -> None:
+    def __init__(
+        self, source: RowSource, moments: Moments, standardization: Standardization, *, passes: int = 0
+    ) -> None:
         self.source = source
         self.moments = moments
         self.standardization = standardization
         self.size = source.n_rows
         self.dtype = FLOAT64
-        self.applications = 0
+        self.applications = passes
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs(Xs'V)."""
@@ -76,7 +80,7 @@ class Gram(SymmetricOperator):
             small = n * self.source.n_columns <= SMALL_PROBLEM
             fold = _SquareColumns(self.standardization, FLOAT64 if small else self.source.dtype)
             total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * n * n)
-            return HeldMatrix(completed(total.matrix), error=total.error)
+            return HeldMatrix(completed(total.matrix), error=total.error + eps_of(FLOAT64))
         fold_pairs = _InnerProducts(self.standardization, n)
         matrix = self.source.reduce_pairs(fold_pairs, add, symmetric=True)
         return HeldMatrix(completed(matrix), error=4 * eps_of(self.source.dtype))
@@ -102,6 +106,10 @@ class Gram(SymmetricOperator):
             return self.source.reduce(_TransposedTimes(self.standardization, U), add)
         parts = self.source.reduce_columns(_ProjectColumns(self.standardization, U), _join)
         return namespace_of(U).concat([parts[start] for start in sorted(parts)], axis=0)
+
+    def cost(self, k: int) -> float:
+        """Return the operations of a product with ``k`` vectors."""
+        return 4.0 * self.source.n_entries * k
 
     def amplification(self, values: HostArray) -> HostArray:
         """Return sqrt(lambda_1 / lambda_i): the residual of  v = Xs'u / sqrt(lambda_i)  in the d x d problem.

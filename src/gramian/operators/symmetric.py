@@ -68,6 +68,10 @@ class SymmetricOperator(ABC):
         """Return R with R'R = V'AV, from a QR factorization of the factor; ``None`` when there is no factor."""
 
     @abstractmethod
+    def cost(self, k: int) -> float:
+        """Return the operations of a product with ``k`` vectors."""
+
+    @abstractmethod
     def amplification(self, values: HostArray) -> HostArray:
         """Return, for each eigenvalue, how much a residual grows on its way to the caller's space."""
 

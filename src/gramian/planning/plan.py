@@ -3,7 +3,7 @@
 The prices are operations and bytes moved, turned into seconds by two rates only to compare one way with another.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -232,7 +232,7 @@ def _dense(facts: Facts, side: str) -> Plan:
 def _iterate(facts: Facts, side: str) -> Plan:
     if facts.m <= DIRECT_SIZE:
         return _dense(facts, side)
-    m, solver = facts.m, _krylov(facts)
+    m, solver = facts.m, replace(_krylov(facts), block=16, search=False)
     why = f"because forming {m:,} x {m:,} once is cheaper than {FORECAST} passes"
     work = _forming(facts) + FORECAST * 2.0 * m * m * 8 + m**3 / 3
     return Plan(side, FORMED, solver, why, 2, work, _dense_bytes(facts, side, m) + _basis_bytes(facts, m))

@@ -46,9 +46,7 @@ def plot_scores(scores: ScoresMap, *, ax: Axes | None = None) -> Axes:
     ax.set_aspect("equal", adjustable="datalim")
     _name_groups(ax, scores, marks)
     if scores.n_shown < scores.n_rows:
-        ax.set_title(
-            f"{scores.n_shown:,} of {scores.n_rows:,} rows, drawn at random", fontsize="small", loc="left"
-        )
+        ax.set_title(f"{scores.n_shown:,} of {scores.n_rows:,} rows, drawn at random", fontsize="small", loc="left")
     plain_frame(ax)
     return ax
 

@@ -44,9 +44,7 @@ def plot_scree(scree: Scree, *, ax: Axes | None = None) -> Axes:
     _draw_bars(ax, scree, positions)
     _draw_running_sum(ax, scree, positions)
     _draw_cut(ax, scree)
-    ax.set(
-        xlabel="component", ylabel="share of the variance", ylim=(0.0, 1.06), xlim=(0.4, len(positions) + 0.6)
-    )
+    ax.set(xlabel="component", ylabel="share of the variance", ylim=(0.0, 1.06), xlim=(0.4, len(positions) + 0.6))
     ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, decimals=0))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     plain_frame(ax)

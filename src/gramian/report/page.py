@@ -162,10 +162,7 @@ def _table(table: Table | None) -> str:
         return ""
     head = _cells(table.header, table.numeric, "th")
     body = "".join(f"<tr>{_cells(row, table.numeric, 'td')}</tr>" for row in table.rows)
-    return (
-        f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    return f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _cells(texts: tuple[str, ...], numeric: frozenset[int], tag: str) -> str:

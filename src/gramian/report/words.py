@@ -51,8 +51,7 @@ def component_words(component: int, share: float, columns: Sequence[ColumnWeight
     if not rising:
         return f"{opening}: {_listed(falling)} {_verb(falling, 'fall')} along it."
     return (
-        f"{opening}: {_listed(rising)} {_verb(rising, 'rise')} along it, "
-        f"{_listed(falling)} {_verb(falling, 'fall')}."
+        f"{opening}: {_listed(rising)} {_verb(rising, 'rise')} along it, {_listed(falling)} {_verb(falling, 'fall')}."
     )
 
 
@@ -67,9 +66,7 @@ def separation_words(shares: Sequence[float], *, grouping: str) -> str:
     best = max(range(len(shares)), key=lambda position: shares[position])
     between = shares[best]
     if between < _TELLS_APART:
-        return (
-            f"No component tells the {grouping} apart: at most {between:.0%} of a spread lies between groups."
-        )
+        return f"No component tells the {grouping} apart: at most {between:.0%} of a spread lies between groups."
     return (
         f"{component_name(best)} tells most about the {grouping}: "
         f"{between:.0%} of its spread lies between groups, {1 - between:.0%} inside them."

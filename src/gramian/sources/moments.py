@@ -105,11 +105,10 @@ def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = T
     worker and one block.
     """
     shift = _provisional_mean(source) if center else np.zeros(source.n_columns)
-    moments, drift = _pass(source, shift, scatter=scatter, center=center)
+    moments, far = _pass(source, shift, scatter=scatter, center=center)
     if not np.all(np.isfinite(moments.mean)):
         require_finite(source)
-    # A correction 1e4 times the spread would cost eight of sixteen digits; the true mean costs a pass.
-    if center and not source.is_sparse and np.any(drift > 1e4 * moments.squares) and np.all(np.isfinite(drift)):
+    if far and center and not source.is_sparse:
         moments, _ = _pass(source, moments.mean, scatter=scatter, center=True)
     return moments
 
@@ -201,21 +200,24 @@ def _merge(left: _Sums, right: _Sums) -> _Sums:
     return _join(left, right, merge_squares(left.squares, right.squares))
 
 
-def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -> tuple[Moments, HostArray]:
-    """Make one pass; return the moments and, a column, the sum of squares that the correction removed."""
+def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -> tuple[Moments, bool]:
+    """Make one pass; return the moments, and whether the shift was so far from the mean that digits were lost."""
     d = source.n_columns
     dtype = working_dtype(source)
     shift = shift.astype(dtype).astype(FLOAT64)
     sums = source.reduce(_Fold(shift, scatter, dtype), _merge, state_bytes=8 * d * d if scatter else 0)
-    delta = sums.first / sums.weight if center else np.zeros(d)
-    drift = sums.weight * delta * delta
-    matrix, error = (None, 0.0) if sums.squares is None else sums.squares
-    second = to_host(namespace_of(matrix).linalg.diagonal(matrix)) if sums.second is None else sums.second
-    squares = np.maximum(second - drift, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        delta = sums.first / sums.weight if center else np.zeros(d)
+        drift = sums.weight * delta * delta
+        matrix, error = (None, 0.0) if sums.squares is None else sums.squares
+        second = to_host(namespace_of(matrix).linalg.diagonal(matrix)) if sums.second is None else sums.second
+        squares = np.maximum(second - drift, 0.0)
+        # A correction 1e4 times the spread has cost eight of sixteen digits.
+        far = bool(np.any(drift > 1e4 * squares) and np.all(np.isfinite(drift)))
+        mean = shift + delta if center else np.zeros(d)
     if matrix is not None:
         matrix = _recentered(matrix, sums.weight, delta)
-    mean = shift + delta if center else np.zeros(d)
-    return Moments(source.n_rows, sums.weight, mean, squares, matrix, error), drift
+    return Moments(source.n_rows, sums.weight, mean, squares, matrix, error), far
 
 
 def working_dtype(source: RowSource) -> np.dtype[Any]:

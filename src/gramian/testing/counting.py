@@ -45,6 +45,11 @@ class CountingRows(RowSource):
         return getattr(self.inner, name)
 
     @property
+    def n_entries(self) -> int:
+        """Stored numbers of the wrapped source."""
+        return self.inner.n_entries
+
+    @property
     def n_blocks(self) -> int:
         """Number of blocks of the wrapped source."""
         return self.inner.n_blocks

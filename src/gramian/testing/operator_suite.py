@@ -81,6 +81,12 @@ class SymmetricOperatorSuite:
                 _apply(operator, _block(operator.size, 2))
             assert operator.applications == before + 3
 
+    def test_cost_grows_with_the_vectors(self) -> None:
+        """The stated operations of a product are positive and proportional to the number of vectors."""
+        for operator, _ in self._each():
+            assert 0 < operator.cost(1) < operator.cost(2) <= 2 * operator.cost(1)
+            assert operator.applications == 0
+
     def test_trace(self) -> None:
         """The trace is the sum of the diagonal."""
         for operator, A in self._each():

@@ -71,6 +71,7 @@ class RowSourceSuite:
         for X, source in self._each():
             assert (source.n_rows, source.n_columns) == X.shape
             assert source.dtype == X.dtype
+            assert 0 <= source.n_entries <= X.size
             assert source.weights is None
             assert source.column_names is None or len(source.column_names) == source.n_columns
             assert source.is_sparse == hasattr(source.block(0).rows, "toarray")

@@ -127,9 +127,7 @@ def _split(
     """Divide the shown rows by label."""
     names = np.full(len(points), "") if labels is None else np.asarray([str(label) for label in labels])
     if len(names) != len(points):
-        message = (
-            f"labels has {len(names)} entries and the scores have {len(points)} rows. Give one label a row."
-        )
+        message = f"labels has {len(names)} entries and the scores have {len(points)} rows. Give one label a row."
         raise ParameterError(message)
     chosen = names[shown]
     members = ((name, shown[chosen == name]) for name in np.unique(chosen))

@@ -65,9 +65,7 @@ def scree_of(model: PCAModel, *, chosen: int | None = None) -> Scree:
     k = len(model.variances)
     chosen = k if chosen is None else chosen
     if not 0 <= chosen <= k:
-        message = (
-            f"chosen={chosen} lies outside 0..{k}: the model has {k} components. Fit more of them first."
-        )
+        message = f"chosen={chosen} lies outside 0..{k}: the model has {k} components. Fit more of them first."
         raise ParameterError(message)
     shares = _host(model.shares)
     directions = max(1, min(model.n_rows - int(model.options.center), model.n_columns))

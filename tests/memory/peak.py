@@ -1,0 +1,52 @@
+"""Fit in this process and print the peak memory beyond the input, beside what was planned: a program of its own.
+
+Called as ``python peak.py '{"n": 1000, "d": 50, ...}'``; prints one line of JSON.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def status(field):
+    """One number of /proc/self/status, in bytes."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(field + ":"):
+            return 1024 * int(line.split()[1])
+    raise LookupError(field)
+
+
+def make_rows(n, d, dtype, density):
+    """Rows of that shape and type, sparse where a density is given, and their bytes."""
+    rng = np.random.default_rng(0)
+    if density is None:
+        X = rng.standard_normal((n, d), dtype=dtype)
+        return X, X.nbytes
+    count = int(n * d * density)
+    rows, columns = rng.integers(0, n, count, dtype=np.int32), rng.integers(0, d, count, dtype=np.int32)
+    X = sp.csr_array(sp.coo_array((rng.standard_normal(count).astype(dtype), (rows, columns)), shape=(n, d)))
+    X.sum_duplicates()
+    return X, X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+
+
+def main(case):
+    """Fit once small to load every library, then fit, and report."""
+    from gramian import PCA
+
+    dtype, density = case.get("dtype", "float64"), case.get("density")
+    options = case.get("options", {})
+    for shape in ((200, 40), (40, 200)):
+        PCA(n_components=3).fit(make_rows(*shape, dtype, None if density is None else 0.5)[0])
+    X, bytes_in = make_rows(case["n"], case["d"], dtype, density)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    before = status("VmRSS")
+    pca = PCA(**options).fit(X)
+    used = status("VmHWM") - before
+    print(json.dumps({"input": bytes_in, "used": used, "planned": pca.plan_.peak_bytes, "k": int(pca.n_components_)}))
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))

@@ -1,0 +1,80 @@
+"""Peak memory beyond the input, each fit in a process of its own: within the bound, and never above the plan."""
+
+import json
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("peak.py")
+
+CASES = {
+    "tall": {"n": 200_000, "d": 60},
+    "tall, float32": {"n": 300_000, "d": 60, "dtype": "float32"},
+    "tall, few": {"n": 100_000, "d": 100, "options": {"n_components": 10}},
+    "wide": {"n": 100, "d": 100_000, "options": {"n_components": 20}},
+    "wide, float32": {"n": 150, "d": 100_000, "dtype": "float32", "options": {"n_components": 20}},
+    "wide, all": {"n": 100, "d": 100_000},
+    "square, few": {"n": 1600, "d": 1600, "options": {"n_components": 20}},
+    "square, all": {"n": 1000, "d": 1000},
+    "share": {"n": 20_000, "d": 400, "options": {"n_components": 0.95}},
+    "scaled": {"n": 100_000, "d": 60, "options": {"scale": True}},
+    "sparse": {"n": 40_000, "d": 10_000, "density": 0.005, "options": {"n_components": 10}},
+    "sparse, float32": {"n": 40_000, "d": 10_000, "density": 0.005, "dtype": "float32", "options": {"n_components": 10}},
+    "sparse, wide": {"n": 3_000, "d": 100_000, "density": 0.005, "options": {"n_components": 10}},
+}
+
+# Columns beside k that are allowed for: scikit-learn's own n_oversamples.
+OVERSAMPLE = 10
+
+# LAPACK's divide and conquer holds the matrix, its vectors and two more of workspace; one is kept to be checked against.
+MATRICES = 5
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="the peak of one fit can be read on Linux alone"
+)
+
+
+@cache
+def _measured(name):
+    run = subprocess.run(
+        [sys.executable, str(PROGRAM), json.dumps(CASES[name])], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout.splitlines()[-1])
+
+
+def allowed(case, measured):
+    """10% of the input + 64 MB + the small matrices + 4 (n + d)(k + p) numbers."""
+    n, d, k = case["n"], case["d"], measured["k"]
+    m = min(n, d)
+    return 0.1 * measured["input"] + 64e6 + 8 * MATRICES * m * m + 8 * 4 * (n + d) * (k + OVERSAMPLE)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_peak_is_within_the_bound(name):
+    """Every default path stays within the stated bound beyond its input."""
+    measured = _measured(name)
+    bound = allowed(CASES[name], measured)
+    assert measured["used"] <= bound, f"used {measured['used'] / 1e6:.0f} MB, allowed {bound / 1e6:.0f} MB: {measured}"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_plan_is_never_under(name):
+    """The planned peak is at least what was used."""
+    measured = _measured(name)
+    assert measured["used"] <= measured["planned"], (
+        f"used {measured['used'] / 1e6:.0f} MB, planned {measured['planned'] / 1e6:.0f} MB"
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_plan_is_not_far_over(name):
+    """For needs over 200 MB the plan is within 25% above what was used."""
+    measured = _measured(name)
+    if measured["planned"] > 200e6:
+        assert measured["planned"] <= 1.25 * max(measured["used"], 200e6), (
+            f"used {measured['used'] / 1e6:.0f} MB, planned {measured['planned'] / 1e6:.0f} MB"
+        )
