@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from dataclasses import asdict, fields
 from pathlib import Path
 from time import perf_counter
@@ -143,6 +144,8 @@ def _available(peers: list[Peer]) -> list[Peer]:
             print(f"{peer.name} is left out: {error}")
         else:
             ready.append(peer)
+    # A collection in a forked process would otherwise touch, and so copy, every object that was imported here.
+    gc.freeze()
     return ready
 
 

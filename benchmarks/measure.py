@@ -18,7 +18,7 @@ from benchmarks.resident import PeakWatch
 
 # A fit shorter than this is repeated in its process until it has filled _FILL_SECONDS, and the median counts.
 _SHORT_SECONDS = 0.1
-_FILL_SECONDS = 0.4
+_FILL_SECONDS = 0.25
 _QUICK_FILL_SECONDS = 0.02
 _MOST_FITS = 1_000
 

@@ -16,9 +16,9 @@ class Rules:
     limit : float
         Seconds that a fit may take, or be forecast to take.
     patience : float
-        Tightening a peer ends when a setting that is not accurate enough took this many times Gramian's time.
+        Tightening a peer ends when this many times Gramian's time is used up, or is forecast to be.
     once_beyond : float
-        A setting that takes this many times Gramian's time, and over a second, is measured once.
+        A setting that takes over a second and this many times Gramian's time is measured once.
     hopeless : float
         A peer whose default takes this many times Gramian's time is not tuned to be faster, and a dense
         method not measured again on other data of the same shape. A fit is stopped at twice this time, but
@@ -31,9 +31,9 @@ class Rules:
     once_beyond: float = 2.0
     hopeless: float = 5.0
 
-    def runs_once(self, seconds: float, gramian: float, *, is_promised: bool) -> bool:
-        """Whether one reading is enough; what a promise rests on is repeated below ten seconds."""
-        return seconds > max(10.0 if is_promised else 1.0, self.once_beyond * gramian)
+    def runs_once(self, seconds: float, gramian: float) -> bool:
+        """Whether one reading is enough; over five seconds a peer must be close to Gramian to be run again."""
+        return seconds > max(1.0, self.once_beyond * gramian) or seconds > max(5.0, 1.3 * gramian)
 
     def is_hopeless(self, seconds: float, gramian: float) -> bool:
         """Whether no setting could make up for this time."""

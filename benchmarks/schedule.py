@@ -7,6 +7,7 @@ stays below them, and is shown at its default too.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,8 @@ from benchmarks.rules import Rules
 _WARM_UP_AND_JUDGE_SECONDS = 60.0
 # In float32 an error this small that no longer falls is rounding: only a float64 copy can help.
 _ROUNDING = 3e-5
+# Up to this long, the peer that a promise names is measured as often as Gramian.
+_PROMISED_SECONDS = 10.0
 
 Known = dict[tuple[str, str, str], float]
 """Seconds of each peer's default by case, precision and peer, from the spectra measured so far."""
@@ -124,9 +127,12 @@ class Bench:
                 self.run(entry, judged=False)
 
     def _runs_once(self, entry: Entry) -> bool:
-        """Whether the first reading of an entry is enough."""
+        """Whether the first reading is enough: not of Gramian, nor of what a promise rests on while it is short."""
         promised = {promise.peer for promise in self.instance.case.promises}
-        return self.rules.runs_once(entry.seconds, self.gramian_seconds, is_promised=entry.peer.name in promised)
+        if entry.peer.name == "Gramian" or (entry.peer.name in promised and entry.seconds < _PROMISED_SECONDS):
+            return False
+        at_default_only = "equal" not in entry.roles and not entry.peer.is_floor and entry.seconds > 1.0
+        return at_default_only or self.rules.runs_once(entry.seconds, self.gramian_seconds)
 
     def _take_as_measure(self, gramian: Entry) -> None:
         """Where Gramian's accuracy is worse than promised it becomes what peers must meet."""
@@ -156,8 +162,18 @@ class Bench:
             yield last
             if last.reached or last.failure is not None or _at_rounding(before, last):
                 break
+            if self._forecast(before, last) > self.rules.patience * self.gramian_seconds:
+                return
         if not (last.reached or last.failure or self._is_too_slow(last)):
             yield from self._in_float64(ladder, last)
+
+    def _forecast(self, before: Entry, last: Entry) -> float:
+        """Seconds at which the errors would be small enough, if their logarithm went on falling with time."""
+        old, new = (_excess(entry.accuracy, self.ceilings) for entry in (before, last))
+        longer = last.seconds - before.seconds
+        if not (longer > 0 and 1 < new < old):
+            return 0.0
+        return last.seconds + longer * math.log(new) / math.log(old / new)
 
     def _in_float64(self, ladder: Ladder, last: Entry) -> Iterator[Entry]:
         """The last settings again, on a copy in float64, for float32 rows."""
@@ -202,6 +218,11 @@ def _reading(entry: Entry, X: Any, reference: Arrays | None, limit: float) -> Re
 def _shape_key(instance: Instance, peer: Peer) -> tuple[str, str, str]:
     """What the time of a dense method depends on."""
     return instance.case.name, instance.dtype, peer.name
+
+
+def _excess(accuracy: Accuracy, ceilings: Accuracy) -> float:
+    """How many times its ceiling the worst error is."""
+    return max(accuracy.get(name, 1.0) / most for name, most in ceilings.items())
 
 
 def _is_within(accuracy: Accuracy, ceilings: Accuracy) -> bool:

@@ -37,13 +37,14 @@ class GramianPCA(Peer):
         return PCA(n_components=instance.n_components, **chosen).fit(X)
 
     def notes(self, fitted: Any) -> dict[str, Any]:
-        """What the plan said it would do, and the memory it predicted."""
+        """What the plan said it would do, the memory it predicted, and how many components came out."""
         plan = getattr(fitted, "plan_", None)
         facts = {name: getattr(plan, name, None) for name in ("operator", "held", "solver", "reason", "passes")}
         peak = getattr(plan, "peak_bytes", None)
         return {
             **{name: str(fact) for name, fact in facts.items() if fact is not None},
             "predicted_peak_bytes": None if peak is None else int(peak),
+            "components": int(fitted.components_.shape[0]),
         }
 
 

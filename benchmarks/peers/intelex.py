@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks.case import Instance
 from benchmarks.peers import limits
 from benchmarks.peers.peer import Forecast, Peer, Setting
+from benchmarks.peers.scikit_learn import chosen_by_default
 
 
 class IntelexPCA(Peer):
@@ -32,6 +33,8 @@ class IntelexPCA(Peer):
 
     def refusal(self, instance: Instance) -> str | None:
         """OneDAL takes no sparse rows; there the default is scikit-learn's own and already in the table."""
+        if self.solver == "covariance_eigh" and chosen_by_default(instance) in {"covariance_eigh", "full"}:
+            return "is what the default does here"
         return limits.needs_dense(instance)
 
     def does_the_same_work(self, instance: Instance) -> bool:

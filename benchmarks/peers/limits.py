@@ -5,6 +5,8 @@ from __future__ import annotations
 from benchmarks.case import Instance
 from benchmarks.peers.peer import Forecast
 
+_LARGE = 10_000_000
+
 
 def needs_a_number(instance: Instance) -> str | None:
     """Refusal of methods that take only a whole number of components."""
@@ -28,10 +30,10 @@ def needs_dense(instance: Instance) -> str | None:
 
 
 def needs_room(instance: Instance) -> str | None:
-    """Refusal of block methods where the block would be the whole space."""
+    """Refusal of block methods where the block would be the whole space of a large table."""
     if (reason := needs_a_number(instance)) is not None:
         return reason
-    if instance.rank_asked + 2 >= instance.side / 1.25:
+    if instance.rank_asked + 2 >= instance.side / 1.25 and instance.input_bytes > _LARGE:
         return "with nearly all components it does the dense SVD of 'full', and its own steps before"
     return None
 

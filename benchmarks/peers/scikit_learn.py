@@ -46,6 +46,8 @@ class ScikitLearnPCA(Peer):
             return limits.needs_a_few(instance)
         if self.solver == "randomized":
             return limits.needs_dense(instance) or limits.needs_room(instance)
+        if self.solver == chosen_by_default(instance):
+            return "is what the default does here"
         return limits.needs_dense(instance) if self.solver == "full" else None
 
     def does_the_same_work(self, instance: Instance) -> bool:
@@ -61,6 +63,17 @@ class ScikitLearnPCA(Peer):
             "randomized": limits.subspace_price,
         }
         return prices[self.solver](instance, rate) if self.solver in prices else Forecast(seconds=0.0)
+
+
+def chosen_by_default(instance: Instance) -> str:
+    """The solver that "auto" means, by scikit-learn's documented rule."""
+    n, d, k = instance.n_rows, instance.n_columns, instance.n_components
+    if instance.is_sparse:
+        return "arpack"
+    if d <= 1_000 and n >= 10 * d:
+        return "covariance_eigh"
+    few = k is not None and 1 <= k < 0.8 * instance.side
+    return "randomized" if few and max(n, d) > 500 else "full"
 
 
 def tolerance_ladder(instance: Instance, *, of_singular_values: bool) -> Ladder:

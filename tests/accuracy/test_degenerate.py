@@ -81,9 +81,7 @@ def test_duplicated_rows(n, d, copies):
     rank = min(n - 1, d)
     once, often = PCA(n_components=rank).fit(X), PCA().fit(np.repeat(X, copies, axis=0))
     assert_defined(often, np.repeat(X, copies, axis=0))
-    np.testing.assert_allclose(
-        often.singular_values_[:rank], np.sqrt(copies) * once.singular_values_, rtol=1e-11
-    )
+    np.testing.assert_allclose(often.singular_values_[:rank], np.sqrt(copies) * once.singular_values_, rtol=1e-11)
     assert (often.singular_values_[rank:] <= 1e-12 * often.singular_values_[0]).all()
     np.testing.assert_allclose(often.components_[:rank], once.components_, atol=1e-9)
 

@@ -4,11 +4,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from tests.accuracy.bounds import assert_singular_values, promised
-from tests.catalog import DTYPES, HARD
 
 from gramian import PCA, TruncatedSVD
 from gramian.testing import orthonormality_error, singular_values
+from tests.accuracy.bounds import assert_singular_values, promised
+from tests.catalog import DTYPES, HARD
 
 SHAPES = [(60, 20), (20, 60), (32, 32), (300, 40), (40, 300), (5, 4), (4, 5)]
 ORDERS = [4.0, 8.0, 12.0, 16.0]

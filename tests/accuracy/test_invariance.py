@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.accuracy.bounds import assert_components, assert_singular_values, promised
-from tests.catalog import DOORS, DTYPES, SOURCES, host, parameters
 from threadpoolctl import threadpool_limits
 
 from gramian import PCA
 from gramian.models.pca import PCAOptions, fit_pca
 from gramian.sources.dense import DenseRows
 from gramian.testing import centered, jacobi_svd, largest_angle, rows_with_spectrum
+from tests.accuracy.bounds import assert_components, assert_singular_values, promised
+from tests.catalog import DOORS, DTYPES, SOURCES, host, parameters
 
 SHAPES = [(90, 7), (7, 90), (30, 30)]
 VALUES = [9.0, 4.0, 1.0, 0.25]

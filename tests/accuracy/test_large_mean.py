@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.accuracy.bounds import assert_components, assert_singular_values, input_rounding, promised
 
 from gramian import PCA, IncrementalPCA
 from gramian.testing import centered, jacobi_svd, rows_with_spectrum
+from tests.accuracy.bounds import assert_components, assert_singular_values, input_rounding, promised
 
 VALUES = [9.0, 4.0, 2.0, 1.0, 0.25]
 MEANS = {"same": np.full(6, 1e8), "mixed": np.array([1e8, -1e8, 3e7, 0.0, 1.0, -5e7])}
@@ -17,8 +17,7 @@ DEFAULT_AND_NAMED = ["auto", "full", "covariance_eigh", "gram", "krylov"]
 @pytest.mark.parametrize("mean", MEANS)
 @pytest.mark.parametrize("n", [600, 100, 7])
 def test_float64_mean_1e8_times_the_spread(n, mean, svd_solver):
-    """Singular values, components and scores are right to the input's own rounding, and to far better
-    when compared with what is stored."""
+    """Values, components and scores are right to the input's rounding, and far better against what is stored."""
     X, planted = rows_with_spectrum(n, 6, VALUES, mean=MEANS[mean], seed=n)
     s, V = jacobi_svd(centered(X))
     k = 5 if svd_solver != "krylov" else 3

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.accuracy.bounds import assert_components, assert_singular_values, promised
 
 from gramian import PCA
 from gramian.testing import assert_same_subspace, centered, exact_rows, jacobi_svd, rows_with_spectrum
+from tests.accuracy.bounds import assert_components, assert_singular_values, promised
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -4,11 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
-from tests.accuracy.bounds import assert_components, assert_singular_values, promised
 
 from gramian import PCA
 from gramian.errors import PrecisionWarning
 from gramian.testing import centered, jacobi_svd, rows_with_spectrum
+from tests.accuracy.bounds import assert_components, assert_singular_values, promised
 
 SHAPES = [(60, 8), (8, 60), (12, 12)]
 SCALES = {
@@ -74,9 +74,7 @@ def test_scaling_by_a_power_of_two_changes_no_digit(scale):
     plain, scaled = _fit(X), _fit(X * factor)
     np.testing.assert_allclose(scaled.singular_values_[:3] / factor, plain.singular_values_[:3], rtol=1e-14)
     np.testing.assert_allclose(scaled.components_[:3], plain.components_[:3], atol=1e-13)
-    np.testing.assert_allclose(
-        scaled.explained_variance_ratio_[:3], plain.explained_variance_ratio_[:3], rtol=1e-13
-    )
+    np.testing.assert_allclose(scaled.explained_variance_ratio_[:3], plain.explained_variance_ratio_[:3], rtol=1e-13)
 
 
 @pytest.mark.parametrize("scale", [1e300, 1e-300])

@@ -107,7 +107,8 @@ class MatrixFree(SymmetricOperator):
 
     def materialize(self):
         """Refuse: nothing here may look at the matrix."""
-        raise AssertionError("a certificate of a matrix-free operator formed the matrix")
+        message = "a certificate of a matrix-free operator formed the matrix"
+        raise AssertionError(message)
 
     def cost(self, k):
         """Return the operations of one product."""

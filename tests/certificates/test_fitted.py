@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.certificates.problems import Problem, exceeded, median_ratio, outcomes
 
 from gramian import PCA
 from gramian.testing import exact_rows
+from tests.certificates.problems import Problem, exceeded, median_ratio, outcomes
 
 SHAPES = [(64, 16), (16, 64), (32, 32), (256, 4)]
 

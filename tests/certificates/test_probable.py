@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.certificates.problems import SPECTRA, MatrixFree, exact_problem, exceeded, outcomes
 
 from gramian.eigen.certificate import certify
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.power import Power
+from tests.certificates.problems import SPECTRA, MatrixFree, exact_problem, exceeded, outcomes
 
 K = 4
 M = 128
@@ -73,5 +73,7 @@ def test_the_power_method_claims_no_more_than_it_knows():
 
 def test_most_lines_are_probable():
     """The grade is not bought by refusing: well separated pairs are called probable."""
-    grades = [line.grade for _, _, certificate in _solved(1e-8, range(10), kinds=["stepped"]) for line in certificate.lines]
+    grades = [
+        line.grade for _, _, certificate in _solved(1e-8, range(10), kinds=["stepped"]) for line in certificate.lines
+    ]
     assert np.mean([grade == "probable" for grade in grades]) >= 0.9

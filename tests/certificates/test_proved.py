@@ -2,6 +2,11 @@
 
 import numpy as np
 import pytest
+
+from gramian.eigen.certificate import certify
+from gramian.eigen.direct import Direct
+from gramian.eigen.krylov import Krylov
+from gramian.operators.held import HeldMatrix
 from tests.certificates.problems import (
     SPECTRA,
     exact_problem,
@@ -10,11 +15,6 @@ from tests.certificates.problems import (
     median_ratio,
     outcomes,
 )
-
-from gramian.eigen.certificate import certify
-from gramian.eigen.direct import Direct
-from gramian.eigen.krylov import Krylov
-from gramian.operators.held import HeldMatrix
 
 SEEDS = range(20)
 TOL = 1e-10

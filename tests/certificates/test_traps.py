@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.certificates.problems import SPECTRA, MatrixFree, exact_problem, exceeded, outcomes
 
 from gramian import PCA
 from gramian.eigen.certificate import certify
@@ -13,6 +12,7 @@ from gramian.eigen.krylov import Krylov
 from gramian.eigen.pairs import EigenPairs
 from gramian.operators.held import HeldMatrix
 from gramian.testing import exact_symmetric, rows_with_spectrum
+from tests.certificates.problems import SPECTRA, MatrixFree, exact_problem, exceeded, outcomes
 
 TOL = 1e-10
 SEEDS = range(8)
@@ -199,4 +199,3 @@ def test_an_indefinite_matrix_has_no_trace_bound():
     operator = HeldMatrix(A, is_psd=False)
     certificate = certify(operator, Direct().solve(operator, 2), tol=TOL)
     assert certificate.missed_bound == np.inf
-

@@ -38,7 +38,8 @@ def steps_needed(values, accuracy, seed):
         steps[(steps < 0) & good] = step
         if (steps > 0).all():
             return steps
-    raise AssertionError(f"{np.sum(steps < 0)} of {STARTS} starts did not arrive in 20,000 steps")
+    message = f"{np.sum(steps < 0)} of {STARTS} starts did not arrive in 20,000 steps"
+    raise AssertionError(message)
 
 
 @pytest.mark.parametrize("accuracy", [0.1, 0.03, 0.01])

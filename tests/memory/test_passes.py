@@ -5,13 +5,13 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.catalog import SOURCES
 
 from gramian.models.pca import PCAOptions, fit_pca
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import measure_moments
 from gramian.sources.sparse import SparseRows
 from gramian.testing import CountingRows, rows_with_spectrum
+from tests.catalog import SOURCES
 
 
 def _dense(n, d, rank):

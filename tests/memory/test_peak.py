@@ -21,15 +21,15 @@ CASES = {
     "square, all": {"n": 1000, "d": 1000},
     "share": {"n": 20_000, "d": 400, "options": {"n_components": 0.95}},
     "scaled": {"n": 100_000, "d": 60, "options": {"scale": True}},
-    "sparse": {"n": 40_000, "d": 10_000, "density": 0.005, "options": {"n_components": 10}},
-    "sparse, float32": {"n": 40_000, "d": 10_000, "density": 0.005, "dtype": "float32", "options": {"n_components": 10}},
-    "sparse, wide": {"n": 3_000, "d": 100_000, "density": 0.005, "options": {"n_components": 10}},
+    "sparse": {"n": 100_000, "d": 2_000, "density": 0.01, "options": {"n_components": 10}},
+    "sparse, single": {"n": 100_000, "d": 2_000, "density": 0.01, "dtype": "float32", "options": {"n_components": 10}},
+    "sparse, wide": {"n": 2_000, "d": 100_000, "density": 0.01, "options": {"n_components": 10}},
 }
 
 # Columns beside k that are allowed for: scikit-learn's own n_oversamples.
 OVERSAMPLE = 10
 
-# LAPACK's divide and conquer holds the matrix, its vectors and two more of workspace; one is kept to be checked against.
+# LAPACK's divide and conquer holds the matrix, its vectors and two more of workspace; one is kept to check against.
 MATRICES = 5
 
 pytestmark = pytest.mark.skipif(
@@ -40,7 +40,11 @@ pytestmark = pytest.mark.skipif(
 @cache
 def _measured(name):
     run = subprocess.run(
-        [sys.executable, str(PROGRAM), json.dumps(CASES[name])], capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, str(PROGRAM), json.dumps(CASES[name])],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout.splitlines()[-1])

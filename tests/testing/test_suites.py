@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.catalog import SOURCES, dense_rows, fortran_rows, sparse_rows, strided_rows, torch_rows
 
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
@@ -23,6 +22,7 @@ from gramian.testing import (
     SymmetricOperatorSuite,
     symmetric_with_spectrum,
 )
+from tests.catalog import SOURCES, dense_rows, fortran_rows, sparse_rows, strided_rows, torch_rows
 
 
 class TestDenseRows(RowSourceSuite):

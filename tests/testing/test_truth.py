@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from tests.catalog import HARD, SHAPES
 
 from gramian.testing import centered, jacobi_svd, mpmath_singular_values, orthonormality_error, singular_values
+from tests.catalog import HARD, SHAPES
 
 
 @pytest.mark.parametrize("center", [True, False])

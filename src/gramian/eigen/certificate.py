@@ -128,6 +128,8 @@ class Certificate:
 
     def leading(self, k: int) -> "Certificate":
         """Return the certificate of the first ``k`` pairs."""
+        if k >= len(self.values):
+            return self
         return replace(
             self,
             values=self.values[:k],
@@ -145,6 +147,8 @@ class Certificate:
         """Return the certificate in other units: every value, residual, bound and gap times factor 2**exponent."""
 
         def sized(values: HostArray) -> HostArray:
+            if exponent == 0:
+                return values * factor
             with np.errstate(over="ignore", under="ignore"):
                 return np.asarray(np.ldexp(values * factor, exponent))
 
@@ -231,7 +235,7 @@ def _residuals(operator: SymmetricOperator, pairs: EigenPairs) -> HostArray:
     if not isinstance(operator, MatrixLike) or len(claimed) == 0:
         return claimed
     measured = measured_residuals(to_host(operator.matrix), pairs.values, to_host(pairs.vectors), seed=1)
-    return np.maximum(claimed, measured)
+    return np.asarray(np.maximum(claimed, measured))
 
 
 def _independent(pairs: EigenPairs) -> HostArray:

@@ -201,7 +201,7 @@ class _Iteration:
 
         A look costs a dense eigenproblem of the basis, about 20 p^3 operations; a product may cost less.
         """
-        pays = min(4, max(1, round(20.0 * self.columns**3 / self.operator.cost(self.block))))
+        pays = min(6, max(1, round(20.0 * self.columns**3 / self.operator.cost(self.block))))
         full = self.columns + self.block > self.basis or self.columns == self.operator.size
         if full or self.searching or self.probe.steps % pays == 0:
             self._look()
@@ -247,6 +247,7 @@ class _Iteration:
 
     def _begin_search(self) -> None:
         """Fix the pairs found and look for others from columns that do not depend on them."""
+        self._look()
         self.next_seen = float(self.values[self.k]) if len(self.values) > self.k else -np.inf
         self._cut_to(self.k)
         columns = min(max(self.block, SEARCH_COLUMNS), self.operator.size - self.k)
@@ -267,10 +268,10 @@ class _Iteration:
 
     def _restart(self) -> None:
         """Cut the basis back to the best Ritz vectors."""
-        self._look()
         self._cut_to(min(self.columns - 1, max(self.k + self.block // 2, int(KEEP * self.basis))))
 
     def _cut_to(self, keep: int) -> None:
+        self._look()
         rotation = self.rotation[:, :keep]
         self.Q[:, :keep] = rotated(self.Q[:, : self.columns], rotation)
         self.W[:, :keep] = rotated(self.W[:, : self.columns], rotation)

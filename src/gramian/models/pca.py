@@ -168,7 +168,9 @@ def fit_pca_from_moments(
     d = len(moments.mean)
     shape = _Shape(moments.count, d, min(_effective_count(moments), d), dtype, moments.mean[:0])
     k = requested(options.n_components, shape.size)
-    plan = plan_pca(_facts(shape, d * d, options, k, sparse=False))
+    # The scatter is all there is: a dense solve of d x d, however few the rows.
+    facts = _facts(shape, d * d, options, k, sparse=False)
+    plan = plan_pca(replace(facts, n=max(shape.n, d), solver="full"))
     rows = Rows(None, moments, standardization_of(moments, center=options.center, scale=options.scale))
     solved = decompose_moments(rows, k=shape.size if k is None else k, tol=resolve_tolerance(options.tol, dtype))
     return _assembled(solved, rows, plan, options, shape)
@@ -209,9 +211,11 @@ def _fitted(source: RowSource, options: PCAOptions, size: int, k: int | None) ->
     shape = _Shape(source.n_rows, source.n_columns, size, source.dtype, source.like())
     facts = _facts(shape, source.n_entries, options, k, sparse=source.is_sparse)
     plan = plan_pca(facts)
-    _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
+    if options.progress is not None:
+        options.progress(f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
     rows = prepare_rows(source, plan=plan, center=options.center, scale=options.scale)
-    _say(options, f"solving: {plan}")
+    if options.progress is not None:
+        options.progress(f"solving: {plan}")
     solved = decompose(
         rows, rows.source or source, plan=plan, k=size if k is None else k, tol=facts.tol, seed=options.seed
     )
@@ -322,8 +326,7 @@ def _in_variances(certificate: Certificate, divisor: float, exponent: int) -> Ce
 
 def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
     moments = rows.moments
-    with np.errstate(over="ignore"):
-        energy = float(moments.squares.sum() + moments.weight * (moments.mean**2).sum())
+    energy = float(moments.squares.sum()) + moments.weight * float(moments.mean @ moments.mean)
     rms = float(np.sqrt(energy / (moments.weight * shape.d)))
     eps = eps_of(FLOAT64) if rows.source is not None else float(np.sqrt(eps_of(FLOAT64)))
     return rank_of(solved.squares, n=shape.n, d=shape.d, eps=eps, rounding=eps_of(shape.dtype) * rms)
@@ -331,6 +334,8 @@ def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
 
 def _as_rows(shape: _Shape, values: HostArray) -> Array:
     """Move values to the type, library and device of the rows; what leaves the type's range becomes 0 or inf."""
+    if shape.dtype == FLOAT64:
+        return from_host(values, like=shape.like)
     with np.errstate(over="ignore", under="ignore"):
         return from_host(values, like=shape.like, dtype=shape.dtype)
 
@@ -345,9 +350,11 @@ def _sized(exponent: int, power: int, values: HostArray) -> HostArray:
 
 def _warn_of_range(kept: Spectrum, exponent: int, dtype: np.dtype[Any]) -> None:
     """Say so when variances leave the range of their type; nothing else does."""
+    if exponent == 0:
+        return
     largest = float(np.max(_sized(exponent, 2, kept.variances[:1]), initial=0.0))
     limits = np.finfo(dtype)
-    if exponent == 0 or kept.divisor <= 0 or kept.total <= 0 or float(limits.tiny) < largest < float(limits.max):
+    if kept.divisor <= 0 or kept.total <= 0 or float(limits.tiny) < largest < float(limits.max):
         return
     message = (
         f"Variances of these rows are about 2**{2 * exponent} and cannot be held in {dtype.name}: explained_variance_ "
@@ -381,8 +388,3 @@ def _effective_rows(source: RowSource) -> int:
 
 def _effective_count(moments: Moments) -> int:
     return moments.count if moments.weight == moments.count else max(1, int(np.floor(moments.weight + 1e-9)))
-
-
-def _say(options: PCAOptions, sentence: str) -> None:
-    if options.progress is not None:
-        options.progress(sentence)

@@ -75,7 +75,8 @@ class Moments:
         step = self.weight * (other.weight / weight)
         scatter = None
         if self.scatter is not None and other.scatter is not None:
-            scatter = self.scatter + other.scatter + step * np.outer(delta, delta)
+            shift = from_host(delta, like=self.scatter)
+            scatter = self.scatter + other.scatter + step * (shift[:, None] * shift[None, :])
         return Moments(
             count=self.count + other.count,
             weight=weight,
@@ -106,7 +107,7 @@ def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = T
     """
     shift = _provisional_mean(source) if center else np.zeros(source.n_columns)
     moments, far = _pass(source, shift, scatter=scatter, center=center)
-    if not np.all(np.isfinite(moments.mean)):
+    if not np.isfinite(moments.mean if center else moments.squares).all():
         require_finite(source)
     if far and center and not source.is_sparse:
         moments, _ = _pass(source, moments.mean, scatter=scatter, center=True)

@@ -46,7 +46,8 @@ def largest_angle(V: Array, W: Array) -> float:
     """
     V, W = _orthonormal(V), _orthonormal(W)
     if V.shape[0] != W.shape[0]:
-        raise ValueError(f"V has {V.shape[0]} rows and W has {W.shape[0]}: they span parts of different spaces.")
+        message = f"V has {V.shape[0]} rows and W has {W.shape[0]}: they span parts of different spaces."
+        raise ValueError(message)
     if 0 in (V.shape[1], W.shape[1]):
         return 0.0
     large, small = (V, W) if V.shape[1] >= W.shape[1] else (W, V)
@@ -71,11 +72,13 @@ def assert_same_subspace(V: Array, W: Array, *, tol: float | None = None) -> Non
     """
     k_left, k_right = _columns(V), _columns(W)
     if k_left != k_right:
-        raise AssertionError(f"The first space has {k_left} columns and the second {k_right}.")
+        message = f"The first space has {k_left} columns and the second {k_right}."
+        raise AssertionError(message)
     allowed = tol if tol is not None else max(_eps(V), _eps(W)) ** 0.5
     angle = largest_angle(V, W)
     if not angle <= allowed:
-        raise AssertionError(f"The largest angle between the spaces is {angle:.3g}, and {allowed:.3g} is allowed.")
+        message = f"The largest angle between the spaces is {angle:.3g}, and {allowed:.3g} is allowed."
+        raise AssertionError(message)
 
 
 def orthonormality_error(V: Array) -> float:

@@ -99,7 +99,8 @@ def rows_with_spectrum(
     lam = np.asarray(values, dtype=np.float64)
     k = lam.size
     if k > min(n - 1, d):
-        raise ValueError(f"{k} values do not fit: {n} centered rows of {d} features have rank {min(n - 1, d)} at most.")
+        message = f"{k} values do not fit: {n} centered rows of {d} features have rank {min(n - 1, d)} at most."
+        raise ValueError(message)
     U = _centered_frame(n, k, seed=seed)
     V = haar(d, k, seed=seed + 1)
     s = np.sqrt((n - ddof) * lam)
@@ -200,9 +201,11 @@ def exact_rows(n: int, d: int, singular_values: Values, *, seed: int = 0) -> tup
     s = _to_exact_bits(singular_values)
     scale = np.sqrt(float(n * d))
     if scale != 2.0 ** np.round(np.log2(scale)):
-        raise ValueError(f"n d = {n} x {d} = {n * d} is not a power of four, so its root is not one float.")
+        message = f"n d = {n} x {d} = {n * d} is not a power of four, so its root is not one float."
+        raise ValueError(message)
     if s.size > min(n - 1, d):
-        raise ValueError(f"{s.size} singular values do not fit: the rank is {min(n - 1, d)} at most.")
+        message = f"{s.size} singular values do not fit: the rank is {min(n - 1, d)} at most."
+        raise ValueError(message)
     U = _centered_hadamard(n, seed=seed)[:, : s.size]
     V = _shuffled_hadamard(d, seed=seed + 1)[:, : s.size]
     X = (U * (s / scale)) @ V.T

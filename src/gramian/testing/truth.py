@@ -124,7 +124,7 @@ def _tournament(d: int) -> list[tuple[Array, Array]]:
     rounds = []
     for _ in range(len(players) - 1):
         half = len(players) // 2
-        pairs = [(p, q) for p, q in zip(players[:half], players[:half - 1:-1], strict=True) if max(p, q) < d]
+        pairs = [(p, q) for p, q in zip(players[:half], players[: half - 1 : -1], strict=True) if max(p, q) < d]
         if pairs:
             rounds.append((np.array([p for p, _ in pairs]), np.array([q for _, q in pairs])))
         players = [players[0], players[-1], *players[1:-1]]
