@@ -64,7 +64,7 @@ def test_every_door_goes_back(door, n, d):
 
 @pytest.mark.parametrize("options", [{}, {"svd_solver": "gram"}, {"svd_solver": "krylov"}], ids=str)
 @pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("n, d", [(600, 30), (30, 600), (200, 200)])
+@pytest.mark.parametrize("n, d", [(300, 30), (30, 300), (150, 150)])
 def test_thread_count(n, d, threads, options):
     """One thread or several: the same numbers to rounding, signs included."""
     X, _ = rows_with_spectrum(n, d, VALUES, mean=5.0, seed=1)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gramian import PCA
-from gramian.testing import exact_rows
+from gramian.testing import centered, exact_rows, jacobi_svd, rows_with_spectrum
+from tests.catalog import HARD
 from tests.certificates.problems import Problem, exceeded, median_ratio, outcomes
 
 SHAPES = [(64, 16), (16, 64), (32, 32), (256, 4)]
@@ -70,3 +71,29 @@ def test_certificate_speaks_of_what_was_fitted(fits):
         assert len(table) >= 4
         for word in ("eigenvalue", "residual", "grade"):
             assert word in table[0]
+
+
+@pytest.mark.parametrize("n, d", [(60, 20), (20, 60), (24, 24)])
+@pytest.mark.parametrize("name", HARD)
+def test_bounds_hold_where_squaring_costs_digits(name, n, d):
+    """Values that were recomputed because squaring had lost them keep their bounds too, all of them."""
+    X = HARD[name](n, d)
+    s, V = jacobi_svd(centered(X))
+    pca = PCA().fit(X)
+    problem = Problem(f"{name} {n} x {d}", None, s**2 / (n - 1), V)
+    broken = [word for outcome in outcomes(problem, pca.certificate_, pca.components_.T) for word in exceeded(outcome)]
+    assert not broken, f"{len(broken)} bounds exceeded, first: " + "\n".join(broken[:5])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n, d", [(40_000, 60), (60, 40_000)])
+def test_bounds_hold_for_float32_products(n, d, seed):
+    """Rows that are squared in float32 have that rounding in their bounds."""
+    values = np.concatenate([[9.0, 6.0, 4.0, 3.9], np.geomspace(1.0, 0.1, 40)])
+    X, _ = rows_with_spectrum(n, d, values, mean=3.0, seed=seed, dtype="float32")
+    Xc = centered(X).astype(float)
+    _, s, Vt = np.linalg.svd(Xc, full_matrices=False)
+    pca = PCA(n_components=4).fit(X)
+    problem = Problem(f"float32 {n} x {d} seed={seed}", None, s.astype(np.longdouble) ** 2 / (n - 1), Vt.T)
+    broken = [word for outcome in outcomes(problem, pca.certificate_, pca.components_.T) for word in exceeded(outcome)]
+    assert not broken, f"{len(broken)} bounds exceeded, first: " + "\n".join(broken[:5])

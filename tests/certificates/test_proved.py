@@ -16,13 +16,13 @@ from tests.certificates.problems import (
     outcomes,
 )
 
-SEEDS = range(20)
+SEEDS = range(30)
 TOL = 1e-10
 
 
 def _problems():
     exact = [exact_problem(kind, m, seed) for kind in SPECTRA for m in (16, 64) for seed in SEEDS]
-    return exact + [haar_problem(kind, 12 + seed, seed) for kind in SPECTRA for seed in range(10)]
+    return exact + [haar_problem(kind, 12 + seed, seed) for kind in SPECTRA for seed in range(12)]
 
 
 def _certified(problems, solver, k):
@@ -44,7 +44,7 @@ CASES = {
 
 @pytest.fixture(scope="module", params=CASES)
 def lines(request):
-    """Certificate lines of 300 problems, for one way of solving them."""
+    """Certificate lines of 504 problems, for one way of solving them."""
     solver, k = CASES[request.param]
     return _certified(_problems(), solver, k)
 

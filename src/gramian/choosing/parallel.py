@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -11,7 +12,7 @@ from gramian.choosing.facts import Facts, gather_facts
 from gramian.choosing.noise import ColumnNoise, noise_after
 from gramian.choosing.noise_edge import TRACY_WIDOM_MEAN, TRACY_WIDOM_SPREAD, tracy_widom_quantile
 from gramian.choosing.null_draws import GAUSSIAN, NullDraws, draw_nulls
-from gramian.choosing.row_sample import sample_shape
+from gramian.choosing.row_sample import RowSample, sample_shape
 from gramian.choosing.spectrum import Values
 from gramian.choosing.verdict import Verdict
 from gramian.sources.rows import RowSource
@@ -19,6 +20,9 @@ from gramian.sources.rows import RowSource
 ROUNDS = 8
 """Copies are drawn with no component taken out, then with those found so far, until no more are found: two or
 three rounds. From above it would take more, because copies of rows robbed of noise show too little of it."""
+
+PROBE = 8
+"""Components taken out when copies of all the rows hide everything: a few wild rows may be to blame."""
 
 WHOLE_COLUMN = 0.1
 """Part of a column left free by components, under which they count as that column itself."""
@@ -128,20 +132,29 @@ def parallel_verdict(facts: Facts, evidence: Evidence) -> Verdict:
 def weigh(facts: Facts, *, null: str | None = None, level: float = 0.95) -> Evidence:
     """Run parallel analysis and return what it saw; see :func:`parallel_analysis`."""
     facts = replace(facts, column_variances=None) if even_columns(facts, level) else facts
-    evidence = count_above(facts, GAUSSIAN, level)
+    gaussian = count_above(facts, GAUSSIAN, level)
     if facts.source is None or null == "gaussian" or facts.spectrum.total_variance == 0.0:
-        return evidence
-    sample = facts.sample(evidence.count + SPARE)
+        return gaussian
+    sample = facts.sample(gaussian.count + SPARE)
     if facts.components is None and sample.loadings.shape[1] == facts.spectrum.n_columns:
         facts = replace(facts, components=sample.loadings.astype(np.float64))
+    judge = partial(_count_with_copies, facts, sample, null or "signflip", level)
+    evidence = judge(0)
+    if evidence.count == 0 and gaussian.count > 0:
+        beyond = judge(min(gaussian.count, PROBE))
+        evidence = beyond if beyond.count > min(gaussian.count, PROBE) else evidence
     before = 0
     for _ in range(ROUNDS):
-        draws = draw_nulls(sample, before, null=null or "signflip", seed=facts.seed)
-        evidence = count_above(facts, draws, level)
-        if evidence.count <= before or before == len(sample.loadings):
+        if not before < evidence.count <= len(sample.loadings):
             break
-        before = min(evidence.count, len(sample.loadings))
+        before = evidence.count
+        evidence = judge(before)
     return evidence
+
+
+def _count_with_copies(facts: Facts, sample: RowSample, null: str, level: float, k: int) -> Evidence:
+    """Count against copies of the rows drawn with ``k`` components taken out."""
+    return count_above(facts, draw_nulls(sample, k, null=null, seed=facts.seed), level)
 
 
 def even_columns(facts: Facts, level: float) -> bool:

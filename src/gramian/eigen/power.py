@@ -44,27 +44,31 @@ class Power(EigenSolver):
         xp = namespace_of(operator.like())
         starts = gaussian((operator.size, k), seed=seed, like=operator.like())
         found = starts[:, :0]
+        # Each pair carries the errors of the ones before it, so all are found a little better than asked for.
+        tol = self.tol / (2 * float(np.sqrt(k + 1)))
         values: list[float] = []
         residuals: list[float] = []
         for i in range(k):
             scale = values[0] if values else None
-            v, value, residual = self._next_pair(operator, found, starts[:, i], scale)
+            v, value, residual = self._next_pair(operator, found, starts[:, i], scale, tol=tol)
             found = xp.concat([found, v[:, None]], axis=1)
             values.append(value)
             residuals.append(residual)
         return self._in_order(operator, found, np.array(values), np.array(residuals))
 
     def _next_pair(
-        self, operator: SymmetricOperator, found: Array, v: Array, scale: float | None
+        self, operator: SymmetricOperator, found: Array, v: Array, scale: float | None, *, tol: float
     ) -> tuple[Array, float, float]:
+        """Iterate until what is left of A v beside v and the pairs found is small; return the whole residual."""
+        norm = namespace_of(v).linalg.vector_norm
         value, residual = 0.0, np.inf
         v = _unit(v - found @ (found.T @ v))
         for _ in range(self.max_iterations):
             w = operator.apply(v[:, None]).values[:, 0]
-            w = w - found @ (found.T @ w)
             value = float(v @ w)
-            residual = float(namespace_of(v).linalg.vector_norm(w - value * v))
-            if residual <= self.tol * max(scale or value, value) or value == 0.0:
+            residual = float(norm(w - value * v))
+            w = w - found @ (found.T @ w)
+            if float(norm(w - value * v)) <= tol * max(scale or value, value) or value == 0.0:
                 break
             v = _unit(w - found @ (found.T @ w))
         return v, value, residual

@@ -1,0 +1,54 @@
+"""Namespaces, precision and draws."""
+
+import numpy as np
+import pytest
+
+from gramian.arrays.draws import gaussian
+from gramian.arrays.namespace import cast, dtype_of, from_host, is_torch, namespace_of, to_host
+from gramian.arrays.precision import FLOAT32, FLOAT64, rank_threshold, resolve_tolerance, squaring_floor
+from gramian.arrays.squares import add_squares, completed
+
+
+def test_torch_goes_to_the_host_and_back():
+    """A tensor keeps its library and type on the way back, and never becomes NumPy unasked."""
+    torch = pytest.importorskip("torch")
+    x = torch.ones((2, 3), dtype=torch.float32)
+    assert is_torch(x)
+    assert dtype_of(x) == FLOAT32
+    back = from_host(to_host(x) * 2, like=x)
+    assert is_torch(back)
+    assert is_torch(cast(back, FLOAT64))
+    assert namespace_of(x).__name__.endswith("torch")
+
+
+@pytest.mark.parametrize("shape", [(3,), (4, 2)])
+def test_draws_are_equal_on_every_library(shape):
+    """The same seed gives the same numbers in NumPy and torch."""
+    torch = pytest.importorskip("torch")
+    here = gaussian(shape, seed=7, like=np.ones(1))
+    there = gaussian(shape, seed=7, like=torch.ones(1, dtype=torch.float64))
+    np.testing.assert_array_equal(here, to_host(there))
+
+
+def test_tolerances_come_from_the_type_unless_given():
+    """Zero means the house default; anything else is honored."""
+    assert resolve_tolerance(0.0, FLOAT64) == 1e-10
+    assert resolve_tolerance(0.0, FLOAT32) == 1e-6
+    assert resolve_tolerance(1e-13, FLOAT32) == 1e-13
+
+
+def test_thresholds_grow_with_the_size_and_the_rounding_of_the_input():
+    """Rank is decided by the larger of both roundings; the squaring floor falls with the size to a limit."""
+    assert rank_threshold(10, 99, 1e-16) == pytest.approx(1e-15)
+    assert rank_threshold(10, 99, 1e-16, input_rounding=1e-9) == 1e-9
+    assert squaring_floor(10) > squaring_floor(100) > squaring_floor(10**6) == 1e-5
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("m", [1, 5, 300])
+def test_sums_of_squares_fill_both_triangles(order, m):
+    """Adding two blocks and mirroring gives rows'rows of both."""
+    rng = np.random.default_rng(m)
+    first, second = rng.standard_normal((7, m)), rng.standard_normal((9, m))
+    total = add_squares(add_squares(None, np.asarray(first, order=order)), np.asarray(second, order=order))
+    np.testing.assert_allclose(completed(total.matrix), first.T @ first + second.T @ second, atol=1e-12)

@@ -1,0 +1,89 @@
+"""Every solver on matrices of known spectrum, and where each should fall short."""
+
+import numpy as np
+import pytest
+from tests.catalog import parameters, solvers
+
+from gramian.eigen import Direct, Krylov, Power
+from gramian.operators import HeldMatrix
+from gramian.testing import symmetric_with_spectrum
+
+
+@pytest.mark.parametrize("solver", parameters(solvers()))
+@pytest.mark.parametrize("m, seed", [(40, 0), (120, 1)])
+def test_residuals_are_measured_and_vectors_orthonormal(solver, m, seed):
+    """A V = V diag(lambda) to the residuals stated, and V'V = I."""
+    A, _ = symmetric_with_spectrum(0.7 ** np.arange(m), seed=seed)
+    pairs = solver.solve(HeldMatrix(A), 4, seed=seed)
+    difference = np.linalg.norm(A @ pairs.vectors - pairs.vectors * pairs.values, axis=0)
+    assert np.all(difference <= pairs.residuals + 1e-14)
+    assert pairs.converged == 4
+    np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(4), atol=1e-12)
+
+
+def test_a_harder_spectrum_takes_more_products():
+    """No iteration stops on a count: closer eigenvalues cost more."""
+    needed = []
+    for ratio in (0.5, 0.9, 0.99):
+        A, _ = symmetric_with_spectrum(ratio ** np.arange(300), seed=0)
+        operator = HeldMatrix(A)
+        Krylov(block=4, basis=60).solve(operator, 4, seed=0)
+        needed.append(operator.applications)
+    assert needed[0] < needed[1] < needed[2]
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-7, 1e-12])
+def test_krylov_keeps_the_tolerance_it_was_given(tol):
+    """Residuals are at most tol times the first eigenvalue, and a smaller tol costs more."""
+    A, _ = symmetric_with_spectrum(0.95 ** np.arange(200), seed=2)
+    pairs = Krylov(tol=tol).solve(HeldMatrix(A), 5, seed=0)
+    assert np.all(pairs.residuals <= tol * pairs.values[0])
+
+
+def test_a_cap_is_reported_and_what_converged_is_counted():
+    """Stopped early, a solve says so and counts only the pairs that meet the tolerance."""
+    A, _ = symmetric_with_spectrum(np.linspace(1.0, 0.9, 400), seed=0)
+    pairs = Krylov(max_applications=3).solve(HeldMatrix(A), 5, seed=0)
+    assert pairs.converged < 5
+    assert "cap of 3" in pairs.stopped
+
+
+def test_krylov_goes_to_full_precision_after_coarse_products():
+    """An operator that is coarse when allowed costs no digit in the end."""
+
+    class Coarse(HeldMatrix):
+        def apply(self, V, *, accuracy=None):
+            product = super().apply(V)
+            if accuracy is None:
+                return product
+            noise = np.random.default_rng(self.applications).standard_normal(V.shape)
+            return product._replace(values=product.values + 1e-8 * noise, error=1e-6)
+
+    A, planted = symmetric_with_spectrum(0.8 ** np.arange(150), seed=3)
+    pairs = Krylov(tol=1e-11).solve(Coarse(A), 5, seed=0)
+    np.testing.assert_allclose(pairs.values, 0.8 ** np.arange(5), atol=1e-12)
+    assert pairs.converged == 5
+
+
+@pytest.mark.parametrize("solver", [Direct(), Krylov(), Power()])
+def test_zero_and_identity_matrices_are_solved(solver):
+    """A matrix without any direction of its own still gives orthonormal pairs."""
+    for A in (np.zeros((90, 90)), np.eye(90)):
+        pairs = solver.solve(HeldMatrix(A), 3, seed=0)
+        np.testing.assert_allclose(pairs.values, A[0, 0], atol=1e-14)
+        np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(3), atol=1e-12)
+
+
+def test_indefinite_matrices_give_the_largest_not_the_largest_in_size():
+    """Eigenvalues are ordered by value: -5 comes after 1."""
+    A, _ = symmetric_with_spectrum(np.concatenate([[3.0, 1.0], np.linspace(0.2, -5.0, 98)]), seed=0)
+    for solver in (Direct(), Krylov()):
+        pairs = solver.solve(HeldMatrix(A, is_psd=False), 2, seed=0)
+        np.testing.assert_allclose(pairs.values, [3.0, 1.0], atol=1e-9)
+
+
+def test_solvers_are_values():
+    """They compare, hash and print as what they are."""
+    assert Krylov(tol=1e-8) == Krylov(tol=1e-8) != Krylov(tol=1e-9)
+    assert "tol=1e-08" in repr(Krylov(tol=1e-8))
+    assert len({Direct(), Direct(), Power()}) == 2

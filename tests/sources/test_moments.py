@@ -1,0 +1,88 @@
+"""Moments: exact for any mean, any weights, any cut into blocks."""
+
+import numpy as np
+import pytest
+from tests.catalog import SOURCES, parameters
+
+from gramian.sources import DenseRows, measure_moments
+from gramian.sources.moments import squares_are_safe
+from gramian.testing import CountingRows
+
+
+def _reference(X, weights):
+    X, w = X.astype(np.longdouble), weights.astype(np.longdouble)
+    mean = (w @ X) / w.sum()
+    centered = X - mean
+    return mean, (centered * w[:, None]).T @ centered
+
+
+def _matrix(scatter):
+    return scatter.numpy() if hasattr(scatter, "numpy") else scatter
+
+
+@pytest.mark.parametrize("make", parameters(SOURCES))
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_mean_and_scatter_agree_with_long_double(make, weighted, offset):
+    """Every source gives the mean and scatter of higher precision, also far from the origin where rows are dense."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((37, 6)) + offset
+    weights = rng.integers(0, 4, 37).astype(float) if weighted else np.ones(37)
+    if offset and make is SOURCES["sparse"]:
+        pytest.skip("sparse rows pay a rank-one correction, and full ones far from the origin lose digits by it")
+    moments = measure_moments(make(X, weights=weights if weighted else None))
+    mean, scatter = _reference(X, weights)
+    np.testing.assert_allclose(moments.mean, mean.astype(float), rtol=1e-14, atol=1e-14)
+    scale = float(np.abs(scatter).max())
+    np.testing.assert_allclose(_matrix(moments.scatter), scatter.astype(float), atol=1e-13 * scale)
+    np.testing.assert_allclose(moments.squares, np.diagonal(scatter).astype(float), rtol=1e-12)
+    assert moments.weight == pytest.approx(weights.sum())
+
+
+def test_a_misleading_sample_costs_one_more_pass_and_no_digit():
+    """When the even sample is far from the mean, a second pass about the true mean keeps all digits."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((4096, 3))
+    X[::4] += 1e9
+    X[np.arange(len(X)) % 4 != 0] += 1e9
+    X[0] -= 1e9
+    source = CountingRows(DenseRows(X))
+    moments = measure_moments(source)
+    _, scatter = _reference(X, np.ones(len(X)))
+    np.testing.assert_allclose(moments.scatter, scatter.astype(float), rtol=1e-10)
+    assert source.passes <= 2
+
+
+@pytest.mark.parametrize("cut", [1, 7, 100, 199])
+def test_merging_two_parts_is_measuring_the_whole(cut):
+    """Moments of two batches merge into the moments of all rows."""
+    X = np.random.default_rng(1).standard_normal((200, 5)) * 3 + 1e4
+    whole = measure_moments(DenseRows(X))
+    merged = measure_moments(DenseRows(X[:cut])).merge(measure_moments(DenseRows(X[cut:])))
+    np.testing.assert_allclose(merged.scatter, whole.scatter, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(merged.mean, whole.mean, rtol=1e-15)
+    assert (merged.count, merged.weight) == (200, 200.0)
+
+
+def test_a_constant_column_has_a_sum_of_squares_of_exactly_zero():
+    """A tenth, repeated, has no variance, though a sum of tenths is not a multiple of one."""
+    X = np.column_stack([np.full(1000, 0.1), np.arange(1000.0)])
+    assert measure_moments(DenseRows(X)).squares[0] == 0.0
+
+
+@pytest.mark.parametrize("n", [3000, 40_000])
+def test_float32_products_say_how_wrong_they_are(n):
+    """The error stated for a float32 scatter covers the one made, and is small."""
+    X = (np.random.default_rng(2).standard_normal((n, 80)) + 3).astype(np.float32)
+    moments = measure_moments(DenseRows(X, block_rows=1000))
+    exact = measure_moments(DenseRows(X.astype(np.float64))).scatter
+    made = np.linalg.norm(moments.scatter - exact, 2) / np.linalg.norm(exact, 2)
+    assert made <= max(2 * moments.error, 1e-14)
+    assert moments.error < 1e-6
+
+
+@pytest.mark.parametrize("scale, safe", [(1.0, True), (1e-120, False), (1e140, False), (0.0, False)])
+def test_squares_near_the_ends_of_the_range_are_noticed(scale, safe):
+    """Rows whose squares are about to leave the range are told from ordinary ones."""
+    X = np.random.default_rng(0).standard_normal((50, 3)) * scale
+    assert squares_are_safe(measure_moments(DenseRows(X)), np.dtype("float64")) is safe
