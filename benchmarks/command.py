@@ -77,7 +77,7 @@ def _run(words: argparse.Namespace) -> int:
         found["wall_seconds"] = perf_counter() - began
         _write(found, out)
     print(promises.report(found), f"\n{out} written in {perf_counter() - began:.0f} s.", sep="")
-    return 0
+    return _table(words) if _is_whole(words) and words.out is None else 0
 
 
 def _memory(words: argparse.Namespace) -> int:
@@ -150,8 +150,13 @@ def _available(peers: list[Peer]) -> list[Peer]:
 
 
 def _out(words: argparse.Namespace, name: str) -> Path:
-    """Where results go: a quick run never overwrites the record."""
-    return words.out or (store.folder() / f"quick-{name}.json" if words.quick else _RESULTS / f"{name}.json")
+    """Where results go: only a whole run overwrites the record, the others stay in the scratch folder."""
+    return words.out or (_RESULTS / f"{name}.json" if _is_whole(words) else store.folder() / f"part-{name}.json")
+
+
+def _is_whole(words: argparse.Namespace) -> bool:
+    """Whether nothing was left out by a flag."""
+    return not (words.quick or words.cases or words.peers or words.dtype or words.spectrum)
 
 
 def _write(found: results.Results, out: Path) -> None:

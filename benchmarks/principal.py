@@ -43,11 +43,15 @@ def judge(instance: Instance, X: Any, reference: Arrays, answer: Arrays) -> Accu
     lam = np.asarray(answer["variances"], dtype=np.float64)
     sigma = np.asarray(answer["singular_values"], dtype=np.float64)
     k = wanted(instance, reference)
+    found = {"value_error": _value_error(sigma, reference["singular_values"]), "components": float(V.shape[1])}
+    if not np.allclose(np.linalg.norm(V, axis=0), 1.0, atol=1e-2):
+        # Vectors of zeros have no residual, and have been returned.
+        return {"residual": 1.0, "angle": 1.0, **found}
+    largest = _variances(instance.n_rows, reference)[0]
     return {
-        "residual": _residual(_apply(X, V, reference), V, lam, _variances(instance.n_rows, reference)[0]),
+        "residual": _residual(_apply(X, V, reference), V, lam, largest),
         "angle": _sine(V, reference["vectors"][:, :k]) if V.shape[1] == k else 1.0,
-        "value_error": _value_error(sigma, reference["singular_values"]),
-        "components": float(V.shape[1]),
+        **found,
     }
 
 

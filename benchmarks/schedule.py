@@ -25,6 +25,8 @@ from benchmarks.rules import Rules
 _WARM_UP_AND_JUDGE_SECONDS = 60.0
 # In float32 an error this small that no longer falls is rounding: only a float64 copy can help.
 _ROUNDING = 3e-5
+# An error beyond this is no rounding, even summed over a million rows: a float64 copy would not help.
+_FAR = 1e-3
 # Up to this long, the peer that a promise names is measured as often as Gramian.
 _PROMISED_SECONDS = 10.0
 
@@ -176,8 +178,8 @@ class Bench:
         return last.seconds + longer * math.log(new) / math.log(old / new)
 
     def _in_float64(self, ladder: Ladder, last: Entry) -> Iterator[Entry]:
-        """The last settings again, on a copy in float64, for float32 rows."""
-        if self.instance.dtype == "float64":
+        """The last settings again, on a copy in float64, for float32 rows whose rounding may be to blame."""
+        if self.instance.dtype == "float64" or last.accuracy.get("residual", 0.0) > _FAR:
             return
         place = ladder.settings.index(last.setting)
         for setting in ladder.settings[max(place - 1, 0) : place + 1]:

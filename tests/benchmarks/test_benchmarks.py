@@ -130,6 +130,15 @@ def test_a_wrong_number_of_components_is_no_right_angle():
     assert found["angle"] == 1.0
 
 
+def test_vectors_of_zeros_are_no_answer():
+    """Zeros satisfy A v = lambda v, and count as wrong in residual and in angle."""
+    instance = instance_of("100000x1000-k20")
+    X = store.load_rows(instance)
+    nothing = {key: np.zeros_like(value) for key, value in leading(exact_answer(X), instance.rank_asked).items()}
+    found = judge(instance, X, solve(instance, X), nothing)
+    assert (found["residual"], found["angle"]) == (1.0, 1.0)
+
+
 def test_sparse_rows_have_a_reference_that_satisfies_its_own_judge():
     """The sparse reference agrees with a dense SVD of the same rows."""
     instance = instance_of("sparse-100000x50000-k20", "noise")

@@ -86,14 +86,16 @@ def test_bounds_hold_where_squaring_costs_digits(name, n, d):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("n, d", [(40_000, 60), (60, 40_000)])
-def test_bounds_hold_for_float32_products(n, d, seed):
-    """Rows that are squared in float32 have that rounding in their bounds."""
+@pytest.mark.parametrize("n, d", [(400, 60), (60, 400), (40_000, 60), (60, 40_000)])
+def test_bounds_hold_for_float32_rows(n, d, seed):
+    """Rows that are squared in float32 have that rounding in their bounds; few of them are squared in float64."""
     values = np.concatenate([[9.0, 6.0, 4.0, 3.9], np.geomspace(1.0, 0.1, 40)])
     X, _ = rows_with_spectrum(n, d, values, mean=3.0, seed=seed, dtype="float32")
-    Xc = centered(X).astype(float)
-    _, s, Vt = np.linalg.svd(Xc, full_matrices=False)
+    _, s, Vt = np.linalg.svd(centered(X).astype(float), full_matrices=False)
     pca = PCA(n_components=4).fit(X)
     problem = Problem(f"float32 {n} x {d} seed={seed}", None, s.astype(np.longdouble) ** 2 / (n - 1), Vt.T)
-    broken = [word for outcome in outcomes(problem, pca.certificate_, pca.components_.T) for word in exceeded(outcome)]
+    # Storing a component in float32 turns it by up to eps; the bound is about what was stored from.
+    stored = np.finfo(np.float32).eps
+    found = [o._replace(sine=max(0.0, o.sine - stored)) for o in outcomes(problem, pca.certificate_, pca.components_.T)]
+    broken = [word for outcome in found for word in exceeded(outcome)]
     assert not broken, f"{len(broken)} bounds exceeded, first: " + "\n".join(broken[:5])

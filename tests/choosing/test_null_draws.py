@@ -41,6 +41,16 @@ def test_taking_components_out_leaves_no_relation():
     assert abs(_draws(X, 10).relation) < 0.03
 
 
+def test_a_part_of_the_table_shows_no_relation_either(monkeypatch):
+    """Components taken out of the whole leave a sampled part of it unrelated, and related noise related."""
+    monkeypatch.setattr("gramian.choosing.row_sample.MAX_SIDE", 80)
+    strengths = np.full(30, 40.0)
+    white = _draws(planted(400, 240, strengths, seed=0), 30)
+    related = _draws(planted(400, 240, strengths, seed=0, make_noise=related_columns), 30)
+    assert abs(white.relation) < 0.1
+    assert related.relation > 0.25
+
+
 def test_the_seed_decides():
     """The same seed gives the same copies."""
     X = planted(60, 20, [], seed=0)

@@ -63,9 +63,7 @@ def test_wide_floats_beyond_float64_are_refused_with_their_place():
     as_source(array)
     array[1, 0] = -np.finfo(np.longdouble).max
     array[0, 1] = np.nan
-    with pytest.raises(
-        InputError, match=r"infinity or a value too large for dtype\('float64'\).*row 1, column 0"
-    ):
+    with pytest.raises(InputError, match=r"infinity or a value too large for dtype\('float64'\).*row 1, column 0"):
         as_source(array)
 
 

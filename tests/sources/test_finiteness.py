@@ -65,9 +65,7 @@ def test_nan_is_refused_with_its_place(X, make):
 def test_infinity_is_refused_with_its_place(X, make):
     """Infinity has its own words, with the type that could not hold more."""
     X[4, 2] = -np.inf
-    with pytest.raises(
-        InputError, match=r"infinity or a value too large for dtype\('float64'\): -inf in row 4"
-    ):
+    with pytest.raises(InputError, match=r"infinity or a value too large for dtype\('float64'\): -inf in row 4"):
         require_finite(make(X))
 
 

@@ -232,14 +232,10 @@ def test_columns_that_hold_no_numbers_are_refused_by_name(make, sentence):
 def test_all_columns_that_hold_no_numbers_are_listed_at_once():
     """A person learns of all such columns in one go; a long list is cut and counted."""
     frame = polars.DataFrame({"a": [1.0], "b": ["x"], "c": [dt.date(2020, 1, 1)]})
-    with pytest.raises(
-        InputError, match=r"2 columns of X are not numeric: 'b' \(text, String\), 'c' \(dates"
-    ):
+    with pytest.raises(InputError, match=r"2 columns of X are not numeric: 'b' \(text, String\), 'c' \(dates"):
         as_source(frame)
     wide = polars.DataFrame({f"t{j}": ["x"] for j in range(11)})
-    with pytest.raises(
-        InputError, match=r"11 columns of X are not numeric: 't0' .* 't7' \(.*\) and 3 more\."
-    ):
+    with pytest.raises(InputError, match=r"11 columns of X are not numeric: 't0' .* 't7' \(.*\) and 3 more\."):
         as_source(wide)
 
 
@@ -305,9 +301,7 @@ def test_sparse_columns_of_pandas_stay_sparse(X, read):
 )
 def test_one_column_is_refused_as_one_dimension(column):
     """A series is refused in the words scikit-learn has for vectors, with the way to a table."""
-    with pytest.raises(
-        InputError, match=r"Expected 2D array, got 1D array instead.*2 values.*Reshape your data"
-    ):
+    with pytest.raises(InputError, match=r"Expected 2D array, got 1D array instead.*2 values.*Reshape your data"):
         as_source(column)
 
 

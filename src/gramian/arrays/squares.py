@@ -8,6 +8,9 @@ from scipy.linalg import blas
 from gramian.arrays.namespace import Array, HostArray, cast, is_numpy
 from gramian.arrays.precision import FLOAT64, eps_of
 
+MATMUL_SIZE = 1500
+"""Size up to which a product of its own and a sum beat SYRK in place (NumPy's BLAS is the faster of the two here)."""
+
 
 class SquareSum(NamedTuple):
     """A running sum of rows'rows.
@@ -23,20 +26,21 @@ class SquareSum(NamedTuple):
 def add_squares(total: SquareSum | None, rows: Array) -> SquareSum:
     """Add rows'rows (rows: (b, m)) to a running sum; the sum may be reused.
 
-    Computes  total + rows'rows. float64 host rows go through SYRK in place (b m^2 operations); float32 rows
-    are multiplied in float32, one block at a time, and summed in float64: the error of such a sum is measured
-    on sampled columns of its first block.
+    Computes  total + rows'rows  in b m^2 operations: NumPy's product knows that it is symmetric, and large float64 sums
+    go through SYRK in place. float32 rows are multiplied in float32, one block at a time, and summed in float64: the
+    error of such a sum is measured on sampled columns of its first block.
     """
     if not is_numpy(rows):
         part = cast(rows.T @ rows, FLOAT64)
         return SquareSum(part if total is None else total.matrix + part, 2 * eps_of(FLOAT64))
-    if rows.dtype == FLOAT64:
-        m = rows.shape[1]
+    m = rows.shape[1]
+    if rows.dtype == FLOAT64 and m > MATMUL_SIZE:
         into = np.zeros((m, m), order="F") if total is None else total.matrix
         return SquareSum(_syrk(rows, into), 0.0)
     part = rows.T @ rows
     if total is None:
-        return SquareSum(part.astype(FLOAT64, order="F"), _measured_error(rows, part))
+        error = 0.0 if part.dtype == FLOAT64 else _measured_error(rows, part)
+        return SquareSum(part.T.astype(FLOAT64, copy=False), error)
     return SquareSum(np.add(total.matrix, part.T, out=total.matrix), total.error)
 
 

@@ -248,8 +248,10 @@ def _independent(pairs: EigenPairs) -> HostArray:
 
 
 def _effort(operator: SymmetricOperator, applications: int) -> str:
-    made = "products with the held matrix" if isinstance(operator, MatrixLike) else "passes over the rows"
-    return f"{applications} {made}" if applications != 1 else f"1 {made.replace('s ', ' ', 1)}"
+    one, many, where = ("pass", "passes", "over the rows")
+    if isinstance(operator, MatrixLike):
+        one, many, where = ("product", "products", "with the held matrix")
+    return f"{applications} {one if applications == 1 else many} {where}"
 
 
 def _left_over(operator: SymmetricOperator, values: HostArray) -> float:

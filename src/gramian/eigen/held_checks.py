@@ -1,7 +1,7 @@
 """Checks of eigenpairs against a matrix that is held: their residuals, and whether any eigenvalue was passed over."""
 
 import numpy as np
-import scipy.linalg
+from scipy.linalg import blas, lapack
 
 from gramian.arrays.namespace import Array, HostArray, to_host
 
@@ -40,11 +40,13 @@ def none_above(matrix: Array, values: HostArray, vectors: Array, level: float) -
     (True, False)
     """
     V = to_host(vectors)
-    shifted = (V * values) @ V.T
-    shifted -= to_host(matrix)
-    shifted[np.diag_indices_from(shifted)] += level
-    try:
-        scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except scipy.linalg.LinAlgError:
-        return False
-    return True
+    shifted = np.array(to_host(matrix), order="F")
+    np.negative(shifted, out=shifted)
+    for sign in (1.0, -1.0):
+        part = np.flatnonzero(sign * values > 0)
+        scaled = np.asfortranarray(V[:, part] * np.sqrt(sign * values[part]))
+        if len(part):
+            shifted = blas.dsyrk(sign, scaled, beta=1.0, c=shifted, lower=1, overwrite_c=1)
+    shifted.flat[:: len(shifted) + 1] += level
+    _, broken_at = lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
+    return bool(broken_at == 0)

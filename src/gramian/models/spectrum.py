@@ -61,12 +61,13 @@ def signs_of(vectors: Array) -> Array:
     array([ 1., -1.])
     """
     xp = namespace_of(vectors)
-    sizes = xp.abs(vectors)
-    near = sizes >= xp.max(sizes, axis=0) * (1 - 10 * eps_of(FLOAT64))
-    first = xp.argmax(xp.astype(near, xp.int8) if xp is not np else near, axis=0)
-    columns = xp.arange(vectors.shape[1]) if xp is np else xp.arange(vectors.shape[1], device=vectors.device)
-    picked = vectors[first, columns]
-    return xp.where(picked < 0, -1.0, 1.0)
+    high, low = to_host(xp.max(vectors, axis=0)), -to_host(xp.min(vectors, axis=0))
+    signs = np.where(low > high, -1.0, 1.0)
+    for j in np.flatnonzero(np.abs(high - low) <= 10 * eps_of(FLOAT64) * np.maximum(high, low)):
+        column = to_host(vectors[:, int(j)])
+        sizes = np.abs(column)
+        signs[j] = -1.0 if column[np.argmax(sizes >= sizes.max() * (1 - 10 * eps_of(FLOAT64)))] < 0 else 1.0
+    return from_host(signs, like=vectors)
 
 
 def rank_of(squares: HostArray, *, n: int, d: int, eps: float, rounding: float) -> int:

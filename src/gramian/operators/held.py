@@ -29,7 +29,8 @@ class HeldMatrix(MatrixLike):
     """
 
     def __init__(self, matrix: Array, *, error: float = 0.0, is_psd: bool = True) -> None:
-        self.matrix = matrix
+        # Symmetric, so the transpose is the same matrix: row order is the faster one to multiply by a thin block.
+        self.matrix = matrix.T if is_numpy(matrix) and matrix.flags.f_contiguous else matrix
         self.error = error
         self.size = matrix.shape[0]
         self.dtype = dtype_of(matrix)

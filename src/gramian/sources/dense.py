@@ -7,13 +7,13 @@ from typing import Any
 from gramian.arrays.namespace import Array, dtype_of
 from gramian.planning.machine import MEGABYTE
 from gramian.sources.rows import (
-    CACHE_BYTES,
     LARGE_STATE,
     Block,
     ColumnBlock,
     Fold,
     Merge,
     RowSource,
+    block_length,
     fold_pairs,
     ranges,
     run_folds,
@@ -60,7 +60,7 @@ class DenseRows(RowSource):
         self.dtype = dtype_of(array)
         self.weights = weights
         self.column_names = column_names
-        self.block_rows = block_rows or _step(self.n_columns * self.dtype.itemsize)
+        self.block_rows = block_rows or block_length(self.n_columns * self.dtype.itemsize)
 
     @property
     def n_entries(self) -> int:
@@ -87,8 +87,8 @@ class DenseRows(RowSource):
         a quarter of its size, within 32 MB.
         """
         step = self.block_rows
-        if state_bytes > CACHE_BYTES:
-            step = max(step, _step(self.n_columns * self.dtype.itemsize, _large_block(state_bytes)))
+        if state_bytes > LARGE_STATE:
+            step = max(step, _large_block(state_bytes) // (self.n_columns * self.dtype.itemsize))
         return run_folds(ranges(self.n_rows, step), partial(_fold_rows, self, fold), merge, state_bytes=state_bytes)
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
@@ -97,8 +97,7 @@ class DenseRows(RowSource):
 
     def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold blocks of columns, all rows of each, into one value: one pass."""
-        row = self.n_rows * self.dtype.itemsize
-        step = _step(row, _large_block(state_bytes) if state_bytes > LARGE_STATE else CACHE_BYTES)
+        step = block_length(self.n_rows * self.dtype.itemsize)
         tasks = ranges(self.n_columns, step)
         return run_folds(tasks, partial(_fold_columns, self, fold), merge, state_bytes=state_bytes)
 
@@ -110,13 +109,8 @@ class DenseRows(RowSource):
         return Block(self.array[rows, :], rows.start, None if self.weights is None else self.weights[rows])
 
 
-def _step(bytes_each: int, bytes_all: int = CACHE_BYTES) -> int:
-    """Count the rows (or columns) of ``bytes_each`` that fit in ``bytes_all``, at least 16."""
-    return max(16, bytes_all // max(bytes_each, 1))
-
-
 def _large_block(state_bytes: int) -> int:
-    return min(max(state_bytes // 4, CACHE_BYTES), 32 * MEGABYTE)
+    return min(state_bytes // 4, 32 * MEGABYTE)
 
 
 def _fold_rows(source: DenseRows, fold: Fold, state: Any, rows: slice) -> Any:

@@ -18,7 +18,10 @@ from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import Block, RowSource
 
 SAMPLE_ROWS = 1024
-"""Rows whose mean is the provisional shift, spread evenly over the source."""
+"""Rows, at most, whose mean is the provisional shift, spread evenly over the source."""
+
+SAMPLE_NUMBERS = 1 << 20
+"""Numbers, about, that such a sample has at most."""
 
 SMALL_PROBLEM = 1 << 21
 """Numbers under which float32 rows are simply taken to float64: nothing is gained by less."""
@@ -125,8 +128,9 @@ def _provisional_mean(source: RowSource) -> HostArray:
     """Return the mean of evenly spaced rows, exact for constant columns; zero for sparse rows."""
     if source.is_sparse:
         return np.zeros(source.n_columns)
-    blocks = range(0, source.n_blocks, max(1, source.n_blocks // 64))
-    each = -(-SAMPLE_ROWS // len(blocks))
+    blocks = range(0, source.n_blocks, max(1, source.n_blocks // 32))
+    wanted = min(SAMPLE_ROWS, max(8, SAMPLE_NUMBERS // max(source.n_columns, 1)))
+    each = -(-wanted // len(blocks))
     first = None
     sums, count = np.zeros(source.n_columns), 0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -146,6 +150,7 @@ class _Sums(NamedTuple):
     first: HostArray
     second: HostArray | None
     squares: SquareSum | None
+    buffer: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +169,7 @@ class _Fold:
         return part if state is None else _join(state, part, part.squares)
 
     def _dense(self, state: _Sums | None, block: Block) -> _Sums:
-        rows = cast(block.rows, self.dtype) - from_host(self.shift, like=block.rows, dtype=self.dtype)
+        rows, buffer = self._shifted(block.rows, None if state is None else state.buffer)
         xp = namespace_of(rows)
         if block.weights is None:
             root = xp.ones(rows.shape[0], dtype=rows.dtype, **device_of(rows))
@@ -173,8 +178,18 @@ class _Fold:
             rows *= root[:, None]
         first = to_host(root @ rows).astype(FLOAT64, copy=False)
         if self.scatter:
-            return _Sums(0.0, first, None, add_squares(None if state is None else state.squares, rows))
-        return _Sums(0.0, first, to_host(xp.sum(rows * rows, axis=0)).astype(FLOAT64, copy=False), None)
+            return _Sums(0.0, first, None, add_squares(None if state is None else state.squares, rows), buffer)
+        second = np.einsum("ij,ij->j", rows, rows) if xp is np else to_host(xp.sum(rows * rows, axis=0))
+        return _Sums(0.0, first, second.astype(FLOAT64, copy=False), None, buffer)
+
+    def _shifted(self, rows: Array, buffer: Array | None) -> tuple[Array, Array | None]:
+        """Return rows - shift; host rows go to a buffer that is used again, because fresh memory costs page faults."""
+        shift = from_host(self.shift, like=rows, dtype=self.dtype)
+        if not is_numpy(rows):
+            return cast(rows, self.dtype) - shift, None
+        if buffer is None or len(buffer) < len(rows):
+            buffer = np.empty_like(rows, dtype=self.dtype)
+        return np.subtract(rows, shift, out=buffer[: len(rows)]), buffer
 
     def _sparse(self, state: _Sums | None, block: Block) -> _Sums:
         rows = block.rows
@@ -192,7 +207,7 @@ class _Fold:
 
 def _join(left: _Sums, right: _Sums, squares: SquareSum | None) -> _Sums:
     second = None if left.second is None or right.second is None else left.second + right.second
-    return _Sums(left.weight + right.weight, left.first + right.first, second, squares)
+    return _Sums(left.weight + right.weight, left.first + right.first, second, squares, right.buffer)
 
 
 def _merge(left: _Sums, right: _Sums) -> _Sums:

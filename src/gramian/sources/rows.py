@@ -24,8 +24,11 @@ import numpy as np
 from gramian.arrays.namespace import Array, device_of, namespace_of
 from gramian.planning.machine import MEGABYTE, blas_threads, cores, one_blas_thread
 
-CACHE_BYTES = 3 * MEGABYTE
-"""Rows of one block that a worker keeps in its cache (measured on 1,000,000 x 100: flat from 1 to 6 MB)."""
+BLOCK_ROWS = 2048
+"""Rows (or columns) of a block: enough for a product at full speed (measured for 100 to 1,000 columns)."""
+
+SMALL_BLOCK, LARGE_BLOCK = MEGABYTE, 16 * MEGABYTE
+"""Bytes that a block has at least, so that calls are few, and at most, so that a worker's memory stays small."""
 
 LARGE_STATE = 24 * MEGABYTE
 """Running values above this size are not held once a worker: one worker runs, with threaded BLAS."""
@@ -117,6 +120,18 @@ class RowSource(ABC):
     @abstractmethod
     def reduce_pairs(self, fold: Callable[[Any, Block, Block], Any], merge: Merge, *, symmetric: bool) -> Any:
         """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j."""
+
+
+def block_length(bytes_each: int) -> int:
+    """Return how many rows (or columns) of ``bytes_each`` make a block.
+
+    Examples
+    --------
+    >>> block_length(800), block_length(8 * 100_000)
+    (2048, 20)
+    """
+    bytes_each = max(bytes_each, 1)
+    return max(16, min(max(BLOCK_ROWS, SMALL_BLOCK // bytes_each), LARGE_BLOCK // bytes_each))
 
 
 def ranges(total: int, step: int) -> list[slice]:
