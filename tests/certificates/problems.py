@@ -90,6 +90,7 @@ class MatrixFree(SymmetricOperator):
         self.size = len(A)
         self.dtype = np.dtype(np.float64)
         self.applications = 0
+        self.error = np.finfo(float).eps
 
     def apply(self, V, *, accuracy=None):
         """Return A @ V."""

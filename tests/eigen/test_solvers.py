@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.catalog import parameters, solvers
 
 from gramian.eigen import Direct, Krylov, Power
 from gramian.operators import HeldMatrix
 from gramian.testing import symmetric_with_spectrum
+from tests.catalog import parameters, solvers
 
 
 @pytest.mark.parametrize("solver", parameters(solvers()))
@@ -59,7 +59,7 @@ def test_krylov_goes_to_full_precision_after_coarse_products():
             noise = np.random.default_rng(self.applications).standard_normal(V.shape)
             return product._replace(values=product.values + 1e-8 * noise, error=1e-6)
 
-    A, planted = symmetric_with_spectrum(0.8 ** np.arange(150), seed=3)
+    A, _ = symmetric_with_spectrum(0.8 ** np.arange(150), seed=3)
     pairs = Krylov(tol=1e-11).solve(Coarse(A), 5, seed=0)
     np.testing.assert_allclose(pairs.values, 0.8 ** np.arange(5), atol=1e-12)
     assert pairs.converged == 5

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from tests.catalog import SOURCES, host, parameters
 
 from gramian.arrays.namespace import from_host
 from gramian.models.decomposition import standardization_of
 from gramian.operators import Covariance, Gram
 from gramian.sources import measure_moments
+from tests.catalog import SOURCES, host, parameters
 
 
 def _standardized(X, weights, *, scale):

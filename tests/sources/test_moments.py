@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.catalog import SOURCES, parameters
 
 from gramian.sources import DenseRows, measure_moments
 from gramian.sources.moments import squares_are_safe
 from gramian.testing import CountingRows
+from tests.catalog import SOURCES, parameters
 
 
 def _reference(X, weights):

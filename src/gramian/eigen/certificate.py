@@ -224,8 +224,8 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
         failure_probabilities=chances,
         ties=gaps <= bounds,
         missed_bound=_left_over(operator, values) + float(bounds.max(initial=0.0)),
-        rounding=(8 + 4 * float(np.sqrt(operator.size))) * EPS * top,
-        note=f"{pairs.stopped}; {_effort(operator, pairs.applications)}",
+        rounding=(8 + 4 * float(np.sqrt(operator.size))) * EPS * top + rounding_of(operator, values),
+        note=f"{pairs.stopped}; {effort(operator, pairs.applications)}",
     )
 
 
@@ -247,7 +247,8 @@ def _independent(pairs: EigenPairs) -> HostArray:
     return np.asarray(np.abs(overlap).max(axis=0) < LARGEST_OVERLAP)
 
 
-def _effort(operator: SymmetricOperator, applications: int) -> str:
+def effort(operator: SymmetricOperator, applications: int) -> str:
+    """Say how many passes, or products with a held matrix, were made."""
     one, many, where = ("pass", "passes", "over the rows")
     if isinstance(operator, MatrixLike):
         one, many, where = ("product", "products", "with the held matrix")
@@ -267,10 +268,9 @@ def rounding_of(operator: SymmetricOperator, values: HostArray) -> float:
     that was given, not formed, has no such error.
     """
     top = _largest(values)
-    error = operator.error if isinstance(operator, MatrixLike) else EPS
-    if error == 0:
+    if operator.error == 0:
         return 8 * EPS * top
-    return top * (error + 8 * EPS) + 12 * EPS * abs(operator.trace()) / float(np.sqrt(operator.size))
+    return top * (operator.error + 8 * EPS) + 12 * EPS * abs(operator.trace()) / float(np.sqrt(operator.size))
 
 
 def _largest(values: HostArray) -> float:

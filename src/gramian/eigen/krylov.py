@@ -223,8 +223,9 @@ class _Iteration:
         """Count the leading pairs whose residual, as the caller will see it, meets the tolerance."""
         if len(self.values) < self.k:
             return 0
-        seen = self.residuals * self.operator.amplification(self.values[: self.k])
-        met = seen <= self.tol * max(abs(self.values[0]), 0.0)
+        asked = self.tol / self.operator.amplification(self.values[: self.k])
+        # No product can show a residual below its own rounding.
+        met = self.residuals <= np.maximum(asked, 2 * self.error) * abs(self.values[0])
         return self.k if met.all() else int(np.argmin(met))
 
     def _coarse_is_spent(self) -> bool:

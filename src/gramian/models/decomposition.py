@@ -11,7 +11,7 @@ import numpy as np
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import Array, HostArray, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
-from gramian.eigen.certificate import Certificate, certify
+from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.orthonormal import orthonormalized
@@ -117,6 +117,8 @@ def decompose(rows: Rows, source: RowSource, *, plan: Plan, k: int, tol: float, 
     components = pairs.vectors
     if isinstance(operator, Gram):
         components = orthonormal_features(operator.to_features(pairs.vectors), pairs.values)
+    if not plan.held or isinstance(plan.solver, Direct):
+        certificate = replace(certificate, note=f"{pairs.stopped}; {effort(operator, operator.applications)}")
     return Decomposition(np.maximum(pairs.values, 0.0), components, np.maximum(spectrum, 0.0), certificate)
 
 
@@ -146,7 +148,8 @@ def completed_components(components: Array, *, rank: int, k: int, seed: int) -> 
         beyond = orthonormalized(draw, kept)
         xp = namespace_of(components)
         components = xp.concat([kept, beyond], axis=1)
-    return components * signs_of(components)
+    components *= signs_of(components)
+    return components
 
 
 def _solved(
@@ -156,10 +159,10 @@ def _solved(
     target = operator.materialize() if plan.held and not isinstance(plan.solver, Direct) else operator
     pairs = plan.solver.solve(target, k, seed=seed)
     certificate = certify(target, pairs, tol=tol)
-    if isinstance(plan.solver, Krylov) and plan.held and _is_doubtful(pairs, certificate):
+    if isinstance(plan.solver, Krylov) and plan.dense_fits and _is_doubtful(pairs, certificate):
         pairs = Direct().solve(operator, k, seed=seed)
+        pairs = replace(pairs, stopped=f"Krylov was in doubt, so: {pairs.stopped}")
         certificate = certify(operator, pairs, tol=tol)
-        certificate = replace(certificate, note=f"Krylov was in doubt, so: {certificate.note}")
     elif pairs.converged < k:
         _warn(plan, pairs, k, tol)
     return pairs, certificate

@@ -326,7 +326,8 @@ def _in_variances(certificate: Certificate, divisor: float, exponent: int) -> Ce
 
 def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
     moments = rows.moments
-    energy = float(moments.squares.sum()) + moments.weight * float(moments.mean @ moments.mean)
+    with np.errstate(over="ignore"):
+        energy = float(moments.squares.sum() + moments.weight * (moments.mean @ moments.mean))
     rms = float(np.sqrt(energy / (moments.weight * shape.d)))
     eps = eps_of(FLOAT64) if rows.source is not None else float(np.sqrt(eps_of(FLOAT64)))
     return rank_of(solved.squares, n=shape.n, d=shape.d, eps=eps, rounding=eps_of(shape.dtype) * rms)

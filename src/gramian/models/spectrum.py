@@ -92,15 +92,15 @@ def orthonormal_features(Y: Array, squares: HostArray) -> Array:
     ones, and a null column becomes some direction orthogonal to all. Where the spectrum is flat enough that the columns
     are orthogonal to rounding anyway, one correction V (3 I - V'V) / 2 does the same for half the work.
 
-    Cost: 4 d k^2 operations, or 4 d k^2 / 2.
+    Cost: 4 d k^2 operations, or 4 d k^2 / 2; Y is used up.
     """
     xp = namespace_of(Y)
     norms = np.sqrt(np.maximum(squares, 0.0))
     if len(norms) and norms[-1] > 1e-4 * norms[0]:
-        V = Y / xp.sum(Y * Y, axis=0) ** 0.5
-        overlap = to_host(V.T @ V)
-        return V @ from_host((3 * np.eye(len(norms)) - overlap) / 2, like=V)
-    scale = from_host(1 / np.maximum(norms, 1e-300 + 1e-16 * norms.max(initial=0.0)), like=Y)
-    Q, R = xp.linalg.qr(Y * scale)
-    diagonal = np.diagonal(to_host(R))
-    return Q * from_host(np.where(diagonal < 0, -1.0, 1.0), like=Q)
+        Y *= 1 / xp.sum(Y * Y, axis=0) ** 0.5 if xp is not np else 1 / np.sqrt(np.einsum("ij,ij->j", Y, Y))
+        overlap = to_host(Y.T @ Y)
+        return Y @ from_host((3 * np.eye(len(norms)) - overlap) / 2, like=Y)
+    Y *= from_host(1 / np.maximum(norms, 1e-300 + 1e-16 * norms.max(initial=0.0)), like=Y)
+    Q, R = xp.linalg.qr(Y)
+    Q *= from_host(np.where(np.diagonal(to_host(R)) < 0, -1.0, 1.0), like=Q)
+    return Q

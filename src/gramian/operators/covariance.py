@@ -8,7 +8,7 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.operators.centering import Standardization
-from gramian.operators.factor import RowTriangle, add, merge_triangles
+from gramian.operators.factor import RowTriangle, add, columns_of, merge_triangles
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.sources.moments import Moments, measure_moments
@@ -50,6 +50,7 @@ class Covariance(SymmetricOperator):
         self.size = source.n_columns
         self.dtype = FLOAT64
         self.applications = passes
+        self.error = moments.error + eps_of(FLOAT64)
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs'(Xs V): float32 products, summed in float64, when ``accuracy`` allows and rows are float32."""
@@ -72,15 +73,16 @@ class Covariance(SymmetricOperator):
 
     def materialize(self) -> HeldMatrix:
         """Form Xs'Xs; its scaling costs no pass, because a scatter is scaled entry by entry without loss."""
+        if self.moments.scatter is None and self.source.is_sparse:
+            return HeldMatrix(columns_of(self), error=self.error)
         if self.moments.scatter is None:
             self.moments = measure_moments(self.source, center=self.standardization.centered)
             self.applications += 1
-        factor = self.standardization.factor
-        matrix, error = self.moments.scatter, self.moments.error
+            self.error = self.moments.error + eps_of(FLOAT64)
+        factor, matrix = self.standardization.factor, self.moments.scatter
         if factor is not None:
-            scale = from_host(factor, like=matrix)
-            matrix = matrix * scale[:, None] * scale[None, :]
-        return HeldMatrix(matrix, error=error + eps_of(FLOAT64))
+            matrix = matrix * from_host(np.outer(factor, factor), like=matrix)
+        return HeldMatrix(matrix, error=self.error)
 
     def root(self, V: Array) -> HostArray:
         """Return the triangle of Xs V by TSQR: one pass."""

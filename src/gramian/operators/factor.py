@@ -7,7 +7,8 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, namespace_of, to_host
 from gramian.operators.centering import Standardization
-from gramian.sources.rows import Block, ColumnBlock
+from gramian.operators.symmetric import SymmetricOperator
+from gramian.sources.rows import Block, ColumnBlock, ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,21 @@ def taller_triangle(state: HostArray | None, rows: Array) -> HostArray:
 def merge_triangles(left: HostArray, right: HostArray) -> HostArray:
     """Return the triangle of two triangles stacked."""
     return np.asarray(np.linalg.qr(np.vstack([left, right]), mode="r"))
+
+
+def columns_of(operator: SymmetricOperator) -> HostArray:
+    """Return the matrix of an operator by applying it to the unit vectors, some at a time.
+
+    For sparse rows far from the origin: a product corrects for the mean in a term linear in it, where forming X'X
+    first and correcting afterwards would square it. Cost: m / 256 passes.
+    """
+    m = operator.size
+    matrix = np.empty((m, m))
+    for columns in ranges(m, 256):
+        unit = np.zeros((m, columns.stop - columns.start))
+        unit[np.arange(columns.start, columns.stop), np.arange(unit.shape[1])] = 1.0
+        matrix[:, columns] = operator.apply(unit).values
+    return (matrix + matrix.T) / 2
 
 
 def add(left: Any, right: Any) -> Any:

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, namespace_of
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, namespace_of
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
 from gramian.operators.centering import Standardization
-from gramian.operators.factor import ColumnTriangle, add, merge_triangles, taller_triangle
+from gramian.operators.factor import ColumnTriangle, add, columns_of, merge_triangles, taller_triangle
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.sources.moments import SMALL_PROBLEM, Moments
@@ -48,10 +48,11 @@ class Gram(SymmetricOperator):
         self.size = source.n_rows
         self.dtype = FLOAT64
         self.applications = passes
+        self.error = moments.error + eps_of(FLOAT64)
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
-        """Return Xs(Xs'V)."""
-        self.applications += 1
+        """Return Xs(Xs'V): one pass, or two where only rows can be read."""
+        self.applications += 1 if self.source.has_columns else 2
         coarse = self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= 50 * eps_of(FLOAT32)
         dtype = FLOAT32 if coarse else FLOAT64
         V = cast(V, dtype)
@@ -74,16 +75,20 @@ class Gram(SymmetricOperator):
 
     def materialize(self) -> HeldMatrix:
         """Form Xs Xs'."""
+        if self.source.is_sparse and self.moments.is_offset:
+            return HeldMatrix(columns_of(self), error=self.error)
         self.applications += 1
         n = self.size
         if self.source.has_columns:
             small = n * self.source.n_columns <= SMALL_PROBLEM
             fold = _SquareColumns(self.standardization, FLOAT64 if small else self.source.dtype)
             total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * n * n)
-            return HeldMatrix(completed(total.matrix), error=total.error + eps_of(FLOAT64))
+            self.error = total.error + eps_of(FLOAT64)
+            return HeldMatrix(completed(total.matrix), error=self.error)
         fold_pairs = _InnerProducts(self.standardization, n)
         matrix = self.source.reduce_pairs(fold_pairs, add, symmetric=True)
-        return HeldMatrix(completed(matrix), error=4 * eps_of(self.source.dtype))
+        self.error = 4 * eps_of(self.source.dtype)
+        return HeldMatrix(completed(matrix), error=self.error)
 
     def root(self, V: Array) -> HostArray:
         """Return the triangle of Xs'V by TSQR over columns: one pass."""
@@ -104,8 +109,10 @@ class Gram(SymmetricOperator):
     def _transposed_times(self, U: Array) -> Array:
         if not self.source.has_columns:
             return self.source.reduce(_TransposedTimes(self.standardization, U), add)
-        parts = self.source.reduce_columns(_ProjectColumns(self.standardization, U), _join)
-        return namespace_of(U).concat([parts[start] for start in sorted(parts)], axis=0)
+        shape = (self.source.n_columns, U.shape[1])
+        out = namespace_of(U).empty(shape, dtype=U.dtype, **device_of(U))
+        self.source.reduce_columns(_ProjectColumns(self.standardization, U, out), _keep_first)
+        return out
 
     def cost(self, k: int) -> float:
         """Return the operations of a product with ``k`` vectors."""
@@ -156,15 +163,15 @@ class _Times:
 class _ProjectColumns:
     standardization: Standardization
     U: Array
+    out: Array
 
-    def __call__(self, state: dict[int, Array] | None, block: ColumnBlock) -> dict[int, Array]:
-        state = {} if state is None else state
-        state[block.start] = self.standardization.columns(block).T @ self.U
-        return state
+    def __call__(self, _state: None, block: ColumnBlock) -> None:
+        columns = slice(block.start, block.start + block.columns.shape[1])
+        self.out[columns, :] = self.standardization.columns(block).T @ self.U
 
 
-def _join(left: dict[int, Array], right: dict[int, Array]) -> dict[int, Array]:
-    return left | right
+def _keep_first(left: None, _right: None) -> None:
+    return left
 
 
 @dataclass(frozen=True, eq=False)

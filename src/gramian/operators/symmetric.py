@@ -36,13 +36,16 @@ class SymmetricOperator(ABC):
     is_psd : bool
         Whether no eigenvalue is negative.
     applications : int
-        Products made so far; each is at least one pass over the data.
+        Passes over the data made so far; a product is at least one.
+    error : float
+        Rounding in the operator itself, relative to its largest eigenvalue; zero when it is exact as given.
     """
 
     size: int
     dtype: np.dtype[Any]
     is_psd: bool
     applications: int
+    error: float
 
     @abstractmethod
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
@@ -82,9 +85,6 @@ class MatrixLike(SymmetricOperator):
     Attributes
     ----------
     matrix : array (m, m)
-    error : float
-        Rounding made while forming it, relative to its largest eigenvalue.
     """
 
     matrix: Array
-    error: float

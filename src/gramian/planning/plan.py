@@ -97,6 +97,8 @@ class Plan:
     operations : float
     peak_bytes : int
         Memory beyond the rows; never less than what is used.
+    dense_fits : bool
+        Whether a dense solve would fit too, should an iteration end in doubt.
     """
 
     operator: str
@@ -106,6 +108,7 @@ class Plan:
     passes: int
     operations: float
     peak_bytes: int
+    dense_fits: bool = True
 
     def __str__(self) -> str:
         size = "d x d covariance" if self.operator == "covariance" else "n x n Gram matrix"
@@ -132,7 +135,7 @@ def plan_pca(facts: Facts) -> Plan:
         plan = _iterate_on_rows(facts, side)
     if plan.peak_bytes > facts.budget:
         raise _too_large(facts, plan)
-    return plan
+    return replace(plan, dense_fits=_dense_bytes(facts, side, facts.m) <= facts.budget)
 
 
 def plan(
@@ -224,7 +227,8 @@ def _dense(facts: Facts, side: str) -> Plan:
         if m <= DIRECT_SIZE
         else f"because {k:,} of {m:,} pairs are wanted: too many for an iteration to pay"
     )
-    passes = (1 if side == "covariance" else 2) + 1
+    # Moments (with the scatter, or before the Gram matrix and the way back), and one more where digits are repaired.
+    passes = 2 if side == "covariance" else 4
     work = _forming(facts) + solve
     return Plan(side, FORMED, Direct(), why, passes, work, _dense_bytes(facts, side, m))
 
@@ -258,26 +262,34 @@ def _power(facts: Facts, side: str) -> Plan:
 
 def _krylov(facts: Facts) -> Krylov:
     k = facts.wanted
-    return Krylov(tol=facts.tol, block=int(np.clip(k // 4, 8, 32)), basis=10 * (k + OVERSAMPLE))
+    return Krylov(tol=facts.tol, block=int(np.clip(k // 4, 8, 32)), basis=_basis(facts))
+
+
+def _basis(facts: Facts) -> int:
+    """Columns of the basis: ten times what is wanted, within three times (n + d) (k + 10) numbers for both blocks."""
+    wanted = facts.wanted + OVERSAMPLE
+    room = (3 * (facts.n + facts.d) * wanted + 32 * MEGABYTE // 8) // (2 * facts.m)
+    return min(10 * wanted, max(room, 4 * wanted))
 
 
 def _dense_bytes(facts: Facts, side: str, m: int) -> int:
-    """Bytes of a dense way: the matrix, LAPACK's copy, vectors and workspace, and what a pass holds."""
-    matrices = 5 if facts.wanted > m // 3 else 3
-    held = 8 * m * m * matrices
-    vectors = 8 * (facts.n + facts.d) * (facts.wanted + OVERSAMPLE) * (2 if side == "gram" else 1)
-    return held + vectors + _pass_bytes(facts)
+    """Bytes of a dense way: the matrix once or twice a worker, LAPACK's copy and workspace, vectors, and a pass."""
+    k = facts.wanted
+    matrices = 5 if k > m // 3 else 4
+    vectors = 8 * (facts.d if side == "covariance" else 2 * facts.d + facts.n) * (k + OVERSAMPLE)
+    return 8 * m * m * matrices + 2 * vectors + _pass_bytes(facts)
 
 
 def _basis_bytes(facts: Facts, m: int) -> int:
     k = facts.wanted
-    return 8 * (2 * m * 10 * (k + OVERSAMPLE) + 2 * (facts.n + facts.d) * (k + OVERSAMPLE))
+    return 8 * (2 * m * _basis(facts) + 5 * m * (k + OVERSAMPLE) + 2 * facts.d * (k + OVERSAMPLE))
 
 
 def _pass_bytes(facts: Facts) -> int:
-    """Bytes that a pass holds: a few blocks a worker, and half of a sparse block's entries once more."""
-    blocks = min(4 * 32 * MEGABYTE, 4 * 8 * facts.entries) * max(1, cores() // 2)
-    return blocks + (facts.entries * 16 if facts.sparse else 0) + MEGABYTE
+    """Bytes that a pass holds: a block and a copy of it a worker; five numbers an entry of sparse rows."""
+    if facts.sparse:
+        return 40 * facts.entries + 4 * MEGABYTE
+    return min(2 * 16 * MEGABYTE, 2 * 8 * facts.entries) * cores() + 4 * MEGABYTE
 
 
 def _too_large(facts: Facts, plan: Plan) -> MemoryBudgetError:

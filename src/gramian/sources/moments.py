@@ -71,6 +71,11 @@ class Moments:
     error: float = 0.0
     lost: float = 0.0
 
+    @property
+    def is_offset(self) -> bool:
+        """Whether the mean is so far from the origin, beside the spread, that squaring it costs eight digits."""
+        return bool(self.weight * float(self.mean @ self.mean) > 1e4 * float(self.squares.sum()))
+
     def merge(self, other: "Moments") -> "Moments":
         """Return the moments of both sets of rows together (Chan, Golub and LeVeque, 1979, eq. 2.1)."""
         weight = self.weight + other.weight
@@ -112,8 +117,10 @@ def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = T
     moments, far = _pass(source, shift, scatter=scatter, center=center)
     if not np.isfinite(moments.mean if center else moments.squares).all():
         require_finite(source)
-    if far and center and not source.is_sparse:
-        moments, _ = _pass(source, moments.mean, scatter=scatter, center=True)
+    if far and center:
+        # Sparse rows cannot be shifted without filling them: their squares are summed again about the mean, their
+        # scatter is left to products, whose correction is linear in the mean.
+        moments, _ = _pass(source, moments.mean, scatter=scatter and not source.is_sparse, center=True)
     return moments
 
 
@@ -192,13 +199,18 @@ class _Fold:
         return np.subtract(rows, shift, out=buffer[: len(rows)]), buffer
 
     def _sparse(self, state: _Sums | None, block: Block) -> _Sums:
-        rows = block.rows
-        weighted = rows if block.weights is None else rows.multiply(block.weights[:, None]).tocsr()
-        first = np.asarray(weighted.sum(axis=0, dtype=FLOAT64)).ravel()
-        products = rows.data.astype(FLOAT64) * weighted.data
-        second = np.bincount(rows.indices, weights=products, minlength=rows.shape[1])
+        rows, w = block.rows, block.weights
+        each = np.ones(len(rows.data)) if w is None else np.repeat(w, np.diff(rows.indptr))
+        weight = float(rows.shape[0]) if w is None else float(w.sum())
+        # Absent entries are zeros, -shift after shifting: counted by the weight that each column does not store.
+        absent = weight - np.bincount(rows.indices, weights=each, minlength=rows.shape[1])
+        shifted = rows.data.astype(FLOAT64) - self.shift[rows.indices]
+        first = np.bincount(rows.indices, weights=each * shifted, minlength=rows.shape[1]) - absent * self.shift
+        second = np.bincount(rows.indices, weights=each * shifted**2, minlength=rows.shape[1])
+        second += absent * self.shift**2
         if not self.scatter:
             return _Sums(0.0, first, second, None)
+        weighted = rows if w is None else rows.multiply(w[:, None]).tocsr()
         square = SquareSum((rows.T @ weighted).toarray(order="F").astype(FLOAT64), 4 * eps_of(rows.dtype))
         if state is not None and state.squares is not None:
             square = merge_squares(state.squares, square)
