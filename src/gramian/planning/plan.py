@@ -275,9 +275,12 @@ def _basis(facts: Facts) -> int:
 def _dense_bytes(facts: Facts, side: str, m: int) -> int:
     """Bytes of a dense way: the matrix once or twice a worker, LAPACK's copy and workspace, vectors, and a pass."""
     k = facts.wanted
-    matrices = 5 if k > m // 3 else 4
-    vectors = 8 * (facts.d if side == "covariance" else 2 * facts.d + facts.n) * (k + OVERSAMPLE)
-    return 8 * m * m * matrices + 2 * vectors + _pass_bytes(facts)
+    matrices = 8 * m * m * (5 if k > m // 3 else 4)
+    vectors = 16 * (facts.d if side == "covariance" else 2 * facts.d + facts.n) * (k + OVERSAMPLE)
+    if facts.sparse and side == "gram":
+        # The entries are summed before the matrix is there.
+        return max(matrices + vectors, _pass_bytes(facts))
+    return matrices + vectors + _pass_bytes(facts)
 
 
 def _basis_bytes(facts: Facts, m: int) -> int:
