@@ -21,7 +21,7 @@ from gramian.eigen.orthonormal import orthonormalized, rotated
 from gramian.eigen.pairs import EigenPairs, EigenSolver, Probe
 from gramian.operators.symmetric import SymmetricOperator
 
-SEARCH_COLUMNS = 8
+SEARCH_COLUMNS = 4
 """Gaussian columns, at least, of the random search that follows convergence."""
 
 SEARCH_STEPS = 5
@@ -136,16 +136,16 @@ class _Iteration:
         self._extend(new)
         self.error = product.error
         self.probe = self.probe._replace(steps=self.probe.steps + 1)
-        self._ritz_when_due()
+        self._plan_next(new)
+        self._look_when_due(new)
         if self.accuracy is not None and self._coarse_is_spent():
             self.accuracy = None
             if self.error > self.tol / 10:
                 self._refine()
-                return
-        if self._has_settled():
+        elif self._has_settled():
             self._begin_search()
-        elif not self.finished():
-            self._plan_next(new)
+        elif self.searching and self._met() < self.k:
+            self._leave_search()
 
     def finished(self) -> bool:
         """Tell whether every wanted pair meets the tolerance by full-precision products."""
@@ -196,14 +196,21 @@ class _Iteration:
         self.T[new, : new.start] = part[: new.start].T
         self.T[new, new] = (part[new.start :] + part[new.start :].T) / 2
 
-    def _ritz_when_due(self) -> None:
-        """Look at the Ritz pairs when the basis is full, and before that no more often than pays.
+    def _look_when_due(self, last: slice) -> None:
+        """Measure residuals when an estimate says that they are small, and always in a search.
 
-        A look costs a dense eigenproblem of the basis, about 20 p^3 operations; a product may cost less.
+        What the last product adds to the basis, P R, is all that A Q has outside Q, so the residual of a Ritz pair with
+        coordinates s is about |R s_last|: a small eigenproblem tells it without touching a long vector.
         """
-        pays = min(6, max(1, round(20.0 * self.columns**3 / self.operator.cost(self.block))))
-        full = self.columns + self.block > self.basis or self.columns == self.operator.size
-        if full or self.searching or self.probe.steps % pays == 0:
+        if self.columns < self.k:
+            return
+        if self.searching or self.columns == self.operator.size:
+            self._look()
+            return
+        values, rotation = np.linalg.eigh(self.T[: self.columns, : self.columns])
+        estimate = np.linalg.norm(self.coupling @ rotation[last, -self.k :], axis=0)
+        accuracy = self.tol if self.accuracy is None else max(4 * self.error, self.tol)
+        if float(estimate.max()) <= 2 * accuracy * abs(float(values[-1])):
             self._look()
 
     def _look(self) -> None:
@@ -230,7 +237,7 @@ class _Iteration:
 
     def _coarse_is_spent(self) -> bool:
         """Tell whether residuals have reached what coarse products can tell."""
-        if len(self.values) < self.k:
+        if len(self.rotation) != self.columns or len(self.values) < self.k:
             return False
         worst = float(np.max(self.residuals))
         # A product whose error is worse than it says would hold the residual up for ever.
@@ -257,15 +264,19 @@ class _Iteration:
 
     def _plan_next(self, last: slice) -> None:
         """Take what the last product adds to the basis as the next directions."""
-        block = self.W[:, last]
-        if self.searching and self._met() < self.k:
-            self.searching, self.next_seen = False, -np.inf
-            block = _beside(self.difference, block)
-        self.pending = orthonormalized(block, self.Q[:, : self.columns])
-        if self.pending.shape[1] == 0:
-            self.pending = orthonormalized(self._gaussian(self.block), self.Q[:, : self.columns])
-        room = self.operator.size - self.columns
-        self.pending = self.pending[:, : max(room, 1)]
+        Q, block = self.Q[:, : self.columns], self.W[:, last]
+        # T holds Q'W already, so the first of the two projections costs one product instead of two.
+        left = block - rotated(Q, self.T[: self.columns, last])
+        self.pending = orthonormalized(left, Q, before=block)
+        self.coupling = to_host(self.pending.T @ block)
+        if self.pending.shape[1] == 0 and self.columns < self.operator.size:
+            self.pending = orthonormalized(self._gaussian(self.block), Q)
+        self.pending = self.pending[:, : max(self.operator.size - self.columns, 0)]
+
+    def _leave_search(self) -> None:
+        """Go on: the search has found something above the pairs, whose residuals are new directions too."""
+        self.searching, self.next_seen = False, -np.inf
+        self.pending = orthonormalized(_beside(self.difference, self.pending), self.Q[:, : self.columns])
 
     def _restart(self) -> None:
         """Cut the basis back to the best Ritz vectors."""

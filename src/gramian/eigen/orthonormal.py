@@ -8,28 +8,35 @@ CHOLESKY_FLOOR = 1e-4
 """Smallest eigenvalue of the inner products of unit columns at which Cholesky still loses few digits."""
 
 
-def orthonormalized(block: Array, basis: Array | None = None, *, drop: float = 1e-10) -> Array:
+def orthonormalized(
+    block: Array, basis: Array | None = None, *, before: Array | None = None, drop: float = 1e-10
+) -> Array:
     """Return an orthonormal basis of what ``block`` adds to ``basis``; columns that add nothing are dropped.
 
     Computes  Q of  (I - B B')^2 block = Q R. Twice is enough: a second projection brings the loss of orthogonality back
     to rounding (Giraud, Langou, Rozloznik and van den Eshof, 2005, doi:10.1007/s00211-005-0615-4). A column counts as
-    adding nothing when less than ``drop`` of it is left.
+    adding nothing when less than ``drop`` of it is left. ``before`` is given when the first projection has been made:
+    it is the block as it was then.
 
     Cost: 4 m p b + 2 m b^2 operations, twice, for p columns in the basis.
     """
-    xp = namespace_of(block)
-    for _ in range(2):
-        norms = xp.sum(block * block, axis=0) ** 0.5
-        if basis is not None and basis.shape[1] > 0:
+    for first in (True, False):
+        norms = _norms(block if before is None or not first else before)
+        if basis is not None and basis.shape[1] > 0 and not (first and before is not None):
             block = block - basis @ (basis.T @ block)
-        left = to_host(xp.sum(block * block, axis=0) ** 0.5)
-        keep = left > drop * np.maximum(to_host(norms), np.finfo(float).tiny)
+        keep = _norms(block) > drop * np.maximum(norms, np.finfo(float).tiny)
         if not keep.all():
             block = block[:, from_host(np.flatnonzero(keep), like=block)]
         if block.shape[1] == 0:
             return block
         block = _independent(block, drop)
     return block
+
+
+def _norms(block: Array) -> HostArray:
+    if isinstance(block, np.ndarray):
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", block, block)))
+    return to_host(namespace_of(block).sum(block * block, axis=0) ** 0.5)
 
 
 def _independent(block: Array, drop: float) -> Array:
@@ -40,7 +47,7 @@ def _independent(block: Array, drop: float) -> Array:
     through Householder.
     """
     xp = namespace_of(block)
-    block = block / xp.sum(block * block, axis=0) ** 0.5
+    block = block / from_host(_norms(block), like=block)
     inner = to_host(block.T @ block)
     if np.linalg.eigvalsh(inner)[0] > CHOLESKY_FLOOR:
         inverse = np.linalg.inv(np.linalg.cholesky(inner)).T

@@ -261,8 +261,9 @@ def _power(facts: Facts, side: str) -> Plan:
 
 
 def _krylov(facts: Facts) -> Krylov:
-    k = facts.wanted
-    return Krylov(tol=facts.tol, block=int(np.clip(k // 4, 8, 32)), basis=_basis(facts))
+    # A sparse product costs the same a column however many there are, and narrow blocks need fewer columns in all.
+    block = 4 if facts.sparse else int(np.clip(facts.wanted // 4, 8, 32))
+    return Krylov(tol=facts.tol, block=block, basis=_basis(facts))
 
 
 def _basis(facts: Facts) -> int:
