@@ -6,6 +6,7 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input install -q
 
 # For the tests that follow torch tensors through the core. `make test TORCH=` leaves it out; those tests then
 # skip and say why. It is never installed for a user, nor for the demo.
@@ -25,7 +26,7 @@ help:  ## List the commands.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.ready-demo  ## Run PCA on a table of wines and write a page to look at.
-	$(BIN)/python examples/demo.py
+	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run every test, the doctests and the examples.
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
@@ -55,26 +56,27 @@ clean:  ## Remove what these commands made, the environment too.
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed, and $(PYTHON) is `$(PYTHON) --version`. Try: make PYTHON=python3.12 ..."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "Making an environment in $(VENV); the first time takes a minute."
+	@$(PYTHON) -m venv $(VENV)
 
 # pip learned dependency groups in 25.1; the one that comes with Python may be older.
 $(VENV)/.ready-pip: | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@$(PIP) --upgrade 'pip>=25.1'
 	@touch $@
 
 $(VENV)/.ready-demo: pyproject.toml | $(VENV)/.ready-pip
-	$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	@$(PIP) --editable '.[plot]'
 	@touch $@
 
 $(VENV)/.ready-dev: pyproject.toml | $(VENV)/.ready-pip
-	$(BIN)/python -m pip install --quiet --editable '.[plot]' --group dev
+	@$(PIP) --editable '.[plot]' --group dev
 	@touch $@ $(VENV)/.ready-demo
 
 $(VENV)/.ready-bench: pyproject.toml | $(VENV)/.ready-pip
-	$(BIN)/python -m pip install --quiet --editable '.[plot]' --group bench
+	@$(PIP) --editable '.[plot]' --group bench
 	@touch $@
 
 $(VENV)/.ready-torch: | $(VENV)/.ready-pip
-	@if [ -n "$(TORCH)" ]; then $(BIN)/python -m pip install --quiet '$(TORCH)' || \
+	@if [ -n "$(TORCH)" ]; then $(PIP) '$(TORCH)' || \
 	  echo "$(TORCH) could not be installed; the tests that need it will be skipped."; fi
 	@touch $@

@@ -139,12 +139,17 @@ def rules_section(fitted: Fitted) -> Section:
 def certificate_section(fitted: Fitted) -> Section:
     """How far the numbers can be from the truth."""
     view = certificate_table(fitted.model)
-    table = Table(view.header, view.rows, numeric=frozenset({1, 2, 3, 4}))
+    table = Table(view.header, view.rows, numeric=frozenset({1, 2, 3, 4}), cut=fitted.chosen)
+    words = (
+        f"{certificate_words(view)} This is about arithmetic alone: how much other wines would change the "
+        "numbers is another question."
+    )
     caption = (
         "A true variance differs from the one shown by at most 'variance within'; the sine of the angle "
-        "between a component and the true one is at most 'angle within'."
+        "between a component and the true one is at most 'angle within'. "
+        "Dimmed: components that are not kept."
     )
-    return Section("How sure this is", (certificate_words(view),), table=table, caption=caption, wide=True)
+    return Section("How sure this is", (words,), table=table, caption=caption, wide=True)
 
 
 def plan_section(fitted: Fitted) -> Section:
@@ -165,7 +170,7 @@ def main(target: Path) -> None:
             (f"{model.n_rows:,} x {model.n_columns}", "wines x measurements"),
             (str(fitted.chosen), "components kept"),
             (f"{scree_of(model, chosen=fitted.chosen).kept:.0%}", "of the variance in them"),
-            (certificate_table(model).value_bound, "off by at most, any variance"),
+            (certificate_table(model).value_bound, "largest possible arithmetic error of a variance"),
         ),
         sections=(
             scores_section(fitted),
@@ -178,8 +183,8 @@ def main(target: Path) -> None:
         ),
         footer=f"Made by Gramian {__version__} from the wine table that comes with scikit-learn.",
     )
-    print(*words, sep="\n")
-    print(f"\nThe page: {write_page(page, target).resolve()}")
+    print(words[0])
+    print(f"The page: {write_page(page, target).resolve()}")
 
 
 if __name__ == "__main__":

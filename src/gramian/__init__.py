@@ -10,13 +10,13 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from gramian.estimators import PCA, IncrementalPCA, TruncatedSVD
-    from gramian.planning.plan import plan
+    from gramian.models.planned import plan
 
 _HOMES = {
     "PCA": "gramian.estimators",
     "IncrementalPCA": "gramian.estimators",
     "TruncatedSVD": "gramian.estimators",
-    "plan": "gramian.planning.plan",
+    "plan": "gramian.models.planned",
 }
 
 __all__ = ["PCA", "IncrementalPCA", "TruncatedSVD", "__version__", "plan"]
@@ -24,6 +24,8 @@ __all__ = ["PCA", "IncrementalPCA", "TruncatedSVD", "__version__", "plan"]
 
 def __getattr__(name: str) -> Any:
     """Fetch a public name from its home the first time it is asked for."""
+    if name == "choosing":
+        return import_module("gramian.choosing")
     if name not in _HOMES:
         message = f"module 'gramian' has no attribute {name!r}"
         raise AttributeError(message)

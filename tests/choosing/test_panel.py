@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from gramian.choosing import panel
+from gramian.choosing import Panel, panel
+from gramian.choosing.verdict import Verdict
 from gramian.sources.dense import DenseRows
 from tests.choosing.designs import fitted, planted
 
@@ -63,3 +64,23 @@ def test_the_smallest_tables_have_a_panel(shape):
     """Rules that cannot answer refuse, the others do, and nothing fails."""
     small = fitted(np.random.default_rng(0).standard_normal(shape))
     assert panel(small.variances, DenseRows(small.X), **small.shape).n_components == 1
+
+
+def test_rows_may_be_an_array(fit):
+    """An array in place of a source gives the same panel."""
+    given, opened = (panel(fit.variances, rows, **fit.shape) for rows in (fit.X, DenseRows(fit.X)))
+    assert given.counts == opened.counts
+    assert "cross-validation" in given.counts
+
+
+@pytest.mark.parametrize(
+    "counts, said",
+    [
+        ((2, 2, 3), "Of the 2 other rules, 1 says the same as auto and 1 differs by one."),
+        ((2, 5), "Of the 1 other rule, 0 say the same as auto and 0 differ by one."),
+        ((2, 1, 2, 2, 3), "Of the 4 other rules, 2 say the same as auto and 2 differ by one."),
+    ],
+)
+def test_agreement_has_the_verb_that_fits_its_number(counts, said):
+    """One rule says and differs; several, or none, say and differ."""
+    assert Panel(tuple(Verdict(str(i), k, "") for i, k in enumerate(counts)), ()).agreement == said

@@ -87,3 +87,12 @@ def test_solvers_are_values():
     assert Krylov(tol=1e-8) == Krylov(tol=1e-8) != Krylov(tol=1e-9)
     assert "tol=1e-08" in repr(Krylov(tol=1e-8))
     assert len({Direct(), Direct(), Power()}) == 2
+
+
+def test_low_rank_leaves_no_rounding_in_the_basis():
+    """When a small space is exhausted, directions that are rounding alone are dropped, whatever the start."""
+    A, _ = symmetric_with_spectrum(np.concatenate([[3.0, 2.7, 1.4, 0.5], np.zeros(12)]), seed=0)
+    for seed in range(200):
+        pairs = Krylov(block=4, basis=40).solve(HeldMatrix(A), 3, seed=seed)
+        np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(3), atol=1e-10)
+        np.testing.assert_allclose(pairs.values, [3.0, 2.7, 1.4], atol=1e-9)

@@ -87,3 +87,9 @@ def test_wide_rows_need_no_square_matrix(monkeypatch):
         np.testing.assert_allclose(batches.explained_variance_, reference.explained_variance_, rtol=0.05)
     with pytest.warns(PrecisionWarning, match="are kept between batches"):
         assert ipca.partial_fit(rows).components_.shape == (2, 50)
+
+
+def test_batch_size_is_kept_by_fit_alone(X):
+    """``batch_size_`` is a field of ``fit``; batches that a person makes have no size to report."""
+    assert IncrementalPCA(2).fit(X).batch_size_ == 5 * X.shape[1]
+    assert not hasattr(IncrementalPCA(2).partial_fit(X), "batch_size_")

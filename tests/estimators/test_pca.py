@@ -259,3 +259,11 @@ def test_certificate_and_plan_print(X):
     assert "proved" in str(pca.certificate_)
     assert len(pca.certificate_.lines) == 3
     assert str(pca.plan_)
+
+
+@pytest.mark.parametrize("learn", [PCA.fit, PCA.partial_fit])
+def test_verdict_says_how_the_number_was_chosen(X, learn):
+    """A number that was given needs no words; one that was chosen has them, after batches too."""
+    assert learn(PCA(2), X).verdict_ == ""
+    assert "0.9 of the variance" in learn(PCA(0.9), X).verdict_
+    assert learn(PCA("auto"), X).verdict_

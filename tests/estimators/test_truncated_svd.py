@@ -49,3 +49,23 @@ def test_a_failed_fit_keeps_the_model(X):
     with pytest.raises(ValueError, match="NaN"):
         svd.fit(np.full((9, 6), np.nan))
     assert svd.components_ is before
+
+
+@pytest.mark.parametrize("rows", [40, 1])
+def test_certificate_is_of_squared_singular_values(X, rows):
+    """Values of the certificate are squared singular values, and its bounds hold against an exact SVD."""
+    k = min(rows, 3)
+    svd = TruncatedSVD(k).fit(X[:rows])
+    exact = np.linalg.svd(X[:rows], compute_uv=False)[:k] ** 2
+    for line, value, true in zip(svd.certificate_.lines, svd.singular_values_**2, exact, strict=True):
+        np.testing.assert_allclose(line.value, value, rtol=1e-12)
+        assert abs(line.value - true) <= line.value_bound + 1e-14 * true
+        assert line.value_bound < 1e-9 * exact[0]
+
+
+def test_advice_names_another_algorithm_only_where_it_helps(X):
+    """With 'arpack' one more component is to be had from 'randomized'; with 'randomized' it is not."""
+    with pytest.raises(ParameterError, match=r"up to 5, or algorithm='randomized'\."):
+        TruncatedSVD(6, algorithm="arpack").fit(X)
+    with pytest.raises(ParameterError, match=r"Pass an integer up to 6\.$"):
+        TruncatedSVD(7).fit(X)

@@ -9,12 +9,9 @@ from gramian.eigen import Direct, Krylov, Power
 from gramian.errors import MemoryBudgetError
 
 
-class Shape:
-    """Only what a plan looks at."""
-
-    def __init__(self, n, d, dtype="float64"):
-        self.shape = (n, d)
-        self.dtype = np.dtype(dtype)
+def shape(n, d, dtype="float64"):
+    """Rows of which only the shape and type are there: one number, seen n d times."""
+    return np.broadcast_to(np.zeros(1, dtype), (n, d))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +27,7 @@ class Shape:
 )
 def test_each_shape_has_its_way(n, d, k, operator, held, solver):
     """The smaller side is solved; dense where that is cheap, iterated where it is not, formed only where it pays."""
-    chosen = plan(Shape(n, d), k)
+    chosen = plan(shape(n, d), k)
     assert (chosen.operator, chosen.held, type(chosen.solver)) == (operator, held, solver)
     assert chosen.reason.startswith("because")
 
@@ -45,14 +42,14 @@ def test_sparse_rows_are_iterated_on_and_never_formed_when_wide():
 def test_work_beyond_the_budget_is_refused_before_it_starts():
     """The sentence gives both sizes and what to do, and the exception carries them."""
     X = np.zeros((3000, 3000))
-    with pytest.raises(MemoryBudgetError, match=r"needs .* GB .* memory_budget is 0.00 GB. Ask for fewer") as error:
+    with pytest.raises(MemoryBudgetError, match=r"needs .* MB .* memory_budget is 1 MB. Ask for fewer") as error:
         PCA(memory_budget=1_000_000).fit(X)
     assert error.value.needed > error.value.budget == 1_000_000
 
 
 def test_a_small_budget_turns_a_formed_matrix_into_passes():
     """Where forming does not fit, the same rows are applied instead."""
-    roomy, tight = plan(Shape(4000, 4000), 5), plan(Shape(4000, 4000), 5, memory_budget=300_000_000)
+    roomy, tight = plan(shape(4000, 4000), 5), plan(shape(4000, 4000), 5, memory_budget=300_000_000)
     assert roomy.held
     assert not tight.held
     assert tight.peak_bytes <= 300_000_000
@@ -60,11 +57,28 @@ def test_a_small_budget_turns_a_formed_matrix_into_passes():
 
 def test_a_plan_reads_as_a_sentence():
     """Method, matrix, reason and price."""
-    words = str(plan(Shape(200, 5000), 10))
+    words = str(plan(shape(200, 5000), 10))
     assert "Direct on the n x n Gram matrix (formed), because" in words
     assert "MB beyond the rows" in words
 
 
 def test_the_plan_is_a_pure_function_of_its_facts():
     """The same facts give the same plan."""
-    assert plan(Shape(500, 70), 3) == plan(Shape(500, 70), 3)
+    assert plan(shape(500, 70), 3) == plan(shape(500, 70), 3)
+
+
+@pytest.mark.parametrize("n_components", ["auto", "mle", 0.95, None, 7])
+def test_a_plan_takes_what_a_fit_takes(n_components):
+    """Every way of asking for components is planned as it is fitted."""
+    X = np.random.default_rng(0).standard_normal((40, 12))
+    chosen = plan(X, n_components)
+    assert chosen == PCA(n_components).fit(X).plan_
+
+
+def test_an_unknown_solver_and_too_many_components_are_refused():
+    """A plan refuses what a fit refuses."""
+    X = np.zeros((10, 4))
+    with pytest.raises(ValueError, match="svd_solver='foo' is not one of auto"):
+        plan(X, svd_solver="foo")
+    with pytest.raises(ValueError, match="n_components=5 is not a number of components between 0 and"):
+        plan(X, 5)

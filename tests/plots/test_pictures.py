@@ -7,7 +7,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from gramian.plots import COLORS, MARKERS, blank_axes, plot_loadings, plot_scores, plot_scree, to_svg
-from gramian.plots.palette import KEPT, MUTED, color_of, marker_of
+from gramian.plots.palette import FALLING, KEPT, MUTED, RISING, color_of, marker_of
 from gramian.views.loadings import ColumnWeight
 from gramian.views.scores import ScoreGroup, ScoresMap
 from gramian.views.scree import Scree
@@ -143,3 +143,20 @@ def test_same_picture_gives_the_same_bytes():
     """Drawing twice gives one text, so a page changes only when the numbers do."""
     first, second = (to_svg(plot_scree(scree(), ax=blank_axes()), description="x") for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("k", [1, 3, 13, 15])
+def test_every_one_of_few_components_is_numbered(k):
+    """Up to fifteen bars, each has its number under it."""
+    ax = plot_scree(scree(k, 1), ax=blank_axes())
+    assert ax.get_xticks().tolist() == list(range(1, k + 1))
+
+
+def test_signs_have_colors_that_no_group_has():
+    """Bars of loadings are in two colors, neither of them a group's, and both follow the page."""
+    columns = [ColumnWeight("a", 0.8, 0.64), ColumnWeight("b", -0.6, 0.36)]
+    ax = plot_loadings(columns, ax=blank_axes())
+    colors = [to_hex(bar.get_facecolor()).upper() for bar in ax.patches]
+    assert colors == [RISING, FALLING]
+    assert not {RISING, FALLING} & {*COLORS, MUTED}
+    assert all(f"var({name}" in to_svg(ax, description="x") for name in ("--rising", "--falling"))

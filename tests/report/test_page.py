@@ -103,3 +103,12 @@ def test_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
         write_page(Page("new"), target)
     assert "<h1>old</h1>" in target.read_text(encoding="utf-8")
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_rows_behind_the_cut_are_marked():
+    """Rows from the cut on carry a class that dims them; without a cut none does."""
+    rows = (("1",), ("2",), ("3",))
+    texts = [render(Page("t", sections=(Section("s", table=Table(("a",), rows, cut=cut)),))) for cut in (2, None)]
+    assert texts[0].count('<tr class="beyond">') == 1
+    assert '<tr class="beyond"><td class="text">3</td>' in texts[0]
+    assert '<tr class="beyond">' not in texts[1]

@@ -14,9 +14,9 @@ from gramian.choosing.gavish_donoho import gavish_donoho
 from gramian.choosing.minka import minka
 from gramian.choosing.parallel import parallel_verdict, weigh
 from gramian.choosing.share import share_of_variance
-from gramian.choosing.verdict import Verdict
+from gramian.choosing.verdict import Verdict, counted
 from gramian.errors import ParameterError
-from gramian.sources.rows import RowSource
+from gramian.sources.opening import as_source
 
 WIDTH = 100
 """Columns of the printed table."""
@@ -67,11 +67,9 @@ class Panel:
     def agreement(self) -> str:
         """How many of the other rules say the same as the automatic choice, in a sentence."""
         apart = [abs(v.n_components - self.n_components) for v in self.verdicts[1:]]
-        rules = "rule" if len(apart) == 1 else "rules"
-        return (
-            f"Of the {len(apart)} other {rules}, {apart.count(0)} say the same as auto "
-            f"and {apart.count(1)} differ by one."
-        )
+        same = counted(apart.count(0), "says", "say")
+        near = counted(apart.count(1), "differs", "differ")
+        return f"Of the {counted(len(apart), 'other rule')}, {same} the same as auto and {near} by one."
 
     def __str__(self) -> str:
         rows = [(v.rule, str(v.n_components), v.reason) for v in self.verdicts]
@@ -87,7 +85,7 @@ class Panel:
 
 def panel(
     variances: Any,
-    source: RowSource | None = None,
+    source: Any | None = None,
     *,
     n_rows: float,
     n_columns: int,
@@ -102,7 +100,8 @@ def panel(
     """Ask every rule how many components to keep.
 
     Cost: that of the automatic choice and, with rows, of cross-validation: about a second at 10,000 x 500 and
-    above. Parameters are those of :func:`~gramian.choosing.choose_automatically`, and ``share``.
+    above. Parameters are those of :func:`~gramian.choosing.choose_automatically`, and ``share``; ``source`` may
+    also be the rows themselves, an array, sparse array or table (n, d).
     A rule that cannot answer (Minka's needs the complete spectrum, cross-validation needs rows) says so.
 
     Examples
@@ -117,11 +116,11 @@ def panel(
     gcv                         2  With 2 components, the estimated error is least, ...
     share                       5  The first 5 components hold 100.0% of the variance, ...
     cross-validation            -  This rule looks at rows and has none. Pass source=.
-    Of the 6 other rules, 4 say the same as auto and 1 differ by one.
+    Of the 6 other rules, 4 say the same as auto and 1 differs by one.
     """
     facts = gather_facts(
         variances,
-        source,
+        None if source is None else as_source(source),
         n_rows=n_rows,
         n_columns=n_columns,
         total_variance=total_variance,

@@ -59,7 +59,8 @@ class CertificateLine:
     failure_probability : float
         Chance that a larger eigenvalue was missed: 0 when proved, nan when nothing is claimed.
     tie : bool
-        Whether the nearest other eigenvalue cannot be told from this one; compare subspaces, not vectors.
+        Whether the nearest other eigenvalue cannot be told from this one; compare subspaces, not vectors. A gap that
+        is not known (0, with an angle bound of inf) is not a tie.
     """
 
     index: int
@@ -214,15 +215,17 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
     met = _independent(pairs) & (residuals <= max(tol, 64 * EPS * np.sqrt(operator.size)) * top)
     grades = tuple(grade if ok else "rejected" for grade, ok in zip(grades, met, strict=True))
     gaps = _gaps(values, bounds, next_bound)
+    unknown = np.zeros(len(values), dtype=bool)
+    unknown[-1:] = next_bound is None and len(values) < operator.size
     return Certificate(
         values=values,
         residuals=residuals,
         bounds=bounds,
-        gaps=np.maximum(gaps, 0.0),
+        gaps=np.where(unknown, 0.0, np.maximum(gaps, 0.0)),
         grades=grades,
-        gap_grades=_gap_grades(grades, next_bound, pairs),
+        gap_grades=_gap_grades(operator, grades, next_bound, pairs),
         failure_probabilities=chances,
-        ties=gaps <= bounds,
+        ties=(gaps <= bounds) & ~unknown,
         missed_bound=_left_over(operator, values) + float(bounds.max(initial=0.0)),
         rounding=(8 + 4 * float(np.sqrt(operator.size))) * EPS * top + rounding_of(operator, values),
         note=f"{pairs.stopped}; {effort(operator, pairs.applications)}",
@@ -297,7 +300,7 @@ def _cluster_norms(values: HostArray, residuals: HostArray) -> HostArray:
 def _rank(
     operator: SymmetricOperator, pairs: EigenPairs, bounds: HostArray
 ) -> tuple[float | None, tuple[str, ...], HostArray]:
-    """Grade the claim that no larger eigenvalue was missed; also bound eigenvalue k + 1 from above."""
+    """Grade the claim that no larger eigenvalue was missed; also bound, or estimate, eigenvalue k + 1."""
     k = len(pairs.values)
     if pairs.complete:
         return pairs.next_value, ("proved",) * k, np.zeros(k)
@@ -319,10 +322,20 @@ def _rank_by_inertia(
         if none_above(operator.matrix, pairs.values, pairs.vectors, between):
             return between, ("proved",) * k, np.zeros(k)
     if none_above(operator.matrix, pairs.values, pairs.vectors, last + margin):
-        return last + margin, ("proved",) * k, np.zeros(k)
+        return _proved_level(operator, pairs, last, margin), ("proved",) * k, np.zeros(k)
     proved = _count_above_missed(operator, pairs, margin)
     grades = ("proved",) * proved + ("rejected",) * (k - proved)
     return None, grades, np.where(np.arange(k) < proved, 0.0, np.nan)
+
+
+def _proved_level(operator: MatrixLike, pairs: EigenPairs, last: float, margin: float) -> float:
+    """Return a level, as far below the last pair as a few tries find, that no other eigenvalue exceeds."""
+    if pairs.next_value is None:
+        for share in (0.5, 0.1, 0.01, 1e-4):
+            level = last - share * abs(last)
+            if level > margin and none_above(operator.matrix, pairs.values, pairs.vectors, level):
+                return level
+    return last + margin
 
 
 def _count_above_missed(operator: MatrixLike, pairs: EigenPairs, margin: float) -> int:
@@ -364,12 +377,15 @@ def _gaps(values: HostArray, bounds: HostArray, next_bound: float | None) -> Hos
     if next_bound is not None and k:
         gaps = np.minimum(gaps, values - next_bound)
     elif k:
-        gaps[-1] = min(gaps[-1], abs(values[-1])) if k > 1 else gaps[-1]
+        # All pairs of the smaller side: the other side of the same problem has zeros besides.
+        gaps[-1] = min(gaps[-1], abs(values[-1]))
     return gaps
 
 
-def _gap_grades(grades: tuple[str, ...], next_bound: float | None, pairs: EigenPairs) -> tuple[str, ...]:
-    """Grade the gaps: a gap is no better known than the claim that nothing lies in it."""
-    if next_bound is None and not pairs.complete:
-        return tuple("conditional" for _ in grades)
-    return grades
+def _gap_grades(
+    operator: SymmetricOperator, grades: tuple[str, ...], next_bound: float | None, pairs: EigenPairs
+) -> tuple[str, ...]:
+    """Grade the gaps: as well known as the pairs where the matrix is held, else resting on estimates from below."""
+    if pairs.complete or (isinstance(operator, MatrixLike) and next_bound is not None):
+        return grades
+    return tuple("conditional" for _ in grades)

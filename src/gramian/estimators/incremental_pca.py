@@ -43,8 +43,8 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
     copy : bool, default=True
         Accepted as scikit-learn's; rows are never written to.
     batch_size : int or None, default=None
-        Kept as ``batch_size_`` (None: 5 d). Rows are read in blocks that suit the machine; the answer does not
-        depend on it.
+        Kept by ``fit`` as ``batch_size_`` (None: 5 d). Rows are read in blocks that suit the machine; the answer does
+        not depend on it.
 
     Attributes
     ----------
@@ -53,7 +53,9 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
     mean_, var_ : array (d,)
         Mean and variance of each column (divided by n).
     noise_variance_ : float
-    n_components_, n_samples_seen_, batch_size_, n_features_in_ : int
+    n_components_, n_samples_seen_, n_features_in_ : int
+    batch_size_ : int
+        Only after ``fit``; ``partial_fit`` has no batches to choose.
     feature_names_in_ : array (d,)
         Only for tables whose column names are all strings.
     certificate_, plan_, loadings_

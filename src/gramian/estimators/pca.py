@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from sklearn.utils import Tags
 
 from gramian.arrays.namespace import Array
-from gramian.errors import InputError, NotSupportedError, ParameterError
+from gramian.errors import NotSupportedError, ParameterError
+from gramian.estimators.divisor import check_divisor, require_divisor
 from gramian.estimators.features import feature_names
 from gramian.estimators.gaussian import GaussianScores
 from gramian.estimators.parameters import PCA_LIMITS, check_parameters, is_whole, seed_of
@@ -60,9 +61,9 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
     scale : bool, default=False
         Whether columns are divided by their deviation first (PCA of the correlations).
     ddof : int, default=1
-        Subtracted from the number of rows (or the sum of weights) to divide by.
+        Subtracted from the number of rows (or the sum of weights) to divide by; must be less than it.
     memory_budget : int or None, default=None
-        Bytes that a fit may use beyond the rows. None: the machine's memory.
+        Bytes that a fit may use beyond the rows. None: three quarters of the machine's memory.
     device : str or None, default=None
         Where to compute. None: where the rows are. Rows are not moved between devices.
     progress : callable or None, default=None
@@ -85,6 +86,8 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         Residual, bounds and grade of each component; prints as a table.
     plan_ : Plan
         What was done and why.
+    verdict_ : str
+        How the number of components was chosen; empty when it was given.
 
     Examples
     --------
@@ -136,6 +139,11 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         self.memory_budget = memory_budget
         self.device = device
         self.progress = progress
+
+    @property
+    def verdict_(self) -> str:
+        """How the number of components was chosen, in words; empty when it was given."""
+        return str(self._fitted_model().verdict)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
         """Learn the components from rows.
@@ -218,7 +226,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         check_parameters(self, PCA_LIMITS)
         source = as_source(X, weights=sample_weight)
         check_device(self.device, source)
-        check_divisor(source.weights, self.ddof)
+        check_divisor(source.n_rows, self.ddof, weights=source.weights)
         options, name = self._options((source.n_rows, source.n_columns), sparse=source.is_sparse)
         model, names = fit_pca(source, options), feature_names(X)
         self._forget()
@@ -227,6 +235,8 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         return source
 
     def _adopt_streamed(self, model: PCAModel) -> None:
+        # Here and not when a batch comes: later batches may bring what the first ones lack.
+        require_divisor(model.n_rows, model.options.ddof, weight=model.weight)
         self._adopt(model, self.__dict__.get("feature_names_in_"))
         self.n_components_ = len(model.components)
 
@@ -280,16 +290,6 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             progress=self.progress,
         )
         return options, name
-
-
-def check_divisor(weights: Any, ddof: int) -> None:
-    """Refuse weights that leave nothing to divide by; one row that counts is its own mean, with no variance."""
-    if weights is not None and float(weights.sum()) <= ddof and int((weights > 0).sum()) > 1:
-        message = (
-            f"sample_weight sums to {float(weights.sum()):g} and ddof={ddof}, so variances have nothing to be divided "
-            "by. A weight is a number of repetitions: multiply them, or pass ddof=0."
-        )
-        raise InputError(message)
 
 
 def check_device(device: str | None, source: RowSource) -> None:

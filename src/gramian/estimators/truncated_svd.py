@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 from sklearn.utils import Tags
 
 from gramian.arrays.namespace import Array, dtype_of, from_host
+from gramian.eigen.certificate import Certificate
 from gramian.errors import ParameterError
 from gramian.estimators.features import feature_names
 from gramian.estimators.parameters import TRUNCATED_SVD_LIMITS, check_parameters, seed_of
@@ -48,8 +49,10 @@ class TruncatedSVD(LinearProjection):
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only for tables whose column names are all strings.
-    certificate_, plan_
-        As those of ``PCA``.
+    certificate_ : Certificate
+        As that of ``PCA``, in the units of ``singular_values_**2``, the eigenvalues of X'X.
+    plan_ : Plan
+        As that of ``PCA``.
 
     Examples
     --------
@@ -82,6 +85,12 @@ class TruncatedSVD(LinearProjection):
         self.random_state = random_state
         self.tol = tol
 
+    @property
+    def certificate_(self) -> Certificate:
+        """How far each squared singular value and component can be from the truth; prints as a table."""
+        model = self._fitted_model()
+        return model.certificate.rescaled(model.weight - model.options.ddof)
+
     def fit(self, X: Any, y: Any = None) -> "TruncatedSVD":
         """Find the components of rows.
 
@@ -113,8 +122,9 @@ class TruncatedSVD(LinearProjection):
         check_parameters(self, TRUNCATED_SVD_LIMITS)
         source = as_source(X)
         self._check_count(source)
+        # No degree of freedom goes to a mean, so that one row has a divisor too.
         options = PCAOptions(
-            n_components=self.n_components, center=False, tol=self.tol, seed=seed_of(self.random_state)
+            n_components=self.n_components, center=False, ddof=0, tol=self.tol, seed=seed_of(self.random_state)
         )
         model = fit_pca(source, options)
         scores = self._scores(model, source)
@@ -135,9 +145,10 @@ class TruncatedSVD(LinearProjection):
         n, d = source.n_rows, source.n_columns
         most = min(n, d) - (self.algorithm == "arpack")
         if self.n_components > most:
+            other = ", or algorithm='randomized'" if self.algorithm == "arpack" else ""
             message = (
                 f"n_components({self.n_components}) must be <= {most} with algorithm={self.algorithm!r} for "
-                f"n_samples={n} and n_features={d}. Pass an integer up to {most}, or algorithm='randomized'."
+                f"n_samples={n} and n_features={d}. Pass an integer up to {most}{other}."
             )
             raise ParameterError(message)
 

@@ -79,7 +79,7 @@ class Decomposition:
     certificate: Certificate
 
 
-def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool) -> Rows:
+def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool, ddof: int = 1) -> Rows:
     """Measure the moments that a plan needs, and set the standardization: one pass for good data.
 
     Rows whose squares overflow or underflow are read again as rows times a power of two.
@@ -94,14 +94,16 @@ def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool) ->
             source = ScaledRows(source, -exponent)
             moments = measure_moments(source, scatter=scatter, center=center)
     passes = 1 if exponent == 0 else 3
-    return Rows(source, moments, standardization_of(moments, center=center, scale=scale), exponent, passes)
+    standardization = standardization_of(moments, center=center, scale=scale, ddof=ddof)
+    return Rows(source, moments, standardization, exponent, passes)
 
 
-def standardization_of(moments: Moments, *, center: bool, scale: bool) -> Standardization:
+def standardization_of(moments: Moments, *, center: bool, scale: bool, ddof: int = 1) -> Standardization:
     """Return mean and scale factors; a constant column, whose spread is rounding, is left as it is."""
     if not scale:
         return Standardization(moments.mean, None, center)
-    spread = np.sqrt(moments.squares / max(moments.weight - 1.0, 1.0))
+    divisor = moments.weight - ddof
+    spread = np.sqrt(moments.squares / (divisor if divisor > 0 else 1.0))
     constant = spread <= 8 * np.finfo(float).eps * np.abs(moments.mean)
     factor = np.divide(1.0, spread, out=np.ones_like(spread), where=~constant & (spread > 0))
     return Standardization(moments.mean, factor, center)

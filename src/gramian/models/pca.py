@@ -10,11 +10,8 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, to_host
 from gramian.arrays.precision import FLOAT64, eps_of, resolve_tolerance
-from gramian.choosing.auto import choose_automatically
-from gramian.choosing.minka import choose_by_minka
-from gramian.choosing.share import choose_by_share
 from gramian.eigen.certificate import Certificate
-from gramian.errors import ParameterError, PrecisionWarning
+from gramian.errors import PrecisionWarning
 from gramian.models.decomposition import (
     Decomposition,
     Rows,
@@ -24,14 +21,21 @@ from gramian.models.decomposition import (
     prepare_rows,
     standardization_of,
 )
+from gramian.models.how_many import Choice, choose, requested
 from gramian.models.spectrum import Spectrum, rank_of
 from gramian.operators.centering import Standardization
 from gramian.planning.plan import DIRECT_SIZE, Facts, Plan, default_budget, plan_pca
-from gramian.sources.moments import Moments, measure_moments
+from gramian.sources.moments import Moments
 from gramian.sources.rows import Block, RowSource
 
 LARGE_SIDE = 4 * DIRECT_SIZE
-"""Smaller side beyond which a share of variance is reached by growing k instead of by the whole spectrum."""
+"""Smaller side beyond which a rule is asked of leading components, doubled while it wants more, not of all."""
+
+FIRST_LOOK = 64
+"""Components that such a rule sees first."""
+
+SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "gram", "krylov", "power")
+"""Names that ``solver`` may have."""
 
 
 @dataclass(frozen=True)
@@ -151,11 +155,28 @@ def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
     >>> model.components[0].round(12), model.rank
     (array([0.6, 0.8]), 1)
     """
-    size = min(_effective_rows(source), source.n_columns)
-    k = requested(options.n_components, size)
-    if k is None and min(source.n_rows, source.n_columns) > LARGE_SIDE and options.n_components != "mle":
-        return _grown(source, options, size)
-    return _fitted(source, options, size, k)
+    facts = first_facts(source, options)
+    plan = plan_pca(facts)
+    _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
+    rows = prepare_rows(source, plan=plan, center=options.center, scale=options.scale, ddof=options.ddof)
+    shape = _Shape.of(source)
+    while True:
+        _say(options, f"solving: {plan}" if options.progress else "")
+        solved = decompose(rows, rows.source or source, plan=plan, k=facts.wanted, tol=facts.tol, seed=options.seed)
+        choice = _choice(solved, rows, options, shape)
+        if not choice.exhausted or facts.wanted >= facts.m:
+            return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
+        facts = replace(facts, k=min(2 * facts.wanted, facts.m))
+        plan = plan_pca(facts)
+
+
+def first_facts(source: RowSource, options: PCAOptions) -> Facts:
+    """Return the facts that the first plan of a fit rests on."""
+    shape = _Shape.of(source)
+    k = requested(options.n_components, shape.size)
+    if k is None and options.n_components != "mle" and min(shape.n, shape.d) > LARGE_SIDE:
+        k = FIRST_LOOK
+    return _facts(shape, source.n_entries, options, k, sparse=source.is_sparse)
 
 
 def fit_pca_from_moments(
@@ -168,12 +189,14 @@ def fit_pca_from_moments(
     d = len(moments.mean)
     shape = _Shape(moments.count, d, min(_effective_count(moments), d), dtype, moments.mean[:0])
     k = requested(options.n_components, shape.size)
-    # The scatter is all there is: a dense solve of d x d, however few the rows.
     facts = _facts(shape, d * d, options, k, sparse=False)
     plan = plan_pca(replace(facts, n=max(shape.n, d), solver="full"))
-    rows = Rows(None, moments, standardization_of(moments, center=options.center, scale=options.scale))
+    plan = replace(plan, reason="because the d x d scatter of the batches is all that is kept", passes=0)
+    standardization = standardization_of(moments, center=options.center, scale=options.scale, ddof=options.ddof)
+    rows = Rows(None, moments, standardization)
     solved = decompose_moments(rows, k=shape.size if k is None else k, tol=resolve_tolerance(options.tol, dtype))
-    return _assembled(solved, rows, plan, options, shape)
+    choice = _choice(solved, rows, options, shape)
+    return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,118 +207,35 @@ class _Shape:
     dtype: np.dtype[Any]
     like: Array
 
-
-def requested(n_components: Any, size: int) -> int | None:
-    """Return how many components are asked for; ``None`` when the spectrum must be seen first.
-
-    Examples
-    --------
-    >>> requested(None, 7), requested(3, 7), requested(0.95, 7)
-    (7, 3, None)
-    """
-    if n_components is None:
-        return size
-    if isinstance(n_components, str) or (isinstance(n_components, float) and 0 < n_components < 1):
-        return None
-    k = int(n_components)
-    if not 0 <= k <= size or k != n_components:
-        message = (
-            f"n_components={n_components!r} is not a number of components between 0 and "
-            f"min(n_samples, n_features)={size}. Pass an integer up to {size}, a share such as 0.95, or None for all."
-        )
-        raise ParameterError(message)
-    return k
+    @classmethod
+    def of(cls, source: RowSource) -> "_Shape":
+        size = min(_effective_rows(source), source.n_columns)
+        return cls(source.n_rows, source.n_columns, size, source.dtype, source.like())
 
 
-def _fitted(source: RowSource, options: PCAOptions, size: int, k: int | None) -> PCAModel:
-    shape = _Shape(source.n_rows, source.n_columns, size, source.dtype, source.like())
-    facts = _facts(shape, source.n_entries, options, k, sparse=source.is_sparse)
-    plan = plan_pca(facts)
-    if options.progress is not None:
-        options.progress(f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
-    rows = prepare_rows(source, plan=plan, center=options.center, scale=options.scale)
-    if options.progress is not None:
-        options.progress(f"solving: {plan}")
-    solved = decompose(
-        rows, rows.source or source, plan=plan, k=size if k is None else k, tol=facts.tol, seed=options.seed
-    )
-    return _assembled(solved, rows, plan, options, shape)
+def _choice(solved: Decomposition, rows: Rows, options: PCAOptions, shape: _Shape) -> Choice:
+    k = requested(options.n_components, shape.size)
+    if k is not None:
+        return Choice(k)
+    spectrum = _spectrum(solved, rows, options, shape)
+    return choose(options.n_components, spectrum, rows, to_host(solved.components).T, seed=options.seed)
 
 
-def _grown(source: RowSource, options: PCAOptions, size: int) -> PCAModel:
-    """Reach a share of variance on a large side by doubling k until the leading values hold it."""
-    k = 64
-    while True:
-        model = _fitted(source, replace(options, n_components=k), size, k)
-        enough = isinstance(options.n_components, str) or np.sum(to_host(model.shares)) > options.n_components
-        if enough or k >= size:
-            return _cut(model, source, options)
-        k = min(2 * k, size)
-
-
-def _cut(model: PCAModel, source: RowSource, options: PCAOptions) -> PCAModel:
-    """Keep the components that a rule chooses among the leading ones."""
-    variances = to_host(model.variances).astype(FLOAT64)
-    spread = measure_moments(source, scatter=False, center=options.center)
-    rows = Rows(source, spread, standardization_of(spread, center=options.center, scale=options.scale))
-    size = min(model.n_rows, model.n_columns)
-    k, verdict = _choose(options, variances, model.total_variance, rows, to_host(model.components))
-    rest = float(variances[k:].sum()) + model.noise_variance * (size - len(variances))
-    return replace(
-        model,
-        components=model.components[:k],
-        variances=model.variances[:k],
-        shares=model.shares[:k],
-        singular_values=model.singular_values[:k],
-        noise_variance=rest / (size - k) if size > k else 0.0,
-        certificate=model.certificate.leading(k),
-        rank=min(model.rank, k),
-        options=options,
-        verdict=verdict,
-    )
-
-
-def _choose(
-    options: PCAOptions, variances: HostArray, total: float, rows: Rows, components: HostArray
-) -> tuple[int, str]:
-    """Return the number of components that the rule asked for chooses, and why."""
-    rule, n, d = options.n_components, rows.moments.weight, len(rows.moments.mean)
-    if total <= 0:
-        return min(1, len(variances)), "Nothing varies."
-    if rule == "mle":
-        return choose_by_minka(variances, n_rows=n, n_columns=d, total_variance=total), "the greatest evidence (Minka)"
-    if rule == "auto":
-        verdict = choose_automatically(
-            variances,
-            rows.source,
-            n_rows=n,
-            n_columns=d,
-            total_variance=total,
-            column_variances=rows.standardized_squares / max(n - options.ddof, 1.0),
-            components=components,
-            mean=rows.standardization.mean,
-            factor=rows.standardization.factor,
-            seed=options.seed,
-        )
-        return verdict.n_components, verdict.reason
-    share = float(rule)  # type: ignore[arg-type]  # a share is all that is left
-    return choose_by_share(variances, share, total_variance=total), f"more than {share:.4g} of the variance"
-
-
-def _assembled(solved: Decomposition, rows: Rows, plan: Plan, options: PCAOptions, shape: _Shape) -> PCAModel:
-    """Put a fitted model together: number of components, rank, signs, units and types."""
+def _spectrum(solved: Decomposition, rows: Rows, options: PCAOptions, shape: _Shape) -> Spectrum:
     divisor = rows.moments.weight - options.ddof
-    whole = Spectrum(solved.spectrum, float(rows.standardized_squares.sum()), divisor, shape.size)
-    k, verdict = requested(options.n_components, shape.size), ""
-    if k is None:
-        unit = divisor if divisor > 0 else 1.0
-        found = to_host(solved.components).T
-        k, verdict = _choose(options, whole.squares[: shape.size] / unit, whole.total / unit, rows, found)
+    return Spectrum(solved.spectrum, float(rows.standardized_squares.sum()), divisor, shape.size)
+
+
+def _assembled(
+    solved: Decomposition, rows: Rows, plan: Plan, options: PCAOptions, *, shape: _Shape, choice: Choice
+) -> PCAModel:
+    """Put a fitted model together: rank, signs, units and types."""
+    k = choice.k
+    whole = _spectrum(solved, rows, options, shape)
     rank = _rank(solved, rows, shape)
     components = completed_components(solved.components, rank=rank, k=k, seed=options.seed)
-    squares = np.zeros(k)
-    squares[: min(k, len(solved.squares))] = solved.squares[:k]
-    kept = Spectrum(squares, whole.total, divisor, shape.size)
+    kept = whole.leading(k)
+    divisor = whole.divisor
     to_rows = partial(_as_rows, shape)
     sized = partial(_sized, rows.exponent)
     _warn_of_range(kept, rows.exponent, shape.dtype)
@@ -304,7 +244,7 @@ def _assembled(solved: Decomposition, rows: Rows, plan: Plan, options: PCAOption
         components=cast(components.T, shape.dtype),
         variances=to_rows(sized(2, kept.variances)),
         shares=to_rows(kept.shares),
-        singular_values=to_rows(sized(1, np.sqrt(squares))),
+        singular_values=to_rows(sized(1, np.sqrt(kept.squares))),
         mean=to_rows(sized(1, rows.moments.mean)),
         factor=None if factor is None else to_rows(sized(-1, factor)),
         n_rows=shape.n,
@@ -312,11 +252,11 @@ def _assembled(solved: Decomposition, rows: Rows, plan: Plan, options: PCAOption
         rank=min(rank, k),
         weight=rows.moments.weight,
         total_variance=float(sized(2, np.array(whole.total / divisor if divisor > 0 else 0.0))),
-        noise_variance=float(sized(2, np.array(kept.noise(k)))),
+        noise_variance=float(sized(2, np.array(whole.noise(k, rank=rank)))),
         certificate=_in_variances(solved.certificate.leading(k), divisor, rows.exponent),
         plan=plan,
         options=options,
-        verdict=verdict,
+        verdict=choice.reason,
     )
 
 
@@ -330,7 +270,7 @@ def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
         energy = float(moments.squares.sum() + moments.weight * (moments.mean @ moments.mean))
     rms = float(np.sqrt(energy / (moments.weight * shape.d)))
     eps = eps_of(FLOAT64) if rows.source is not None else float(np.sqrt(eps_of(FLOAT64)))
-    return rank_of(solved.squares, n=shape.n, d=shape.d, eps=eps, rounding=eps_of(shape.dtype) * rms)
+    return rank_of(solved.spectrum, n=shape.n, d=shape.d, eps=eps, rounding=eps_of(shape.dtype) * rms)
 
 
 def _as_rows(shape: _Shape, values: HostArray) -> Array:
@@ -377,6 +317,11 @@ def _facts(shape: _Shape, entries: int, options: PCAOptions, k: int | None, *, s
         solver=options.solver,
         budget=options.memory_budget or default_budget(),
     )
+
+
+def _say(options: PCAOptions, sentence: str) -> None:
+    if options.progress is not None:
+        options.progress(sentence)
 
 
 def _effective_rows(source: RowSource) -> int:

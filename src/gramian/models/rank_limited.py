@@ -126,7 +126,7 @@ class RankLimitedBatches(Batches):
             n_rows=moments.count,
             weight=moments.weight,
             total_variance=rows.total * unit,
-            noise_variance=spectrum.noise(len(s)),
+            noise_variance=spectrum.noise(len(s), rank=model.rank),
             certificate=_loosened(model.certificate.rescaled(model.n_rows * unit), rows.lost * unit, self.rank),
             options=options,
         )

@@ -39,16 +39,27 @@ class Spectrum:
         """Share of the total variance; zero for constant data."""
         return self.squares / self.total if self.total > 0 else np.zeros_like(self.squares)
 
-    def noise(self, k: int) -> float:
-        """Mean variance of the directions beyond the first ``k`` (Tipping and Bishop 1999, eq. 8)."""
+    def noise(self, k: int, *, rank: int) -> float:
+        """Mean variance of the directions beyond the first ``k`` (Tipping and Bishop 1999, eq. 8).
+
+        Zero where no direction beyond k is more than rounding. Summed where all squares are known; what the total
+        leaves, where only the leading ones are.
+        """
         left = self.size - k
-        if left <= 0 or self.divisor <= 0:
+        known = len(self.squares)
+        if left <= 0 or self.divisor <= 0 or (rank <= k and rank < max(known, 1)):
             return 0.0
-        return max(self.total - float(self.squares[:k].sum()), 0.0) / self.divisor / left
+        if known >= self.size:
+            rest = float(self.squares[k : self.size].sum())
+        else:
+            rest = max(self.total - float(self.squares[:k].sum()), 0.0)
+        return rest / self.divisor / left
 
     def leading(self, k: int) -> "Spectrum":
-        """Return the same spectrum with the first ``k`` values known."""
-        return Spectrum(self.squares[:k], self.total, self.divisor, self.size)
+        """Return the first ``k`` values, zeros where there are fewer."""
+        squares = np.zeros(k)
+        squares[: min(k, len(self.squares))] = self.squares[:k]
+        return Spectrum(squares, self.total, self.divisor, self.size)
 
 
 def signs_of(vectors: Array) -> Array:

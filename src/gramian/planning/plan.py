@@ -4,11 +4,9 @@ The prices are operations and bytes moved, turned into seconds by two rates only
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from gramian.arrays.precision import FLOAT64, resolve_tolerance
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.pairs import EigenSolver
@@ -129,58 +127,13 @@ def plan_pca(facts: Facts) -> Plan:
         When no way fits the budget; the sentence says what would.
     """
     side = _side(facts)
-    ways = {"power": _power, "krylov": _iterate_on_rows, "arpack": _iterate_on_rows, "randomized": _iterate}
-    plan = ways.get(facts.solver, _dense if facts.solver != "auto" else _cheapest)(facts, side)
+    ways = {"power": _power, "krylov": _iterate_on_rows, "full": _dense, "covariance_eigh": _dense, "gram": _dense}
+    plan = ways.get(facts.solver, _cheapest)(facts, side)
     if plan.peak_bytes > facts.budget and plan.held and facts.wanted <= facts.m // 4:
         plan = _iterate_on_rows(facts, side)
     if plan.peak_bytes > facts.budget:
         raise _too_large(facts, plan)
     return replace(plan, dense_fits=_dense_bytes(facts, side, facts.m) <= facts.budget)
-
-
-def plan(
-    X: Any,
-    n_components: int | None = None,
-    *,
-    tol: float = 0.0,
-    svd_solver: str = "auto",
-    memory_budget: int | None = None,
-) -> Plan:
-    """Say how ``PCA(n_components).fit(X)`` would go about it, without touching the numbers.
-
-    Parameters
-    ----------
-    X : array, sparse array or table (n, d)
-        Only its shape, type and number of stored entries are looked at.
-    n_components : int, optional
-        ``None`` for all, or where a rule needs the whole spectrum.
-    tol, svd_solver, memory_budget
-        As for :class:`~gramian.estimators.PCA`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> print(plan(np.zeros((200, 5000)), 10).operator)
-    gram
-    """
-    n, d = X.shape
-    dtype = np.dtype(getattr(X, "dtype", FLOAT64)) if isinstance(getattr(X, "dtype", None), np.dtype) else FLOAT64
-    dtype = dtype if dtype.kind == "f" and dtype.itemsize in {4, 8} else FLOAT64
-    sparse = hasattr(X, "nnz")
-    return plan_pca(
-        Facts(
-            n=n,
-            d=d,
-            entries=int(X.nnz) if sparse else n * d,
-            itemsize=dtype.itemsize,
-            k=n_components,
-            sparse=sparse,
-            by_columns=not sparse,
-            tol=resolve_tolerance(tol, dtype),
-            solver=svd_solver,
-            budget=memory_budget or default_budget(),
-        )
-    )
 
 
 def default_budget() -> int:
@@ -248,7 +201,8 @@ def _iterate_on_rows(facts: Facts, side: str) -> Plan:
     m = facts.m
     why = f"because a {m:,} x {m:,} matrix would cost more to form than to apply"
     work = FORECAST * 4.0 * facts.entries * 8
-    return Plan(side, not FORMED, _krylov(facts), why, FORECAST, work, _basis_bytes(facts, m) + _pass_bytes(facts))
+    passes = FORECAST if side == "covariance" or facts.by_columns else 2 * FORECAST
+    return Plan(side, not FORMED, _krylov(facts), why, passes, work, _basis_bytes(facts, m) + _pass_bytes(facts))
 
 
 def _power(facts: Facts, side: str) -> Plan:
@@ -299,8 +253,17 @@ def _pass_bytes(facts: Facts) -> int:
 def _too_large(facts: Facts, plan: Plan) -> MemoryBudgetError:
     solver = type(plan.solver).__name__
     message = (
-        f"{solver} on {facts.n:,} x {facts.d:,} rows with {facts.wanted:,} components needs "
-        f"{plan.peak_bytes / 1e9:.2f} GB beyond the rows, and memory_budget is {facts.budget / 1e9:.2f} GB. "
-        "Ask for fewer components (n_components), or raise memory_budget."
+        f"{solver} on {facts.n:,} x {facts.d:,} rows with {facts.wanted:,} components needs {_words(plan.peak_bytes)} "
+        f"beyond the rows, and memory_budget is {_words(facts.budget)}. Ask for fewer components (n_components), or "
+        f"set memory_budget to {plan.peak_bytes} or more."
     )
     return MemoryBudgetError(message, needed=plan.peak_bytes, budget=facts.budget)
+
+
+def _words(size: float) -> str:
+    """Return bytes in the unit that reads best."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from gramian.plots.axes import axes_or_new, plain_frame
-from gramian.plots.palette import KEPT, MUTED, RUNNING
+from gramian.plots.palette import FALLING, MUTED, RISING
 from gramian.views.loadings import ColumnWeight
 
 
@@ -34,7 +34,7 @@ def plot_loadings(columns: Sequence[ColumnWeight], *, ax: Axes | None = None, ti
     """
     ax = axes_or_new(ax)
     positions = range(len(columns))
-    colors = [KEPT if column.weight >= 0 else RUNNING for column in columns]
+    colors = [RISING if column.weight >= 0 else FALLING for column in columns]
     ax.barh(positions, [column.weight for column in columns], color=colors, height=0.68)
     ax.axvline(0.0, color=MUTED, linewidth=0.8)
     ax.set_yticks(positions, [column.name for column in columns])

@@ -9,6 +9,9 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 KEPT = COLORS[0]
 MUTED = "#8C939C"
 RUNNING = COLORS[1]
+RISING = "#5E4FA2"
+FALLING = "#9C7A3C"
+"""Color of a negative weight. No group has it or ``RISING``, so that a bar is not taken for a group of rows."""
 
 
 def color_of(position: int) -> str:

@@ -2,13 +2,13 @@
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import FixedLocator, MaxNLocator, PercentFormatter
 
 from gramian.plots.axes import axes_or_new, plain_frame
 from gramian.plots.palette import KEPT, MUTED, RUNNING
 from gramian.views.scree import Scree
 
-_WIDEST_NAMED = 15  # With more bars than this, a share does not fit into one.
+_WIDEST_NAMED = 15  # With more bars than this, a share does not fit into one, nor a number under each.
 _TALL_ENOUGH = 0.06  # A bar lower than this cannot hold a line of text.
 _MOST_MARKS = 40  # Beyond it, marks on the line melt together.
 
@@ -46,7 +46,8 @@ def plot_scree(scree: Scree, *, ax: Axes | None = None) -> Axes:
     _draw_cut(ax, scree)
     ax.set(xlabel="component", ylabel="share of the variance", ylim=(0.0, 1.06), xlim=(0.4, len(positions) + 0.6))
     ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, decimals=0))
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    few = len(positions) <= _WIDEST_NAMED
+    ax.xaxis.set_major_locator(FixedLocator(positions.tolist()) if few else MaxNLocator(integer=True, min_n_ticks=1))
     plain_frame(ax)
     return ax
 

@@ -11,7 +11,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gramian.errors import ParameterError
-from gramian.plots.palette import COLORS
+from gramian.plots.palette import COLORS, FALLING, RISING
+
+_VARIABLES = {f"--mark-{position}": color for position, color in enumerate(COLORS, start=1)} | {
+    "--rising": RISING,
+    "--falling": FALLING,
+}
 
 _STYLE: Any = {
     "svg.fonttype": "none",  # Text stays text: it can be searched, read aloud, and takes the page's typeface.
@@ -40,9 +45,10 @@ def blank_axes(width: float = 5.0, height: float = 3.6) -> Axes:
 def to_svg(ax: Axes, *, description: str) -> str:
     """The figure of some axes as an ``<svg>`` element, for a page.
 
-    Black becomes ``currentColor``, white ``var(--paper)``, and the colors of the palette ``var(--mark-1)``
-    and so on, so a picture follows a page that sets these from light to dark, and keeps its colors elsewhere.
-    Width and typeface are left to the page. Ids carry a prefix, so that several pictures can share one page.
+    Black becomes ``currentColor``, white ``var(--paper)``, the colors of the palette ``var(--mark-1)`` and so on,
+    those of signs ``var(--rising)`` and ``var(--falling)``, so a picture follows a page that sets these from light
+    to dark, and keeps its colors elsewhere. Width and typeface are left to the page. Ids carry a prefix, so that
+    several pictures can share one page.
 
     Parameters
     ----------
@@ -77,6 +83,6 @@ def _free_tag(tag: str, prefix: str) -> str:
         tag = re.sub(r' (width|height)="[^"]*"', "", tag).replace("<svg", '<svg stroke-linejoin="round"')
     tag = re.sub(r"font-family: [^;\"]*;? ?", "", tag)
     tag = tag.replace("#000000", "currentColor").replace("#ffffff", "var(--paper, #ffffff)")
-    for position, color in enumerate(COLORS, start=1):
-        tag = tag.replace(color.lower(), f"var(--mark-{position}, {color})")
+    for name, color in _VARIABLES.items():
+        tag = tag.replace(color.lower(), f"var({name}, {color})")
     return re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{prefix}", tag)

@@ -23,11 +23,14 @@ class Table:
         The cells, already as text.
     numeric : frozenset of int
         Columns set flush right.
+    cut : int, optional
+        Rows from this one on stand below a line and are dimmed.
     """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset()
+    cut: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +164,9 @@ def _table(table: Table | None) -> str:
     if table is None:
         return ""
     head = _cells(table.header, table.numeric, "th")
-    body = "".join(f"<tr>{_cells(row, table.numeric, 'td')}</tr>" for row in table.rows)
+    kept = len(table.rows) if table.cut is None else table.cut
+    opened = ("<tr>" if position < kept else '<tr class="beyond">' for position in range(len(table.rows)))
+    body = "".join(f"{tr}{_cells(row, table.numeric, 'td')}</tr>" for tr, row in zip(opened, table.rows, strict=True))
     return f'<div class="scroll" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
