@@ -48,12 +48,12 @@ def squares_fit(n_columns: int, budget: int) -> bool:
 def resume(model: PCAModel, *, budget: int, squares: HostArray | None = None) -> Batches:
     """Return the rows that a model was fitted to as if they had been batches.
 
-        Computes  R = diag(s) V F^-1  with F the scale factors, so that R'R is the scatter of the rows. It is exact to
-        rounding when every direction of the rows is among the components; otherwise what was left out is bounded by the
-        smallest squared singular value kept, and by the trace. A model without centering is resumed about the origin.
+    Computes  R = diag(s) V F^-1  with F the scale factors, so that R'R is the scatter of the rows. It is exact to
+    rounding when every direction of the rows is among the components; otherwise what was left out is bounded by the
+    smallest squared singular value kept, and by the trace. A model without centering is resumed about the origin.
     ``squares`` are the exact sums of squares of the columns, where they are known.
 
-        Cost: d^2 k operations and one d x d matrix where that fits the budget, d k numbers where not.
+    Cost: d^2 k operations and one d x d matrix where that fits the budget, d k numbers where not.
 
     Examples
     --------
