@@ -43,8 +43,8 @@ def _norms(block: Array) -> HostArray:
 def _independent(block: Array) -> Array:
     """Orthonormalize the columns by the inverse square root of their inner products; dependent ones are dropped.
 
-    Computes  block D U diag(1 / sqrt s) U'  from  D block'block D = U diag(s) U',  D scaling columns to unit length: the
-    orthonormal columns nearest to the given ones. Every new column is a combination of old ones, so what they were
+    Computes  block D U diag(1 / sqrt s) U'  from  D block'block D = U diag(s) U',  D scaling columns to unit length:
+    the orthonormal columns nearest to the given ones. Every new column is a combination of old ones, so what they were
     orthogonal to they stay orthogonal to; a QR factorization that drops a dependent column does not keep that.
     """
     lengths = _norms(block)

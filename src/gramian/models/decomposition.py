@@ -11,6 +11,7 @@ import numpy as np
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import Array, HostArray, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.arrays.squares import SquareSum
 from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
@@ -23,6 +24,7 @@ from gramian.operators.covariance import Covariance
 from gramian.operators.gram import Gram
 from gramian.operators.held import HeldMatrix
 from gramian.planning.plan import Plan
+from gramian.sources.inner_products import measure_gram
 from gramian.sources.moments import Moments, measure_moments, squares_are_safe
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import ScaledRows, exponent_of
@@ -43,6 +45,8 @@ class Rows:
     exponent : int
     passes : int
         Passes made over the rows so far.
+    gram : SquareSum or None
+        Inner products of the centered rows, where they were measured with the moments.
     """
 
     source: RowSource | None
@@ -50,6 +54,7 @@ class Rows:
     standardization: Standardization
     exponent: int = 0
     passes: int = 0
+    gram: SquareSum | None = None
 
     @property
     def standardized_squares(self) -> HostArray:
@@ -85,6 +90,10 @@ def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool, dd
     Rows whose squares overflow or underflow are read again as rows times a power of two.
     """
     scatter = plan.held and plan.operator == "covariance"
+    if plan.held and plan.operator == "gram" and source.has_columns and not scale:
+        moments, gram = measure_gram(source, center=center)
+        if squares_are_safe(moments, source.dtype):
+            return Rows(source, moments, Standardization(moments.mean, None, center), 0, 1, gram)
     moments = measure_moments(source, scatter=scatter, center=center)
     exponent = 0
     if not squares_are_safe(moments, source.dtype):
@@ -111,8 +120,7 @@ def standardization_of(moments: Moments, *, center: bool, scale: bool, ddof: int
 
 def decompose(rows: Rows, source: RowSource, *, plan: Plan, k: int, tol: float, seed: int) -> Decomposition:
     """Find the ``k`` leading singular values and components as the plan says."""
-    kind = Covariance if plan.operator == "covariance" else Gram
-    operator = kind(source, rows.moments, rows.standardization, passes=rows.passes)
+    operator = _operator(rows, source, plan)
     k = min(k, operator.size)
     pairs, certificate = _solved(operator, plan, k, tol=tol, seed=seed)
     spectrum = pairs.values if pairs.spectrum is None else pairs.spectrum
@@ -122,6 +130,12 @@ def decompose(rows: Rows, source: RowSource, *, plan: Plan, k: int, tol: float, 
     if not plan.held or isinstance(plan.solver, Direct):
         certificate = replace(certificate, note=f"{pairs.stopped}; {effort(operator, operator.applications)}")
     return Decomposition(np.maximum(pairs.values, 0.0), components, np.maximum(spectrum, 0.0), certificate)
+
+
+def _operator(rows: Rows, source: RowSource, plan: Plan) -> Covariance | Gram:
+    if plan.operator == "covariance":
+        return Covariance(source, rows.moments, rows.standardization, passes=rows.passes)
+    return Gram(source, rows.moments, rows.standardization, passes=rows.passes, gram=rows.gram)
 
 
 def decompose_moments(rows: Rows, *, k: int, tol: float) -> Decomposition:

@@ -101,16 +101,18 @@ def orthonormal_features(Y: Array, squares: HostArray) -> Array:
 
     Householder QR in descending order of size: an inaccurate small column is made orthogonal to the accurate large
     ones, and a null column becomes some direction orthogonal to all. Where the spectrum is flat enough that the columns
-    are orthogonal to rounding anyway, one correction V (3 I - V'V) / 2 does the same for half the work.
+    are nearly orthogonal anyway, one correction V (3 I - V'V) / 2 does the same for half the work, if any is needed.
 
     Cost: 4 d k^2 operations, or 4 d k^2 / 2; Y is used up.
     """
     xp = namespace_of(Y)
     norms = np.sqrt(np.maximum(squares, 0.0))
     if len(norms) and norms[-1] > 1e-4 * norms[0]:
-        Y *= 1 / xp.sum(Y * Y, axis=0) ** 0.5 if xp is not np else 1 / np.sqrt(np.einsum("ij,ij->j", Y, Y))
-        overlap = to_host(Y.T @ Y)
-        return Y @ from_host((3 * np.eye(len(norms)) - overlap) / 2, like=Y)
+        Y *= from_host(1 / norms, like=Y)
+        excess = to_host(Y.T @ Y) - np.eye(len(norms))
+        if np.abs(excess).max() <= 64 * eps_of(FLOAT64):
+            return Y
+        return Y @ from_host(np.eye(len(norms)) - excess / 2, like=Y)
     Y *= from_host(1 / np.maximum(norms, 1e-300 + 1e-16 * norms.max(initial=0.0)), like=Y)
     Q, R = xp.linalg.qr(Y)
     Q *= from_host(np.where(np.diagonal(to_host(R)) < 0, -1.0, 1.0), like=Q)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, device_of, namespace_of
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, is_numpy, namespace_of
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
 from gramian.operators.centering import Standardization
@@ -35,12 +35,20 @@ class Gram(SymmetricOperator):
     standardization : Standardization
     passes : int, default=0
         Passes already made over the rows, for the moments.
+    gram : SquareSum, optional
+        The matrix itself, where the moments were measured together with it.
     """
 
     is_psd = True
 
     def __init__(
-        self, source: RowSource, moments: Moments, standardization: Standardization, *, passes: int = 0
+        self,
+        source: RowSource,
+        moments: Moments,
+        standardization: Standardization,
+        *,
+        passes: int = 0,
+        gram: SquareSum | None = None,
     ) -> None:
         self.source = source
         self.moments = moments
@@ -48,7 +56,8 @@ class Gram(SymmetricOperator):
         self.size = source.n_rows
         self.dtype = FLOAT64
         self.applications = passes
-        self.error = moments.error + eps_of(FLOAT64)
+        self.gram = gram
+        self.error = (moments.error if gram is None else gram.error) + eps_of(FLOAT64)
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs(Xs'V): one pass, or two where only rows can be read."""
@@ -77,6 +86,8 @@ class Gram(SymmetricOperator):
         """Form Xs Xs'."""
         if self.source.is_sparse and self.moments.is_offset:
             return HeldMatrix(columns_of(self), error=self.error)
+        if self.gram is not None:
+            return HeldMatrix(self.gram.matrix, error=self.error)
         self.applications += 1
         n = self.size
         if self.source.has_columns:
@@ -111,7 +122,8 @@ class Gram(SymmetricOperator):
             return self.source.reduce(_TransposedTimes(self.standardization, U), add)
         shape = (self.source.n_columns, U.shape[1])
         out = namespace_of(U).empty(shape, dtype=U.dtype, **device_of(U))
-        self.source.reduce_columns(_ProjectColumns(self.standardization, U, out), _keep_first)
+        fold = _ProjectColumns(self.standardization, U, out, not self.moments.is_offset)
+        self.source.reduce_columns(fold, _keep_first)
         return out
 
     def cost(self, k: int) -> float:
@@ -165,9 +177,19 @@ class _ProjectColumns:
     U: Array
     out: Array
 
+    near: bool
+
     def __call__(self, _state: None, block: ColumnBlock) -> None:
         columns = slice(block.start, block.start + block.columns.shape[1])
-        self.out[columns, :] = self.standardization.columns(block).T @ self.U
+        if not self.near or block.weights is not None or not is_numpy(block.columns) or block.columns.dtype != FLOAT64:
+            self.out[columns, :] = self.standardization.columns(block).T @ self.U
+            return
+        # Near the origin a correction linear in the mean costs no digits, and saves a copy of the block.
+        part = np.matmul(block.columns.T, self.U, out=self.out[columns, :])
+        if self.standardization.centered:
+            part -= self.standardization.mean[columns, None] * self.U.sum(axis=0)
+        if self.standardization.factor is not None:
+            part *= self.standardization.factor[columns, None]
 
 
 def _keep_first(left: None, _right: None) -> None:

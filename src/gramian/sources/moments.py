@@ -74,7 +74,8 @@ class Moments:
     @property
     def is_offset(self) -> bool:
         """Whether the mean is so far from the origin, beside the spread, that squaring it costs eight digits."""
-        return bool(self.weight * float(self.mean @ self.mean) > 1e4 * float(self.squares.sum()))
+        with np.errstate(over="ignore"):
+            return bool(self.weight * (self.mean @ self.mean) > 1e4 * self.squares.sum())
 
     def merge(self, other: "Moments") -> "Moments":
         """Return the moments of both sets of rows together (Chan, Golub and LeVeque, 1979, eq. 2.1)."""

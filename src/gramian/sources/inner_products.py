@@ -1,0 +1,91 @@
+"""Inner products of centered rows together with their moments: one pass over blocks of columns.
+
+A block of columns holds every row, so its means are known as soon as it is read: it is centered, multiplied and
+dropped, and the moments that other sources need a pass of their own for come with it.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray, cast, from_host, namespace_of, to_host
+from gramian.arrays.precision import FLOAT64
+from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
+from gramian.sources.finiteness import require_finite
+from gramian.sources.moments import Moments, working_dtype
+from gramian.sources.rows import ColumnBlock, RowSource
+
+
+class _Sums(NamedTuple):
+    means: dict[int, HostArray]
+    squares: dict[int, HostArray]
+    gram: SquareSum
+
+
+def measure_gram(source: RowSource, *, center: bool) -> tuple[Moments, SquareSum]:
+    """Return the moments (without a scatter) and the matrix Xc Xc' of a source whose columns can be read.
+
+    Computes  Xc = diag(sqrt w) (X - 1 mean')  block by block, its means measured twice so that a large mean costs no
+    digits, and the sum of Xc Xc' over the blocks. Cost: n^2 d operations, one pass, n^2 numbers a worker.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.sources.dense import DenseRows
+    >>> moments, gram = measure_gram(DenseRows(np.array([[1.0, 5.0, 0.0], [3.0, 5.0, 4.0]])), center=True)
+    >>> moments.mean, gram.matrix
+    (array([2., 5., 2.]), array([[ 5., -5.],
+           [-5.,  5.]]))
+    """
+    n = source.n_rows
+    fold = _Fold(center, working_dtype(source))
+    sums = source.reduce_columns(fold, _merge, state_bytes=8 * n * n)
+    mean = np.concatenate([sums.means[start] for start in sorted(sums.means)])
+    squares = np.concatenate([sums.squares[start] for start in sorted(sums.squares)])
+    if not np.isfinite(squares).all():
+        require_finite(source)
+    weight = float(n) if source.weights is None else float(to_host(source.weights).sum())
+    moments = Moments(n, weight, mean, squares, None, sums.gram.error)
+    return moments, SquareSum(completed(sums.gram.matrix), sums.gram.error)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """Take a block of columns into the running sums."""
+
+    center: bool
+    dtype: np.dtype[Any]
+
+    def __call__(self, state: _Sums | None, block: ColumnBlock) -> _Sums:
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            columns, mean = self._centered(block)
+            if block.weights is not None:
+                columns *= from_host(np.sqrt(to_host(block.weights)), like=columns, dtype=self.dtype)[:, None]
+            xp = namespace_of(columns)
+            host = isinstance(columns, np.ndarray)
+            squares = np.einsum("ij,ij->j", columns, columns) if host else to_host(xp.sum(columns * columns, axis=0))
+            gram = add_squares(None if state is None else state.gram, columns.T)
+        parts = _Sums({}, {}, gram) if state is None else state._replace(gram=gram)
+        parts.means[block.start] = mean
+        parts.squares[block.start] = squares.astype(FLOAT64, copy=False)
+        return parts
+
+    def _centered(self, block: ColumnBlock) -> tuple[Any, HostArray]:
+        """Return the block about its means, and the means: a second look corrects the rounding of the first."""
+        columns = cast(block.columns, self.dtype)
+        if not self.center:
+            return columns * 1, np.zeros(columns.shape[1])
+        like = columns[:0, :0]
+        weights = np.ones(columns.shape[0]) if block.weights is None else to_host(block.weights)
+        share = from_host(weights / weights.sum(), like=like, dtype=self.dtype)
+        first = share @ columns
+        columns = columns - first
+        second = share @ columns
+        columns -= second
+        return columns, to_host(first).astype(FLOAT64) + to_host(second).astype(FLOAT64)
+
+
+def _merge(left: _Sums, right: _Sums) -> _Sums:
+    gram = merge_squares(left.gram, right.gram)
+    return _Sums(left.means | right.means, left.squares | right.squares, gram)
