@@ -3,14 +3,21 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 
-from gramian.arrays.namespace import HostArray
+from gramian.arrays.namespace import HostArray, namespace_of, to_host
 from gramian.choosing.auto import choose_automatically
 from gramian.choosing.minka import choose_by_minka
 from gramian.choosing.share import choose_by_share
 from gramian.errors import ParameterError
 from gramian.models.decomposition import Rows
 from gramian.models.spectrum import Spectrum
+from gramian.sources.dense import DenseRows
+from gramian.sources.rows import RowSource
+from gramian.sources.sparse import SparseRows
+
+LARGEST_REPEATED = 1 << 22
+"""Numbers up to which weighted rows are repeated for a rule that looks at rows."""
 
 
 class Choice(NamedTuple):
@@ -63,10 +70,28 @@ def choose(rule: Any, spectrum: Spectrum, rows: Rows, components: HostArray, *, 
     )
 
 
+def _repeated(source: RowSource | None) -> RowSource | None:
+    """Return weighted rows as repetitions of themselves where weights are whole and the table is small.
+
+    Rules that look at rows know nothing of weights. A weight is a repetition, so repeating small tables gives the same
+    verdict as the repeated table would; in large ones a row counts once, whatever its weight.
+    """
+    if source is None or source.weights is None:
+        return source
+    weights = to_host(source.weights)
+    if np.any(weights != np.floor(weights)) or weights.sum() * source.n_columns > LARGEST_REPEATED:
+        return source
+    index = np.repeat(np.arange(source.n_rows), weights.astype(int))
+    blocks = [source.block(i).rows for i in range(source.n_blocks)]
+    if source.is_sparse:
+        return SparseRows(scipy.sparse.vstack(blocks, format="csr")[index])
+    return DenseRows(namespace_of(blocks[0]).concat(blocks, axis=0)[index])
+
+
 def _automatic(squares: HostArray, total: float, rows: Rows, components: HostArray, seed: int) -> Choice:
     verdict = choose_automatically(
         squares,
-        rows.source,
+        _repeated(rows.source),
         n_rows=rows.moments.weight,
         n_columns=len(rows.moments.mean),
         total_variance=total,
