@@ -117,8 +117,10 @@ class _Iteration:
         operator = self.operator
         draw = self._gaussian(self.block if start is None else max(1, self.block // 2))
         xp = namespace_of(draw)
-        self.Q = xp.zeros((operator.size, self.basis), dtype=draw.dtype, **device_of(draw))
-        self.W = xp.zeros_like(self.Q)
+        # Vectors lie one after the other in memory, so that adding some touches only them.
+        shape = (self.basis, operator.size)
+        self.Q = xp.zeros(shape, dtype=draw.dtype, **device_of(draw)).T
+        self.W = xp.zeros(shape, dtype=draw.dtype, **device_of(draw)).T
         self.T = np.zeros((self.basis, self.basis))
         self.pending = orthonormalized(draw if start is None else _beside(start, draw))
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))

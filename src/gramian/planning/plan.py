@@ -160,7 +160,7 @@ def _cheapest(facts: Facts, side: str) -> Plan:
 def _apply_seconds(facts: Facts) -> float:
     if facts.sparse:
         return 4.0 * facts.entries * 8 / 2e9
-    return 3 * facts.itemsize * facts.entries / BYTE_RATE + 4.0 * facts.entries * 8 / FLOP_RATE
+    return 3 * 8.0 * facts.entries / BYTE_RATE + 4.0 * facts.entries * 8 / FLOP_RATE
 
 
 def _forming(facts: Facts) -> float:
@@ -244,9 +244,9 @@ def _basis_bytes(facts: Facts, m: int) -> int:
 
 
 def _pass_bytes(facts: Facts) -> int:
-    """Bytes that a pass holds: a block and a copy of it a worker; five numbers an entry of sparse rows."""
+    """Bytes that a pass holds: a block and a copy of it a worker; six numbers an entry of a piece of sparse rows."""
     if facts.sparse:
-        return 40 * facts.entries + 4 * MEGABYTE
+        return min(48 << 19, 48 * facts.entries) * cores() + 8 * 6 * facts.d * cores() + 4 * MEGABYTE
     return min(2 * 16 * MEGABYTE, 2 * 8 * facts.entries) * cores() + 4 * MEGABYTE
 
 

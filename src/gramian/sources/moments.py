@@ -15,13 +15,16 @@ from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_hos
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
 from gramian.sources.finiteness import require_finite
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import Block, RowSource, ranges
 
 SAMPLE_ROWS = 1024
 """Rows, at most, whose mean is the provisional shift, spread evenly over the source."""
 
 SAMPLE_NUMBERS = 1 << 20
 """Numbers, about, that such a sample has at most."""
+
+SPARSE_PIECE = 1 << 19
+"""Stored entries that are summed at a time."""
 
 SMALL_PROBLEM = 1 << 21
 """Numbers under which float32 rows are simply taken to float64: nothing is gained by less."""
@@ -201,13 +204,10 @@ class _Fold:
 
     def _sparse(self, state: _Sums | None, block: Block) -> _Sums:
         rows, w = block.rows, block.weights
-        each = np.ones(len(rows.data)) if w is None else np.repeat(w, np.diff(rows.indptr))
-        weight = float(rows.shape[0]) if w is None else float(w.sum())
+        stored, first, second = _column_sums(rows, w, self.shift)
         # Absent entries are zeros, -shift after shifting: counted by the weight that each column does not store.
-        absent = weight - np.bincount(rows.indices, weights=each, minlength=rows.shape[1])
-        shifted = rows.data.astype(FLOAT64) - self.shift[rows.indices]
-        first = np.bincount(rows.indices, weights=each * shifted, minlength=rows.shape[1]) - absent * self.shift
-        second = np.bincount(rows.indices, weights=each * shifted**2, minlength=rows.shape[1])
+        absent = (float(rows.shape[0]) if w is None else float(w.sum())) - stored
+        first -= absent * self.shift
         second += absent * self.shift**2
         if not self.scatter:
             return _Sums(0.0, first, second, None)
@@ -216,6 +216,24 @@ class _Fold:
         if state is not None and state.squares is not None:
             square = merge_squares(state.squares, square)
         return _Sums(0.0, first, second, square)
+
+
+def _column_sums(rows: Any, weights: Any, shift: HostArray) -> tuple[HostArray, HostArray, HostArray]:
+    """Return, a column, the weight stored and the first and second moments of stored entries about a shift.
+
+    Entries are taken some at a time, so that no array as long as all of them is made.
+    """
+    d = rows.shape[1]
+    each = None if weights is None else np.repeat(np.asarray(weights, dtype=FLOAT64), np.diff(rows.indptr))
+    stored, first, second = np.zeros(d), np.zeros(d), np.zeros(d)
+    for part in ranges(len(rows.data), SPARSE_PIECE):
+        index = rows.indices[part]
+        shifted = rows.data[part].astype(FLOAT64) - shift[index]
+        weighted = shifted if each is None else each[part] * shifted
+        stored += np.bincount(index, weights=None if each is None else each[part], minlength=d)
+        first += np.bincount(index, weights=weighted, minlength=d)
+        second += np.bincount(index, weights=weighted * shifted, minlength=d)
+    return stored, first, second
 
 
 def _join(left: _Sums, right: _Sums, squares: SquareSum | None) -> _Sums:
