@@ -221,9 +221,9 @@ def _krylov(facts: Facts) -> Krylov:
 
 
 def _basis(facts: Facts) -> int:
-    """Columns of the basis: ten times what is wanted, within three times (n + d) (k + 10) numbers for both blocks."""
+    """Columns of the basis: ten times what is wanted, within two times (n + d) (k + 10) numbers for both blocks."""
     wanted = facts.wanted + OVERSAMPLE
-    room = (3 * (facts.n + facts.d) * wanted + 32 * MEGABYTE // 8) // (2 * facts.m)
+    room = (2 * (facts.n + facts.d) * wanted + 16 * MEGABYTE // 8) // (2 * facts.m)
     return min(10 * wanted, max(room, 4 * wanted))
 
 
