@@ -25,7 +25,7 @@ from gramian.arrays.namespace import Array, device_of, namespace_of
 from gramian.planning.machine import MEGABYTE, blas_threads, cores, one_blas_thread
 
 BLOCK_ROWS = 2048
-"""Rows (or columns) of a block: enough for a product at full speed (measured for 100 to 1,000 columns)."""
+"""Enough rows, or columns, in a block for a product at full speed (measured for 100 to 1,000 columns)."""
 
 SMALL_BLOCK, LARGE_BLOCK = MEGABYTE, 16 * MEGABYTE
 """Bytes that a block has at least, so that calls are few, and at most, so that a worker's memory stays small."""
