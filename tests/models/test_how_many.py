@@ -1,0 +1,40 @@
+"""What a fit keeps and what it leaves: rules on a large side, the noise left out, scaling with any ddof."""
+
+import numpy as np
+import pytest
+
+import gramian.models.pca as pca_module
+from gramian import PCA
+
+
+def test_auto_grows_beyond_its_first_look(monkeypatch):
+    """A rule that sees leading components first asks for more while they do not suffice."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 40)) @ rng.standard_normal((40, 150)) + rng.standard_normal((600, 150))
+    whole = PCA("auto", random_state=0).fit(X).n_components_
+    monkeypatch.setattr(pca_module, "LARGE_SIDE", 50)
+    monkeypatch.setattr(pca_module, "FIRST_LOOK", 8)
+    assert abs(PCA("auto", random_state=0).fit(X).n_components_ - whole) <= 1
+    assert PCA(0.9).fit(X).explained_variance_ratio_.sum() > 0.9
+
+
+@pytest.mark.parametrize("small", [1e-8, 1e-10])
+def test_noise_is_summed_not_subtracted(small):
+    """Where the whole spectrum is known, tiny noise keeps its digits."""
+    Q, _ = np.linalg.qr(np.column_stack([np.ones(200), np.random.default_rng(0).standard_normal((200, 10))]))
+    X = Q[:, 1:] * np.array([3.0, 2.0, 1.0, *[small] * 7])
+    assert PCA(3, svd_solver="full").fit(X).noise_variance_ == pytest.approx(small**2 / 199, rel=1e-3)
+
+
+def test_rank_deficient_rows_have_no_noise():
+    """Beyond the rank nothing is left, so the noise is exactly zero."""
+    rng = np.random.default_rng(1)
+    B = rng.standard_normal((50, 3)) @ rng.standard_normal((3, 8))
+    assert PCA(5).fit(B).noise_variance_ == 0.0
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_scaled_columns_have_unit_variance_for_every_ddof(ddof):
+    """The variances of scaled columns add up to their number."""
+    X = np.random.default_rng(2).standard_normal((60, 6)) * np.arange(1, 7)
+    assert PCA(scale=True, ddof=ddof).fit(X).explained_variance_.sum() == pytest.approx(6.0, rel=1e-12)
