@@ -1,9 +1,12 @@
 """The machine: threads are limited in one place and given back."""
 
+import os
 import threading
 
+import pytest
 from threadpoolctl import threadpool_info
 
+from gramian.planning import machine
 from gramian.planning.machine import available_memory, blas_threads, cores, one_blas_thread, total_memory
 
 
@@ -26,7 +29,7 @@ def test_blas_is_held_to_one_thread_and_restored_after_the_last_holder():
         other.start()
         assert entered.wait(10)
         with one_blas_thread():
-            assert blas_threads() == 1
+            assert max(_blas()) == 1
         assert blas_threads() == 1
     assert blas_threads() == 1
     leave.set()
@@ -38,3 +41,21 @@ def test_memory_and_cores_are_plausible():
     """What is free is part of what there is."""
     assert cores() >= 1
     assert 0 < available_memory() <= total_memory()
+
+
+def test_work_inside_work_is_not_shared_out_again():
+    """A worker counts one thread, its own; the thread that limits BLAS still counts its workers."""
+    allowed = machine.blas_threads()
+    with machine.one_blas_thread():
+        assert machine.blas_threads() == allowed
+        assert machine.worker_pool(2).submit(machine.blas_threads).result() == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork is POSIX's")
+def test_a_forked_process_gets_workers_of_its_own():
+    """Threads do not survive a fork: a pool from before it would never answer."""
+    machine.worker_pool(2).submit(abs, -1).result()
+    child = os.fork()
+    if child == 0:
+        os._exit(machine.worker_pool(2).submit(abs, -7).result(timeout=20))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

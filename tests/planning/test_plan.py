@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from gramian import PCA, plan
 from gramian.eigen import Direct, Krylov, Power
 from gramian.errors import MemoryBudgetError
+from gramian.planning.plan import Facts, plan_pca
 
 
 def shape(n, d, dtype="float64"):
@@ -19,7 +20,7 @@ def shape(n, d, dtype="float64"):
     [
         (1_000_000, 100, None, "covariance", True, Direct),
         (200, 100_000, 50, "gram", True, Direct),
-        (4_000, 4_000, 20, "covariance", True, Krylov),
+        (4_000, 4_000, 20, "covariance", False, Krylov),
         (4_000, 4_000, None, "covariance", True, Direct),
         (60_000, 50_000, 20, "covariance", False, Krylov),
         (20_000, 90_000, 20, "gram", False, Krylov),
@@ -47,12 +48,21 @@ def test_work_beyond_the_budget_is_refused_before_it_starts():
     assert error.value.needed > error.value.budget == 1_000_000
 
 
-def test_a_small_budget_turns_a_formed_matrix_into_passes():
-    """Where forming does not fit, the same rows are applied instead."""
-    roomy, tight = plan(shape(4000, 4000), 5), plan(shape(4000, 4000), 5, memory_budget=300_000_000)
-    assert roomy.held
-    assert not tight.held
-    assert tight.peak_bytes <= 300_000_000
+def test_a_small_budget_turns_a_matrix_that_may_be_formed_into_passes():
+    """Tall rows are applied first and formed if it pays; where forming does not fit, they are applied to the end."""
+    roomy, tight = plan(shape(40_000, 4000), 5), plan(shape(40_000, 4000), 5, memory_budget=300_000_000)
+    assert not roomy.held
+    assert roomy.forming is not None
+    assert "formed when more than" in str(roomy)
+    assert tight.forming is None
+    assert tight.peak_bytes <= 300_000_000 < roomy.peak_bytes
+
+
+@pytest.mark.parametrize("n, d, entries, held", [(2000, 20_000, 4_000_000, True), (20_000, 50_000, 10**6, False)])
+def test_small_sparse_sides_are_formed_and_large_ones_applied(n, d, entries, held):
+    """Forming 2,000 x 2,000 is soon done and proves the answer; 20,000 x 20,000 is not."""
+    facts = Facts(n, d, entries, 8, 5, sparse=True, by_columns=False, tol=1e-10, solver="auto", budget=10**10)
+    assert plan_pca(facts).held == held
 
 
 def test_a_plan_reads_as_a_sentence():

@@ -12,6 +12,9 @@ from gramian.eigen.held_checks import measured_residuals
 from gramian.eigen.pairs import EigenPairs, EigenSolver
 from gramian.operators.symmetric import SymmetricOperator
 
+ALL_PAIRS = 256
+"""Size below which all pairs are found at once: no slower than some, and their whole spectrum is known."""
+
 
 @dataclass(frozen=True)
 class Direct(EigenSolver):
@@ -65,7 +68,7 @@ class Direct(EigenSolver):
 def dense_pairs(matrix: HostArray, k: int) -> tuple[HostArray, HostArray]:
     """Return eigenvalues, descending, and eigenvectors: all of them, or k + 1 when k is a small part."""
     m = len(matrix)
-    if m < 32 or k >= m // 3:
+    if m < ALL_PAIRS or k >= m // 3:
         values, vectors = np.linalg.eigh(matrix) if m < 512 else _all_pairs(matrix)
     else:
         subset = [m - k - 1, m - 1]
@@ -78,7 +81,8 @@ def _all_pairs(matrix: HostArray) -> Any:
 
 
 def _as_pairs(matrix: HostArray, values: HostArray, vectors: HostArray, k: int, seed: int) -> EigenPairs:
-    wanted = np.ascontiguousarray(vectors[:, :k])
+    # LAPACK's vectors lie one after the other; another order would cost a transposition.
+    wanted = np.asfortranarray(vectors[:, :k])
     return EigenPairs(
         values=values[:k].copy(),
         vectors=wanted,
@@ -106,8 +110,10 @@ def _repaired(operator: SymmetricOperator, values: HostArray, vectors: HostArray
         return values, vectors, 0
     _, singular, right = np.linalg.svd(_square(triangle, m - kept))
     values = np.concatenate([values[:kept], singular**2])
-    vectors = np.hstack([vectors[:, :kept], small @ right.T])
+    vectors[:, kept:] = small @ right.T
     order = np.argsort(-values, kind="stable")
+    if np.array_equal(order, np.arange(m)):
+        return values, vectors, m - kept
     return values[order], vectors[:, order], m - kept
 
 

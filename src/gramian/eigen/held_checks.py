@@ -40,8 +40,9 @@ def none_above(matrix: Array, values: HostArray, vectors: Array, level: float) -
     (True, False)
     """
     V = to_host(vectors)
-    shifted = np.array(to_host(matrix), order="F")
-    np.negative(shifted, out=shifted)
+    held = to_host(matrix)
+    # LAPACK wants columns one after the other; the transpose of a symmetric matrix is the matrix.
+    shifted = np.asfortranarray(-(held.T if held.flags.c_contiguous else held))
     for sign in (1.0, -1.0):
         part = np.flatnonzero(sign * values > 0)
         scaled = np.asfortranarray(V[:, part] * np.sqrt(sign * values[part]))

@@ -17,7 +17,7 @@ import numpy as np
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import Array, device_of, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, eps_of
-from gramian.eigen.orthonormal import orthonormalized, rotated
+from gramian.eigen.orthonormal import orthonormalized, projected, rotated
 from gramian.eigen.pairs import EigenPairs, EigenSolver, Probe
 from gramian.operators.symmetric import SymmetricOperator
 
@@ -29,6 +29,11 @@ SEARCH_STEPS = 5
 
 KEEP = 0.5
 """Share of the basis that survives a restart (applications on noise of size 2,000 are flat from 0.4 to 0.6)."""
+
+PACE = 4
+"""Products over which the fall of the residuals is measured to forecast how many more it takes."""
+
+EPS = float(np.finfo(float).eps)
 
 COARSE_ACCURACY = 50 * eps_of(FLOAT32)
 """Accuracy asked of products while residuals are still above it."""
@@ -62,8 +67,9 @@ class Krylov(EigenSolver):
     basis : int, optional
         Columns p of the basis; default 10 (k + 10).
     max_applications : int, default=1000
-    search : bool, default=True
-        Whether to search the rest of the space after convergence.
+    search : bool, optional
+        Whether to search the rest of the space after convergence; by default unless the matrix is held, where a
+        certificate can prove what a search makes probable.
 
     Examples
     --------
@@ -78,7 +84,7 @@ class Krylov(EigenSolver):
     block: int | None = None
     basis: int | None = None
     max_applications: int = 1000
-    search: bool = True
+    search: bool | None = None
 
     def solve(self, operator: SymmetricOperator, k: int, *, seed: int = 0, start: Array | None = None) -> EigenPairs:
         """Return the ``k`` largest eigenpairs of ``operator``; ``start`` holds guesses of leading eigenvectors."""
@@ -97,7 +103,7 @@ class _Iteration:
     """The state of one solve: Q, W = A Q, T = Q'W, and the directions to add next."""
 
     def __init__(
-        self, operator: SymmetricOperator, k: int, tol: float, *, block: int, basis: int, seed: int, search: bool
+        self, operator: SymmetricOperator, k: int, tol: float, *, block: int, basis: int, seed: int, search: bool | None
     ) -> None:
         self.operator = operator
         self.k = k
@@ -105,12 +111,14 @@ class _Iteration:
         self.block = block
         self.basis = basis
         self.seed = seed
-        self.accuracy: float | None = COARSE_ACCURACY if tol < 1e-2 else None
+        self.coarse = tol < 1e-2
         self.applied = operator.applications
-        self.columns = 0
-        self.search, self.searching, self.next_seen = search, False, -np.inf
+        self.columns = self.linked = 0
+        self.asked_to_search, self.searching, self.next_seen = search, False, -np.inf
         self.probe = Probe(0, 0)
         self.best, self.stalled = np.inf, 0
+        self.steps = self.next_estimate = 0
+        self.history: list[tuple[int, float]] = []
 
     def begin(self, start: Array | None) -> None:
         """Make the first block: the guesses given, and Gaussian columns."""
@@ -119,8 +127,8 @@ class _Iteration:
         xp = namespace_of(draw)
         # Vectors lie one after the other in memory, so that adding some touches only them.
         shape = (self.basis, operator.size)
-        self.Q = xp.zeros(shape, dtype=draw.dtype, **device_of(draw)).T
-        self.W = xp.zeros(shape, dtype=draw.dtype, **device_of(draw)).T
+        self.Q = xp.empty(shape, dtype=draw.dtype, **device_of(draw)).T
+        self.W = xp.empty(shape, dtype=draw.dtype, **device_of(draw)).T
         self.T = np.zeros((self.basis, self.basis))
         self.pending = orthonormalized(draw if start is None else _beside(start, draw))
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
@@ -131,23 +139,28 @@ class _Iteration:
         if self.columns + self.pending.shape[1] > self.basis:
             self._restart()
         new = slice(self.columns, self.columns + self.pending.shape[1])
-        product = self.operator.apply(self.pending, accuracy=self.accuracy)
+        product = self.operator.apply(self.pending, accuracy=COARSE_ACCURACY if self.coarse else self.tol / 10)
         self.Q[:, new] = self.pending
         self.W[:, new] = product.values
         self.columns = new.stop
         self._extend(new)
         self.error = product.error
         self.probe = self.probe._replace(steps=self.probe.steps + 1)
-        self._plan_next(new)
+        self._plan_next()
         self._look_when_due(new)
-        if self.accuracy is not None and self._coarse_is_spent():
-            self.accuracy = None
+        if self.coarse and self._coarse_is_spent():
+            self.coarse = False
             if self.error > self.tol / 10:
                 self._refine()
         elif self._has_settled():
             self._begin_search()
         elif self.searching and self._met() < self.k:
             self._leave_search()
+
+    @property
+    def search(self) -> bool:
+        """Whether the rest of the space is to be searched after convergence."""
+        return not self.operator.is_held if self.asked_to_search is None else self.asked_to_search
 
     def finished(self) -> bool:
         """Tell whether every wanted pair meets the tolerance by full-precision products."""
@@ -156,12 +169,12 @@ class _Iteration:
         if self.columns == self.operator.size:
             return True
         searched = not self.search or (self.searching and self.probe.steps >= SEARCH_STEPS)
-        return self.accuracy is None and searched and self._met() == self.k
+        return not self.coarse and searched and self._met() == self.k
 
     def _has_settled(self) -> bool:
         """Tell whether all pairs are met in full precision and the rest of the space is still to be searched."""
         whole = self.columns == self.operator.size
-        waiting = self.accuracy is None and self.search and not self.searching and not whole
+        waiting = not self.coarse and self.search and not self.searching and not whole
         return waiting and self._met() == self.k
 
     def result(self) -> EigenPairs:
@@ -192,11 +205,15 @@ class _Iteration:
         return gaussian((self.operator.size, columns), seed=self.seed, like=self.operator.like())
 
     def _extend(self, new: slice) -> None:
-        """Fill the rows and columns of T that the new directions add."""
-        part = to_host(self.Q[:, : new.stop].T @ self.W[:, new])
+        """Fill the rows and columns of T that the new directions add, and find what their product adds to the basis."""
+        Q, block = self.Q[:, : new.stop], self.W[:, new]
+        left, part = projected(block, Q, slice(self.linked, new.stop))
         self.T[: new.stop, new] = part
         self.T[new, : new.start] = part[: new.start].T
         self.T[new, new] = (part[new.start :] + part[new.start :].T) / 2
+        self.pending = orthonormalized(left, Q, before=block)
+        self.coupling = to_host(self.pending.T @ block)
+        self.linked = new.start
 
     def _look_when_due(self, last: slice) -> None:
         """Measure residuals when an estimate says that they are small, and always in a search.
@@ -209,11 +226,27 @@ class _Iteration:
         if self.searching or self.columns == self.operator.size:
             self._look()
             return
+        self.steps += 1
+        if self.steps < self.next_estimate:
+            return
         values, rotation = np.linalg.eigh(self.T[: self.columns, : self.columns])
         estimate = np.linalg.norm(self.coupling @ rotation[last, -self.k :], axis=0)
-        accuracy = self.tol if self.accuracy is None else max(4 * self.error, self.tol)
-        if float(estimate.max()) <= 2 * accuracy * abs(float(values[-1])):
+        accuracy = max(4 * self.error, self.tol) if self.coarse else self.tol
+        worst = float(estimate.max()) / max(abs(float(values[-1])), EPS)
+        forecast = self._forecast(worst)
+        self.operator.expect(forecast)
+        self.next_estimate = self.steps + 1 + min(int(forecast / 4), PACE)
+        if worst <= 2 * accuracy:
             self._look()
+
+    def _forecast(self, worst: float) -> float:
+        """Return how many more products it takes at the pace of the last ones; 0 before a pace is seen."""
+        self.history.append((self.steps, np.log(max(worst, EPS))))
+        step, level = next((past for past in reversed(self.history) if self.steps - past[0] >= PACE), (0, np.inf))
+        if np.isinf(level):
+            return 0.0
+        pace = max((level - self.history[-1][1]) / (self.steps - step), 1e-3)
+        return float(max(self.history[-1][1] - np.log(self.tol), 0.0) / pace)
 
     def _look(self) -> None:
         """Find Ritz pairs of the whole basis, unless that is done, and the measured residuals of the wanted ones."""
@@ -252,7 +285,7 @@ class _Iteration:
         self._look()
         keep = min(self.columns, self.k + self.block)
         self.pending = orthonormalized(rotated(self.Q[:, : self.columns], self.rotation[:, :keep]))
-        self.columns = 0
+        self.columns = self.linked = 0
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
 
     def _begin_search(self) -> None:
@@ -264,20 +297,15 @@ class _Iteration:
         self.pending = orthonormalized(self._gaussian(columns), self.Q[:, : self.k])
         self.searching, self.probe = True, Probe(columns, 0)
 
-    def _plan_next(self, last: slice) -> None:
-        """Take what the last product adds to the basis as the next directions."""
-        Q, block = self.Q[:, : self.columns], self.W[:, last]
-        # T holds Q'W already, so the first of the two projections costs one product instead of two.
-        left = block - rotated(Q, self.T[: self.columns, last])
-        self.pending = orthonormalized(left, Q, before=block)
-        self.coupling = to_host(self.pending.T @ block)
+    def _plan_next(self) -> None:
+        """Take what the last product adds to the basis as the next directions, or new ones where it adds nothing."""
         if self.pending.shape[1] == 0 and self.columns < self.operator.size:
-            self.pending = orthonormalized(self._gaussian(self.block), Q)
+            self.pending = orthonormalized(self._gaussian(self.block), self.Q[:, : self.columns])
         self.pending = self.pending[:, : max(self.operator.size - self.columns, 0)]
 
     def _leave_search(self) -> None:
         """Go on: the search has found something above the pairs, whose residuals are new directions too."""
-        self.searching, self.next_seen = False, -np.inf
+        self.searching, self.next_seen, self.linked = False, -np.inf, 0
         self.pending = orthonormalized(_beside(self.difference, self.pending), self.Q[:, : self.columns])
 
     def _restart(self) -> None:
@@ -290,7 +318,7 @@ class _Iteration:
         self.Q[:, :keep] = rotated(self.Q[:, : self.columns], rotation)
         self.W[:, :keep] = rotated(self.W[:, : self.columns], rotation)
         self.T[:keep, :keep] = np.diag(self.values[:keep])
-        self.columns = keep
+        self.columns, self.linked = keep, 0
         self.values, self.rotation = self.values[:keep], np.eye(keep)
 
 

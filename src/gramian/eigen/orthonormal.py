@@ -4,6 +4,15 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, from_host, namespace_of, to_host
 
+PROJECTIONS = 3
+"""Projections along a whole basis at most; twice is enough but for a block that lies in it."""
+
+ROUNDING_PART = 0.1
+"""Share of what is left that a projection may take and still be the last: its own rounding is then a digit at most."""
+
+WELL_SPREAD = 0.1
+"""Smallest singular value of unit columns that count as far from dependent."""
+
 INDEPENDENT = 1e-12
 """Eigenvalue of the inner products of unit columns under which a combination of them is rounding."""
 
@@ -15,23 +24,46 @@ def orthonormalized(
 
     Computes  Q of  (I - B B')^2 block = Q R. Twice is enough: a second projection brings the loss of orthogonality back
     to rounding (Giraud, Langou, Rozloznik and van den Eshof, 2005, doi:10.1007/s00211-005-0615-4). A column counts as
-    adding nothing when less than ``drop`` of it is left. ``before`` is given when the first projection has been made:
-    it is the block as it was then.
+    adding nothing when less than ``drop`` of it is left. ``before`` is given when the block has been projected already
+    (see :func:`projected`): it is the block as it was then, and a second projection is made only where columns are so
+    nearly dependent that separating them brings the rounding back.
 
     Cost: 4 m p b + 4 m b^2 operations, twice, for p columns in the basis.
     """
     for first in (True, False):
         norms = _norms(block if before is None or not first else before)
         if basis is not None and basis.shape[1] > 0 and not (first and before is not None):
-            block = block - basis @ (basis.T @ block)
+            block = block - rotated(basis, to_host(basis.T @ block))
         # A unit column that loses half of itself in the second projection was rounding: what is left of it is too.
         keep = _norms(block) > (drop if first else 0.5) * np.maximum(norms, np.finfo(float).tiny)
         if not keep.all():
             block = block[:, from_host(np.flatnonzero(keep), like=block)]
         if block.shape[1] == 0:
             return block
-        block = _independent(block)
+        block, spread = _independent(block)
+        if before is not None and spread > WELL_SPREAD:
+            return block
     return block
+
+
+def projected(block: Array, basis: Array, recent: slice) -> tuple[Array, HostArray]:
+    """Return the block without its part in the span of ``basis``, (I - B B') block, and the coefficients  B'block.
+
+    The columns ``recent`` of the basis are taken out first. Of a product with the last block of a Lanczos basis they
+    take all but rounding, so that one more projection, along the whole basis, is enough; where it takes more than
+    rounding it is made again.
+    """
+    near = basis[:, recent]
+    coefficients = np.zeros((basis.shape[1], block.shape[1]))
+    coefficients[recent] = to_host(near.T @ block)
+    left = block - rotated(near, coefficients[recent])
+    for _ in range(PROJECTIONS):
+        more = to_host(basis.T @ left)
+        left = left - rotated(basis, more)
+        coefficients += more
+        if np.all(np.linalg.norm(more, axis=0) <= ROUNDING_PART * _norms(left)):
+            break
+    return left, coefficients
 
 
 def _norms(block: Array) -> HostArray:
@@ -40,20 +72,27 @@ def _norms(block: Array) -> HostArray:
     return to_host(namespace_of(block).sum(block * block, axis=0) ** 0.5)
 
 
-def _independent(block: Array) -> Array:
+def _independent(block: Array) -> tuple[Array, float]:
     """Orthonormalize the columns by the inverse square root of their inner products; dependent ones are dropped.
 
     Computes  block D U diag(1 / sqrt s) U'  from  D block'block D = U diag(s) U',  D scaling columns to unit length:
     the orthonormal columns nearest to the given ones. Every new column is a combination of old ones, so what they were
     orthogonal to they stay orthogonal to; a QR factorization that drops a dependent column does not keep that.
+    Returns the smallest singular value of the unit columns too: errors of orthogonality to others grow by its inverse.
     """
     lengths = _norms(block)
     s, U = np.linalg.eigh(to_host(block.T @ block) / np.outer(lengths, lengths))
     kept = s > INDEPENDENT
     root = U[:, kept] / np.sqrt(s[kept])
-    return rotated(block, (root @ U.T if kept.all() else root) / lengths[:, None])
+    spread = float(np.sqrt(s[kept][0])) if kept.any() else 0.0
+    return rotated(block, (root @ U.T if kept.all() else root) / lengths[:, None]), spread
 
 
 def rotated(vectors: Array, rotation: HostArray) -> Array:
-    """Return ``vectors @ rotation``, the small factor moved to where the vectors live."""
+    """Return ``vectors @ rotation``, the small factor moved to where the vectors live.
+
+    Vectors that lie one after the other in memory stay so: that product is the faster one too (by two for 4 columns).
+    """
+    if isinstance(vectors, np.ndarray) and vectors.T.flags.c_contiguous:
+        return np.asarray((rotation.T @ vectors.T).T)
     return vectors @ from_host(np.ascontiguousarray(rotation), like=vectors)

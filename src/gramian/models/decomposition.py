@@ -4,6 +4,7 @@ rows -> moments -> plan -> operator -> solver -> certificate -> components over 
 """
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,8 +22,11 @@ from gramian.errors import ConvergenceWarning
 from gramian.models.spectrum import orthonormal_features, signs_of
 from gramian.operators.centering import Standardization
 from gramian.operators.covariance import Covariance
+from gramian.operators.formed_later import FormedLater
 from gramian.operators.gram import Gram
 from gramian.operators.held import HeldMatrix
+from gramian.operators.symmetric import SymmetricOperator
+from gramian.planning.machine import one_blas_thread
 from gramian.planning.plan import Plan
 from gramian.sources.inner_products import measure_gram
 from gramian.sources.moments import Moments, measure_moments, squares_are_safe
@@ -172,9 +176,10 @@ def _solved(
     operator: Covariance | Gram, plan: Plan, k: int, *, tol: float, seed: int
 ) -> tuple[EigenPairs, Certificate]:
     """Solve, certify, and fall back to the safer dense way before anything doubtful reaches the caller."""
-    target = operator.materialize() if plan.held and not isinstance(plan.solver, Direct) else operator
-    pairs = plan.solver.solve(target, k, seed=seed)
-    certificate = certify(target, pairs, tol=tol)
+    target = _target(operator, plan)
+    with one_blas_thread() if operator.source.is_sparse and not plan.held else nullcontext():
+        pairs = plan.solver.solve(target, k, seed=seed)
+    certificate = certify(target.current if isinstance(target, FormedLater) else target, pairs, tol=tol)
     if isinstance(plan.solver, Krylov) and plan.dense_fits and _is_doubtful(pairs, certificate):
         pairs = Direct().solve(operator, k, seed=seed)
         pairs = replace(pairs, stopped=f"Krylov was in doubt, so: {pairs.stopped}")
@@ -182,6 +187,15 @@ def _solved(
     elif pairs.converged < k:
         _warn(plan, pairs, k, tol)
     return pairs, certificate
+
+
+def _target(operator: Covariance | Gram, plan: Plan) -> SymmetricOperator:
+    """Return what the solver works on: the operator, its matrix, or the operator until its matrix pays."""
+    if isinstance(plan.solver, Direct):
+        return operator
+    if plan.held:
+        return operator.materialize()
+    return operator if plan.forming is None else FormedLater(operator, price=plan.forming.price, gain=plan.forming.gain)
 
 
 def _is_doubtful(pairs: EigenPairs, certificate: Certificate) -> bool:

@@ -5,13 +5,14 @@ product, so a large mean costs no digits. Sparse blocks stay sparse: (X - 1 mean
 rank-one correction, linear in the mean (never squared).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of
 from gramian.arrays.precision import FLOAT64
 from gramian.sources.rows import Block, ColumnBlock
+from gramian.sources.sparse import is_sparse, transposed
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +26,15 @@ class Standardization:
     factor : numpy array (d,) or None
         One over the standard deviation of each column when rows are scaled; 1 for a constant column.
     centered : bool
+    corrected : bool, default=False
+        Whether products of dense rows too are corrected for the mean afterwards, as those of sparse rows are: it saves
+        a copy of the rows, and costs the digits that the mean is larger than the spread.
     """
 
     mean: HostArray
     factor: HostArray | None = None
     centered: bool = True
+    corrected: bool = False
 
     def rows(self, block: Block, *, dtype: np.dtype = FLOAT64) -> Array:
         """Return the standardized, weighted rows of a dense block as a new array of ``dtype``."""
@@ -42,29 +47,38 @@ class Standardization:
 
     def columns(self, block: ColumnBlock, *, dtype: np.dtype = FLOAT64) -> Array:
         """Return the standardized, weighted columns of a dense block of columns as a new array."""
+        cut, rows = self.cut(block)
+        return cut.rows(rows, dtype=dtype)
+
+    def cut(self, block: ColumnBlock) -> tuple["Standardization", Block]:
+        """Return what is done to a block of columns, and that block as rows that have no other columns."""
         part = slice(block.start, block.start + block.columns.shape[1])
-        cut = Standardization(self.mean[part], None if self.factor is None else self.factor[part], self.centered)
-        return cut.rows(Block(block.columns, 0, block.weights), dtype=dtype)
+        factor = None if self.factor is None else self.factor[part]
+        return replace(self, mean=self.mean[part], factor=factor), Block(block.columns, 0, block.weights)
 
     def times(self, block: Block, V: Array) -> Array:
         """Return Xs V for one block, dense or sparse, in the precision of V."""
-        if not hasattr(block.rows, "indptr"):
+        if not self.corrects(block, V):
             return self.rows(block, dtype=np.dtype(str(V.dtype).rsplit(".", maxsplit=1)[-1])) @ V
-        scaled = V if self.factor is None else self.factor[:, None] * V
-        out = block.rows @ np.ascontiguousarray(scaled)
+        scaled = V if self.factor is None else self.factor[:, None].astype(V.dtype, copy=False) * V
+        out = block.rows @ np.ascontiguousarray(scaled) if is_sparse(block.rows) else (scaled.T @ block.rows.T).T
         if self.centered:
-            out -= self.mean @ scaled
+            out -= (self.mean @ scaled).astype(out.dtype, copy=False)
         return out if block.weights is None else out * _root(block.weights, out)[:, None]
 
     def transposed_times(self, block: Block, Y: Array) -> Array:
         """Return Xs' Y for one block, dense or sparse; Y has a row for each row of the block."""
-        if not hasattr(block.rows, "indptr"):
+        if not self.corrects(block, Y):
             return self.rows(block, dtype=np.dtype(str(Y.dtype).rsplit(".", maxsplit=1)[-1])).T @ Y
         Y = Y if block.weights is None else Y * _root(block.weights, Y)[:, None]
-        out = block.rows.T @ np.ascontiguousarray(Y)
+        out = transposed(block.rows) @ np.ascontiguousarray(Y) if is_sparse(block.rows) else (Y.T @ block.rows).T
         if self.centered:
-            out -= self.mean[:, None] * Y.sum(axis=0)
-        return out if self.factor is None else self.factor[:, None] * out
+            out -= self.mean[:, None].astype(out.dtype, copy=False) * Y.sum(axis=0)
+        return out if self.factor is None else self.factor[:, None].astype(out.dtype, copy=False) * out
+
+    def corrects(self, block: Block, V: Array) -> bool:
+        """Tell whether a product of this block is corrected for the mean afterwards, by a term of rank one."""
+        return is_sparse(block.rows) or (self.corrected and isinstance(V, np.ndarray) and V.dtype == block.rows.dtype)
 
 
 def _root(weights: Array, like: Array) -> Array:

@@ -11,6 +11,7 @@ from gramian.operators.centering import Standardization
 from gramian.operators.factor import RowTriangle, add, columns_of, merge_triangles
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
+from gramian.operators.ways import Ways
 from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.rows import Block, RowSource
 
@@ -51,15 +52,15 @@ class Covariance(SymmetricOperator):
         self.dtype = FLOAT64
         self.applications = passes
         self.error = moments.error + eps_of(FLOAT64)
+        self.ways = Ways(source, moments, standardization)
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs'(Xs V): float32 products, summed in float64, when ``accuracy`` allows and rows are float32."""
         self.applications += 1
-        coarse = self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= 50 * eps_of(FLOAT32)
-        dtype = FLOAT32 if coarse else FLOAT64
-        fold = _ApplyRows(self.standardization, cast(V, dtype))
-        values = self.source.reduce(fold, add)
-        return Product(cast(values, FLOAT64), 8 * eps_of(dtype))
+        way = self.ways.cheapest(accuracy)
+        fold = _ApplyRows(way.standardization, cast(V, way.dtype))
+        values = self.source.reduce(fold, add, state_bytes=way.state_bytes)
+        return Product(cast(values, FLOAT64), way.error)
 
     def like(self) -> Array:
         """Return a small array of the library and device of the rows."""
@@ -106,7 +107,7 @@ class _ApplyRows:
     V: Array
 
     def __call__(self, state: Any, block: Block) -> Any:
-        if hasattr(block.rows, "indptr"):
+        if self.standardization.corrects(block, self.V):
             Y = self.standardization.times(block, self.V)
             part = self.standardization.transposed_times(block, Y)
         else:

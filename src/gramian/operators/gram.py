@@ -12,6 +12,7 @@ from gramian.operators.centering import Standardization
 from gramian.operators.factor import ColumnTriangle, add, columns_of, merge_triangles, taller_triangle
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
+from gramian.operators.ways import Ways
 from gramian.sources.moments import SMALL_PROBLEM, Moments
 from gramian.sources.rows import Block, ColumnBlock, RowSource
 
@@ -57,20 +58,21 @@ class Gram(SymmetricOperator):
         self.dtype = FLOAT64
         self.applications = passes
         self.gram = gram
+        self.ways = Ways(source, moments, standardization)
         self.error = (moments.error if gram is None else gram.error) + eps_of(FLOAT64)
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs(Xs'V): one pass, or two where only rows can be read."""
         self.applications += 1 if self.source.has_columns else 2
-        coarse = self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= 50 * eps_of(FLOAT32)
-        dtype = FLOAT32 if coarse else FLOAT64
-        V = cast(V, dtype)
+        way = self.ways.cheapest(accuracy)
+        V = cast(V, way.dtype)
         if self.source.has_columns:
-            values = self.source.reduce_columns(_ApplyColumns(self.standardization, V), add)
+            fold = _ApplyColumns(way.standardization, V)
+            values = self.source.reduce_columns(fold, add, state_bytes=way.state_bytes)
         else:
-            Y = self.source.reduce(_TransposedTimes(self.standardization, V), add)
-            values = self.source.map_rows(_Times(self.standardization, cast(Y, dtype)))
-        return Product(cast(values, FLOAT64), 8 * eps_of(dtype))
+            Y = self.source.reduce(_TransposedTimes(way.standardization, V), add)
+            values = self.source.map_rows(_Times(way.standardization, cast(Y, way.dtype)))
+        return Product(cast(values, FLOAT64), way.error)
 
     def like(self) -> Array:
         """Return a small array of the library and device of the rows."""
@@ -120,11 +122,11 @@ class Gram(SymmetricOperator):
     def _transposed_times(self, U: Array) -> Array:
         if not self.source.has_columns:
             return self.source.reduce(_TransposedTimes(self.standardization, U), add)
-        shape = (self.source.n_columns, U.shape[1])
+        shape = (U.shape[1], self.source.n_columns)
         out = namespace_of(U).empty(shape, dtype=U.dtype, **device_of(U))
-        fold = _ProjectColumns(self.standardization, U, out, not self.moments.is_offset)
+        fold = _ProjectColumns(self.standardization, U.T, out, not self.moments.is_offset)
         self.source.reduce_columns(fold, _keep_first)
-        return out
+        return out.T
 
     def cost(self, k: int) -> float:
         """Return the operations of a product with ``k`` vectors."""
@@ -145,9 +147,13 @@ class _ApplyColumns:
     V: Array
 
     def __call__(self, state: Any, block: ColumnBlock) -> Any:
-        dtype = FLOAT32 if self.V.dtype == namespace_of(self.V).float32 else FLOAT64
-        columns = self.standardization.columns(block, dtype=dtype)
-        part = cast(columns @ (columns.T @ self.V), FLOAT64)
+        cut, rows = self.standardization.cut(block)
+        if cut.corrects(rows, self.V):
+            part = cut.times(rows, cut.transposed_times(rows, self.V))
+        else:
+            columns = cut.rows(rows, dtype=FLOAT32 if self.V.dtype == namespace_of(self.V).float32 else FLOAT64)
+            part = columns @ (columns.T @ self.V)
+        part = cast(part, FLOAT64)
         return part if state is None else add(state, part)
 
 
@@ -173,23 +179,24 @@ class _Times:
 
 @dataclass(frozen=True, eq=False)
 class _ProjectColumns:
-    standardization: Standardization
-    U: Array
-    out: Array
+    """Fill the columns of  U'Xs  that a block has; vectors lie one after the other in memory."""
 
+    standardization: Standardization
+    Ut: Array
+    out: Array
     near: bool
 
     def __call__(self, _state: None, block: ColumnBlock) -> None:
         columns = slice(block.start, block.start + block.columns.shape[1])
         if not self.near or block.weights is not None or not is_numpy(block.columns) or block.columns.dtype != FLOAT64:
-            self.out[columns, :] = self.standardization.columns(block).T @ self.U
+            self.out[:, columns] = self.Ut @ self.standardization.columns(block)
             return
         # Near the origin a correction linear in the mean costs no digits, and saves a copy of the block.
-        part = np.matmul(block.columns.T, self.U, out=self.out[columns, :])
+        part = np.matmul(self.Ut, block.columns, out=self.out[:, columns])
         if self.standardization.centered:
-            part -= self.standardization.mean[columns, None] * self.U.sum(axis=0)
+            part -= self.Ut.sum(axis=1)[:, None] * self.standardization.mean[columns]
         if self.standardization.factor is not None:
-            part *= self.standardization.factor[columns, None]
+            part *= self.standardization.factor[columns]
 
 
 def _keep_first(left: None, _right: None) -> None:

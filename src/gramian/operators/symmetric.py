@@ -47,12 +47,20 @@ class SymmetricOperator(ABC):
     applications: int
     error: float
 
+    @property
+    def is_held(self) -> bool:
+        """Whether the matrix is in memory, so that none of its eigenvalues can be missed unseen."""
+        return False
+
     @abstractmethod
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return A @ V and the relative error of that product.
 
         The operator picks the cheapest precision that meets ``accuracy``; ``None`` asks for its best.
         """
+
+    def expect(self, products: float) -> None:  # noqa: B027
+        """Hear how many more products a solver expects to need; an operator may change its way by it."""
 
     @abstractmethod
     def like(self) -> Array:
@@ -88,3 +96,8 @@ class MatrixLike(SymmetricOperator):
     """
 
     matrix: Array
+
+    @property
+    def is_held(self) -> bool:
+        """True."""
+        return True

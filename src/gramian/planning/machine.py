@@ -8,6 +8,7 @@ restores what was there.
 import os
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -52,20 +53,39 @@ def _cgroup_limit() -> int | None:
 
 
 class _BlasLimit:
-    """A process-wide, reference-counted limit of one BLAS thread."""
+    """A process-wide, reference-counted limit of one BLAS thread.
+
+    The thread that limits BLAS still knows how many threads there were: they are its own workers' to use.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._holders = 0
         self._restore: Any = None
+        self._mine = threading.local()
 
     def enter(self) -> None:
+        if self.depth == 0:
+            self._mine.threads = _threads_now()
+        self._mine.depth = self.depth + 1
         with self._lock:
             if self._holders == 0:
                 self._restore = _controller().limit(limits=1, user_api="blas")
             self._holders += 1
 
+    @property
+    def depth(self) -> int:
+        return getattr(self._mine, "depth", 0)
+
+    def threads(self) -> int:
+        return self._mine.threads if self.depth else _threads_now()
+
+    def mark_worker(self) -> None:
+        """Give a worker one thread, its own: work inside work is not shared out again."""
+        self._mine.depth, self._mine.threads = 1, 1
+
     def leave(self) -> None:
+        self._mine.depth -= 1
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
@@ -86,9 +106,24 @@ def _controller() -> Any:
 _LIMIT = _BlasLimit()
 
 
+@cache
+def worker_pool(workers: int) -> ThreadPoolExecutor:
+    """Return the threads that share out the passes over data: made once, because starting them costs a millisecond."""
+    return ThreadPoolExecutor(workers, thread_name_prefix="gramian", initializer=_LIMIT.mark_worker)
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked process has none of its parent's threads.
+    os.register_at_fork(after_in_child=worker_pool.cache_clear)
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread while Gramian's own workers run."""
+    """Hold BLAS to one thread while Gramian's own workers run.
+
+    Also around work in which short BLAS calls and passes by workers take turns: an idle thread of OpenBLAS spins for
+    some 20 ms after a call, on the core that a worker needs.
+    """
     _LIMIT.enter()
     try:
         yield
@@ -97,6 +132,10 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def blas_threads() -> int:
-    """Return how many threads NumPy's BLAS would use now."""
+    """Return how many threads NumPy's BLAS would use now, were it not for a limit that this thread has set."""
+    return _LIMIT.threads()
+
+
+def _threads_now() -> int:
     counts = [pool["num_threads"] for pool in _controller().info() if pool["user_api"] == "blas"]
     return max(counts, default=1)

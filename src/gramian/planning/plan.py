@@ -4,6 +4,7 @@ The prices are operations and bytes moved, turned into seconds by two rates only
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,9 @@ FLOP_RATE = 8.5e10
 
 BYTE_RATE = 1.0e10
 """Bytes a second of a pass over memory (benchmarks: floor rows of 1,000,000 x 100)."""
+
+SPARSE_RATE = 1.7e9
+"""Operations a second of a product of sparse rows and one vector (benchmarks: sparse 100,000 x 50,000)."""
 
 FORECAST = 60
 """Applications assumed for a spectrum not yet seen: what noise of size 4,000 takes for twenty pairs."""
@@ -78,6 +82,13 @@ class Facts:
         return self.m if self.k is None else min(self.k, self.m)
 
 
+class Forming(NamedTuple):
+    """When an iteration on the rows goes over to the formed matrix: see ``operators.FormedLater``."""
+
+    price: float
+    gain: float
+
+
 @dataclass(frozen=True)
 class Plan:
     """The chosen way: operator, solver, the reason in a sentence, and the predicted price.
@@ -97,6 +108,8 @@ class Plan:
         Memory beyond the rows; never less than what is used.
     dense_fits : bool
         Whether a dense solve would fit too, should an iteration end in doubt.
+    forming : Forming or None
+        When the iteration goes over to the formed matrix; ``None`` for never.
     """
 
     operator: str
@@ -107,10 +120,13 @@ class Plan:
     operations: float
     peak_bytes: int
     dense_fits: bool = True
+    forming: Forming | None = None
 
     def __str__(self) -> str:
         size = "d x d covariance" if self.operator == "covariance" else "n x n Gram matrix"
-        how = "formed" if self.held else "applied, never formed"
+        how = (
+            "formed" if self.held else "applied, never formed" if self.forming is None else "applied, formed if it pays"
+        )
         return (
             f"{type(self.solver).__name__} on the {size} ({how}), {self.reason}\n"
             f"about {self.passes} passes, {self.operations:.2g} operations, "
@@ -148,19 +164,40 @@ def _side(facts: Facts) -> str:
 
 
 def _cheapest(facts: Facts, side: str) -> Plan:
-    """Dense for a small side or many pairs; else the cheaper of iterating on the matrix and on the rows."""
-    m, k = facts.m, facts.wanted
-    if m <= DIRECT_SIZE or k > m // 5:
+    """Dense for a small side or many pairs; else an iteration on the rows, which forms the matrix if that pays."""
+    if facts.m <= DIRECT_SIZE or facts.wanted > facts.m // 5:
         return _dense(facts, side)
-    seconds_rows = FORECAST * _apply_seconds(facts)
-    seconds_held = _forming(facts) / FLOP_RATE + FORECAST * 8 * m * m / BYTE_RATE + m**3 / (3 * FLOP_RATE)
-    return _iterate(facts, side) if seconds_held < seconds_rows else _iterate_on_rows(facts, side)
+    rows, forming = _iterate_on_rows(facts, side), _forming_price(facts)
+    if facts.sparse:
+        return _iterate(facts, side) if forming.price < forming.gain * rows.passes else rows
+    needed = rows.peak_bytes + _dense_bytes(facts, side, facts.m)
+    if forming.gain * FORECAST <= forming.price or needed > facts.budget:
+        return rows
+    why = (
+        f"because an easy spectrum takes a few passes and a hard one {FORECAST} or more: the {facts.m:,} x {facts.m:,} "
+        f"matrix is formed when more than {forming.price / forming.gain:.0f} are to come"
+    )
+    return replace(rows, forming=forming, reason=why, peak_bytes=needed)
+
+
+def _forming_price(facts: Facts) -> Forming:
+    """Compare forming the matrix with a pass over the rows.
+
+    Its Cholesky factorization for the proof is included, at half the rate of SYRK.
+    """
+    a_pass = _apply_seconds(facts)
+    forming = (_forming(facts) + 2 * facts.m**3 / 3) / FLOP_RATE
+    return Forming(forming / a_pass, max(1 - _held_seconds(facts.m) / a_pass, 1e-3))
+
+
+def _held_seconds(m: int) -> float:
+    return 8.0 * m * m / BYTE_RATE
 
 
 def _apply_seconds(facts: Facts) -> float:
     if facts.sparse:
-        return 4.0 * facts.entries * 8 / 2e9
-    return 3 * 8.0 * facts.entries / BYTE_RATE + 4.0 * facts.entries * 8 / FLOP_RATE
+        return 4.0 * facts.entries / SPARSE_RATE
+    return 2.0 * facts.itemsize * facts.entries / BYTE_RATE
 
 
 def _forming(facts: Facts) -> float:
@@ -187,11 +224,10 @@ def _dense(facts: Facts, side: str) -> Plan:
 
 
 def _iterate(facts: Facts, side: str) -> Plan:
-    if facts.m <= DIRECT_SIZE:
-        return _dense(facts, side)
-    m, solver = facts.m, replace(_krylov(facts), block=16, search=False)
+    """Iterate on the formed matrix, which proves that no pair was passed over."""
+    m, solver = facts.m, replace(_krylov(facts), block=16)
     why = f"because forming {m:,} x {m:,} once is cheaper than {FORECAST} passes"
-    work = _forming(facts) + FORECAST * 2.0 * m * m * 8 + m**3 / 3
+    work = _forming(facts) + FORECAST * 2.0 * m * m * 16 + m**3 / 3
     return Plan(side, FORMED, solver, why, 2, work, _dense_bytes(facts, side, m) + _basis_bytes(facts, m))
 
 
@@ -200,9 +236,12 @@ def _iterate_on_rows(facts: Facts, side: str) -> Plan:
         return _dense(facts, side)
     m = facts.m
     why = f"because a {m:,} x {m:,} matrix would cost more to form than to apply"
-    work = FORECAST * 4.0 * facts.entries * 8
-    passes = FORECAST if side == "covariance" or facts.by_columns else 2 * FORECAST
-    return Plan(side, not FORMED, _krylov(facts), why, passes, work, _basis_bytes(facts, m) + _pass_bytes(facts))
+    solver = _krylov(facts)
+    # One column at a time takes twice the products that a block of eight takes (sparse noise, benchmarks).
+    products = FORECAST * (2 if facts.sparse else 1)
+    work = products * 4.0 * facts.entries * (solver.block or 8)
+    passes = products if side == "covariance" or facts.by_columns else 2 * products
+    return Plan(side, not FORMED, solver, why, passes, work, _basis_bytes(facts, m) + _pass_bytes(facts))
 
 
 def _power(facts: Facts, side: str) -> Plan:
@@ -215,8 +254,8 @@ def _power(facts: Facts, side: str) -> Plan:
 
 
 def _krylov(facts: Facts) -> Krylov:
-    # A sparse product costs the same a column however many there are, and narrow blocks need fewer columns in all.
-    block = 4 if facts.sparse else int(np.clip(facts.wanted // 4, 8, 32))
+    # A sparse product costs about the same a column however many there are, and one column at a time needs the fewest.
+    block = 1 if facts.sparse else int(np.clip(facts.wanted // 4, 12, 32))
     return Krylov(tol=facts.tol, block=block, basis=_basis(facts))
 
 
@@ -224,7 +263,7 @@ def _basis(facts: Facts) -> int:
     """Columns of the basis: ten times what is wanted, within two times (n + d) (k + 10) numbers for both blocks."""
     wanted = facts.wanted + OVERSAMPLE
     room = (2 * (facts.n + facts.d) * wanted + 16 * MEGABYTE // 8) // (2 * facts.m)
-    return min(10 * wanted, max(room, 4 * wanted))
+    return min(10 * wanted, max(room, 3 * wanted))
 
 
 def _dense_bytes(facts: Facts, side: str, m: int) -> int:

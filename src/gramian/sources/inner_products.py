@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, cast, from_host, namespace_of, to_host
-from gramian.arrays.precision import FLOAT64
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
 from gramian.sources.finiteness import require_finite
 from gramian.sources.moments import Moments, working_dtype
@@ -59,31 +59,41 @@ class _Fold:
 
     def __call__(self, state: _Sums | None, block: ColumnBlock) -> _Sums:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            columns, mean = self._centered(block)
-            if block.weights is not None:
-                columns *= from_host(np.sqrt(to_host(block.weights)), like=columns, dtype=self.dtype)[:, None]
-            xp = namespace_of(columns)
-            host = isinstance(columns, np.ndarray)
-            squares = np.einsum("ij,ij->j", columns, columns) if host else to_host(xp.sum(columns * columns, axis=0))
+            columns, mean, squares = self._centered(block)
             gram = add_squares(None if state is None else state.gram, columns.T)
         parts = _Sums({}, {}, gram) if state is None else state._replace(gram=gram)
         parts.means[block.start] = mean
         parts.squares[block.start] = squares.astype(FLOAT64, copy=False)
         return parts
 
-    def _centered(self, block: ColumnBlock) -> tuple[Any, HostArray]:
-        """Return the block about its means, and the means: a second look corrects the rounding of the first."""
+    def _centered(self, block: ColumnBlock) -> tuple[Any, HostArray, HostArray]:
+        """Return the weighted block about its means, the means, and the sum of squares of each column.
+
+        A second look at the means corrects the rounding of the first, where that is more than rounding of the squares.
+        """
         columns = cast(block.columns, self.dtype)
-        if not self.center:
-            return columns * 1, np.zeros(columns.shape[1])
-        like = columns[:0, :0]
         weights = np.ones(columns.shape[0]) if block.weights is None else to_host(block.weights)
-        share = from_host(weights / weights.sum(), like=like, dtype=self.dtype)
+        root = None if block.weights is None else from_host(np.sqrt(weights), like=columns, dtype=self.dtype)[:, None]
+        if not self.center:
+            columns = columns * (1 if root is None else root)
+            return columns, np.zeros(columns.shape[1]), _column_squares(columns)
+        share = from_host(weights / weights.sum(), like=columns[:0, :0], dtype=self.dtype)
         first = share @ columns
         columns = columns - first
         second = share @ columns
-        columns -= second
-        return columns, to_host(first).astype(FLOAT64) + to_host(second).astype(FLOAT64)
+        mean, left = to_host(first).astype(FLOAT64), to_host(second).astype(FLOAT64)
+        squares = None if root is not None else _column_squares(columns)
+        if squares is None or not np.all(weights.sum() * left**2 <= eps_of(self.dtype) * squares):
+            columns -= second
+            columns = columns if root is None else columns * root
+            squares = _column_squares(columns)
+        return columns, mean + left, squares
+
+
+def _column_squares(columns: Any) -> HostArray:
+    if isinstance(columns, np.ndarray):
+        return np.asarray(np.einsum("ij,ij->j", columns, columns))
+    return to_host(namespace_of(columns).sum(columns * columns, axis=0))
 
 
 def _merge(left: _Sums, right: _Sums) -> _Sums:

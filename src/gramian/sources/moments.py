@@ -77,8 +77,16 @@ class Moments:
     @property
     def is_offset(self) -> bool:
         """Whether the mean is so far from the origin, beside the spread, that squaring it costs eight digits."""
-        with np.errstate(over="ignore"):
-            return bool(self.weight * (self.mean @ self.mean) > 1e4 * self.squares.sum())
+        return self.offset > 100
+
+    @property
+    def offset(self) -> float:
+        """Size of the mean beside the spread,  |1 mean'| / |X - 1 mean'|  in the Frobenius norm.
+
+        By that factor rounding grows where a product is corrected for the mean afterwards.
+        """
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return float(np.sqrt(self.weight * (self.mean @ self.mean) / self.squares.sum()))
 
     def merge(self, other: "Moments") -> "Moments":
         """Return the moments of both sets of rows together (Chan, Golub and LeVeque, 1979, eq. 2.1)."""

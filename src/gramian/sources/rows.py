@@ -14,7 +14,7 @@ finished first; with another number of workers it differs by rounding alone.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import Array, device_of, namespace_of
-from gramian.planning.machine import MEGABYTE, blas_threads, cores, one_blas_thread
+from gramian.planning.machine import MEGABYTE, blas_threads, cores, one_blas_thread, worker_pool
 
 BLOCK_ROWS = 2048
 """Enough rows, or columns, in a block for a product at full speed (measured for 100 to 1,000 columns)."""
@@ -32,6 +32,10 @@ SMALL_BLOCK, LARGE_BLOCK = MEGABYTE, 16 * MEGABYTE
 
 LARGE_STATE = 24 * MEGABYTE
 """Running values above this size are not held once a worker: one worker runs, with threaded BLAS."""
+
+
+ONE_WORKER = LARGE_STATE + 1
+"""``state_bytes`` that asks for one worker and BLAS's own threads: for folds that are BLAS calls and nothing else."""
 
 
 class Block(NamedTuple):
@@ -156,8 +160,10 @@ def run_folds(tasks: Sequence[Any], fold: Callable[[Any, Any], Any], merge: Merg
         return _fold_run(tasks, fold)
     bounds = [round(w * len(tasks) / workers) for w in range(workers + 1)]
     runs = [tasks[low:high] for low, high in pairwise(bounds)]
-    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
-        states = list(pool.map(lambda run: _fold_run(run, fold), runs))
+    with one_blas_thread():
+        futures = [worker_pool(workers).submit(_fold_run, run, fold) for run in runs]
+        wait(futures)
+    states = [future.result() for future in futures]
     result = states[0]
     for state in states[1:]:
         result = merge(result, state)

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from gramian.arrays.namespace import Array
 from gramian.planning.machine import cores
@@ -112,6 +113,18 @@ def _rows_view(matrix: Any, low: int, high: int) -> Any:
     piece.indices = matrix.indices[begin:end]
     piece.indptr = matrix.indptr[low : high + 1] - matrix.indptr[low]
     return piece
+
+
+def is_sparse(rows: Any) -> bool:
+    """Tell whether the rows of a block are CSR."""
+    return hasattr(rows, "indptr")
+
+
+def transposed(rows: Any) -> Any:
+    """Return the transpose of CSR rows as CSC sharing the entries (SciPy's ``.T`` copies those of a view each time)."""
+    turned = csc_array(rows.shape[::-1], dtype=rows.dtype)
+    turned.data, turned.indices, turned.indptr = rows.data, rows.indices, rows.indptr
+    return turned
 
 
 def _fold_block(source: RowSource, fold: Fold, state: Any, i: int) -> Any:

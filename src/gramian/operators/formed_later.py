@@ -1,0 +1,91 @@
+"""An operator that is applied without its matrix until forming the matrix is sooner done."""
+
+from gramian.arrays.namespace import Array, HostArray
+from gramian.operators.symmetric import MatrixLike, Product, SymmetricOperator
+
+
+class FormedLater(SymmetricOperator):
+    """An operator that begins without its matrix, and forms it when many more products are expected.
+
+    An easy spectrum is solved in a dozen passes over the rows, a hard one takes a hundred, and nobody knows which it is
+    before the first residuals are seen. A product with the formed matrix costs less by the share ``gain`` of a pass;
+    forming costs ``price`` passes; so it is formed when  gain * expected > price.
+
+    Parameters
+    ----------
+    operator : SymmetricOperator
+    price : float
+        Passes that take as long as forming the matrix.
+    gain : float
+        Part of a pass that a product with the formed matrix saves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.operators.held import HeldMatrix
+    >>> operator = FormedLater(HeldMatrix(np.eye(2)), price=20, gain=0.5)
+    >>> operator.expect(30); operator.formed is None
+    True
+    >>> operator.expect(50); operator.formed is None
+    False
+    """
+
+    def __init__(self, operator: SymmetricOperator, *, price: float, gain: float) -> None:
+        self.operator = operator
+        self.price = price
+        self.gain = gain
+        self.formed: MatrixLike | None = None
+        self.size, self.dtype, self.is_psd = operator.size, operator.dtype, operator.is_psd
+
+    @property
+    def current(self) -> SymmetricOperator:
+        """The matrix once it is formed, the operator before."""
+        return self.operator if self.formed is None else self.formed
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the matrix has been formed."""
+        return self.formed is not None
+
+    @property
+    def applications(self) -> int:  # type: ignore[override]
+        """Passes over the data, and products with the matrix once it is formed."""
+        return self.operator.applications + (0 if self.formed is None else self.formed.applications)
+
+    @property
+    def error(self) -> float:  # type: ignore[override]
+        """Rounding in the operator itself."""
+        return self.current.error
+
+    def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
+        """Return A @ V, by the matrix once it is formed."""
+        return self.current.apply(V, accuracy=accuracy)
+
+    def expect(self, products: float) -> None:
+        """Form the matrix when that many products would save more than it costs."""
+        if self.formed is None and self.gain * products > self.price:
+            self.formed = self.operator.materialize()
+
+    def like(self) -> Array:
+        """Return a small array of the library and device that vectors must have."""
+        return self.operator.like()
+
+    def trace(self) -> float:
+        """Return the sum of all eigenvalues."""
+        return self.operator.trace()
+
+    def materialize(self) -> MatrixLike:
+        """Return the matrix."""
+        return self.formed if self.formed is not None else self.operator.materialize()
+
+    def root(self, V: Array) -> HostArray | None:
+        """Return R with R'R = V'AV, from the factor."""
+        return self.operator.root(V)
+
+    def cost(self, k: int) -> float:
+        """Return the operations of a product with ``k`` vectors."""
+        return self.current.cost(k)
+
+    def amplification(self, values: HostArray) -> HostArray:
+        """Return how much a residual grows on its way to the caller's space."""
+        return self.operator.amplification(values)

@@ -1,0 +1,56 @@
+"""In which precision, and with which centering, a product with standardized rows is made."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.operators.centering import Standardization
+from gramian.sources.moments import Moments
+from gramian.sources.rows import ONE_WORKER, RowSource
+
+ROUNDING = 8
+"""Rounding of a product, in units of eps, relative to the norms of its factors."""
+
+COARSEST = 50 * eps_of(FLOAT32)
+"""Accuracy from which on float32 products of float32 rows will do."""
+
+
+class Way(NamedTuple):
+    """A way to make a product: what is done to the rows, in which precision, and the relative error that it has."""
+
+    standardization: Standardization
+    dtype: np.dtype[Any]
+    error: float
+
+    @property
+    def state_bytes(self) -> int:
+        """What a source is told: a product that copies no rows is best left to BLAS's own threads."""
+        return ONE_WORKER if self.standardization.corrected else 0
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """The ways to make products with the standardized rows of one source.
+
+    Dense rows are centered before a product, which takes a copy of each block; or the product is corrected for the mean
+    afterwards, which takes none and costs the digits by which the mean exceeds the spread. float32 rows are multiplied
+    in float32 or, one block at a time, in float64.
+    """
+
+    source: RowSource
+    moments: Moments
+    standardization: Standardization
+
+    def cheapest(self, accuracy: float | None) -> Way:
+        """Return the cheapest way whose error is at most ``accuracy``; ``None`` asks for the best there is."""
+        coarse = self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= COARSEST
+        dtype = FLOAT32 if coarse else FLOAT64
+        error = ROUNDING * eps_of(dtype)
+        if accuracy is None or self.source.is_sparse or dtype != self.source.dtype:
+            return Way(self.standardization, dtype, error)
+        corrected = error * (1 + self.moments.offset) if self.standardization.centered else error
+        if not corrected <= accuracy or self.standardization.factor is not None:
+            return Way(self.standardization, dtype, error)
+        return Way(replace(self.standardization, corrected=True), dtype, corrected)
