@@ -77,6 +77,30 @@ class BlockProduct(Floor):
         return X.T @ (X @ V)
 
 
+class EstimatorShell(Floor):
+    """scikit-learn's own check of its input in an estimator that does nothing else: what its manners cost a call."""
+
+    name = "floor: scikit-learn's validation"
+    rank = 93
+    distribution = "scikit-learn"
+
+    def preload(self) -> None:
+        """Import the base class and the check."""
+        import sklearn.utils.validation  # noqa: F401  loading it is the point
+
+    def refusal(self, instance: Instance) -> str | None:
+        """Only beside a small table can it be seen."""
+        return None if instance.n_rows * instance.n_columns <= 10_000 else "nothing beside rows of this size"
+
+    def fit(self, X: Any, instance: Instance, setting: Setting) -> Any:
+        """Check the rows as every scikit-learn estimator does."""
+        del instance, setting
+        from sklearn.base import BaseEstimator
+        from sklearn.utils.validation import validate_data
+
+        return validate_data(BaseEstimator(), X, dtype=[np.float64, np.float32])
+
+
 def product_rate(dtype: str, *, size: int = 2_000) -> float:
     """Flop/s of a square matrix product, the best of three after one to warm up."""
     from time import perf_counter
@@ -91,4 +115,4 @@ def product_rate(dtype: str, *, size: int = 2_000) -> float:
     return 2.0 * size**3 / min(times)
 
 
-PEERS = [OnePass(), SymmetricProduct(), BlockProduct()]
+PEERS = [OnePass(), SymmetricProduct(), BlockProduct(), EstimatorShell()]

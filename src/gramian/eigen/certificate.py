@@ -210,7 +210,8 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
     values = np.asarray(pairs.values)
     top = _largest(values)
     residuals = _residuals(operator, pairs)
-    bounds = _cluster_norms(values, residuals) + rounding_of(operator, values)
+    rounding = rounding_of(operator, values)
+    bounds = _cluster_norms(values, residuals) + rounding
     next_bound, grades, chances = _rank(operator, pairs, bounds)
     met = _independent(pairs) & (residuals <= max(tol, 64 * EPS * np.sqrt(operator.size)) * top)
     grades = tuple(grade if ok else "rejected" for grade, ok in zip(grades, met, strict=True))
@@ -227,7 +228,7 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
         failure_probabilities=chances,
         ties=(gaps <= bounds) & ~unknown,
         missed_bound=_left_over(operator, values) + float(bounds.max(initial=0.0)),
-        rounding=(8 + 4 * float(np.sqrt(operator.size))) * EPS * top + rounding_of(operator, values),
+        rounding=(8 + 4 * float(np.sqrt(operator.size))) * EPS * top + rounding,
         note=f"{pairs.stopped}; {effort(operator, pairs.applications)}",
     )
 

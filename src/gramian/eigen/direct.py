@@ -1,6 +1,6 @@
 """Dense eigendecomposition of the small matrix, repaired where squaring has cost digits."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -55,12 +55,18 @@ class Direct(EigenSolver):
             if len(values) < len(matrix):
                 values, vectors = dense_pairs(matrix, len(matrix))
             values, vectors, repaired = _repaired(operator, values, vectors)
-        pairs = _as_pairs(matrix, values, vectors, k, seed)
-        return replace(
-            pairs,
-            vectors=from_host(pairs.vectors, like=held.like()),
+        # LAPACK's vectors lie one after the other; another order would cost a transposition.
+        wanted = np.asfortranarray(vectors[:, :k])
+        return EigenPairs(
+            values=values[:k].copy(),
+            vectors=from_host(wanted, like=held.like()),
+            residuals=measured_residuals(matrix, values[:k], wanted, seed=seed),
             applications=operator.applications,
+            converged=k,
             stopped=f"dense solve; {repaired} small values recomputed by QR" if repaired else "dense solve",
+            complete=True,
+            next_value=float(values[k]) if len(values) > k else None,
+            spectrum=values if len(values) == len(matrix) else None,
             repaired=repaired,
         )
 
@@ -78,22 +84,6 @@ def dense_pairs(matrix: HostArray, k: int) -> tuple[HostArray, HostArray]:
 
 def _all_pairs(matrix: HostArray) -> Any:
     return scipy.linalg.eigh(matrix, driver="evd", check_finite=False)
-
-
-def _as_pairs(matrix: HostArray, values: HostArray, vectors: HostArray, k: int, seed: int) -> EigenPairs:
-    # LAPACK's vectors lie one after the other; another order would cost a transposition.
-    wanted = np.asfortranarray(vectors[:, :k])
-    return EigenPairs(
-        values=values[:k].copy(),
-        vectors=wanted,
-        residuals=measured_residuals(matrix, values[:k], wanted, seed=seed),
-        applications=0,
-        converged=k,
-        stopped="dense solve",
-        complete=True,
-        next_value=float(values[k]) if len(values) > k else None,
-        spectrum=values if len(values) == len(matrix) else None,
-    )
 
 
 def _has_lost_digits(values: HostArray, m: int) -> bool:

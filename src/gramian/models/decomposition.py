@@ -131,7 +131,7 @@ def decompose(rows: Rows, source: RowSource, *, plan: Plan, k: int, tol: float, 
     components = pairs.vectors
     if isinstance(operator, Gram):
         components = orthonormal_features(operator.to_features(pairs.vectors), pairs.values)
-    if not plan.held or isinstance(plan.solver, Direct):
+    if operator.applications != pairs.applications and (not plan.held or isinstance(plan.solver, Direct)):
         certificate = replace(certificate, note=f"{pairs.stopped}; {effort(operator, operator.applications)}")
     return Decomposition(np.maximum(pairs.values, 0.0), components, np.maximum(spectrum, 0.0), certificate)
 

@@ -62,6 +62,7 @@ class _BlasLimit:
         self._lock = threading.Lock()
         self._holders = 0
         self._restore: Any = None
+        self._owed = False
         self._mine = threading.local()
 
     def enter(self) -> None:
@@ -70,6 +71,8 @@ class _BlasLimit:
         self._mine.depth = self.depth + 1
         with self._lock:
             if self._holders == 0:
+                if self._owed:
+                    self._restore.restore_original_limits()
                 self._restore = _controller().limit(limits=1, user_api="blas")
             self._holders += 1
 
@@ -90,7 +93,8 @@ class _BlasLimit:
             self._holders -= 1
             if self._holders == 0:
                 self._restore.restore_original_limits()
-                self._restore = None
+                # OpenBLAS may ignore a thread that gives back what another one took; then the next holder does it.
+                self._owed = _threads_now() < (self._restore.get_original_num_threads()["blas"] or 1)
 
 
 @cache
