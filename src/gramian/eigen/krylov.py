@@ -148,7 +148,8 @@ class _Iteration:
         self.probe = self.probe._replace(steps=self.probe.steps + 1)
         self._plan_next()
         self._look_when_due(new)
-        if self.coarse and self._coarse_is_spent():
+        # A held matrix has one precision: what was made from coarse products before it was formed is made again.
+        if self.coarse and (self.operator.is_held or self._coarse_is_spent()):
             self.coarse = False
             if self.error > self.tol / 10:
                 self._refine()

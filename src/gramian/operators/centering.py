@@ -78,7 +78,7 @@ class Standardization:
 
     def corrects(self, block: Block, V: Array) -> bool:
         """Tell whether a product of this block is corrected for the mean afterwards, by a term of rank one."""
-        return is_sparse(block.rows) or (self.corrected and isinstance(V, np.ndarray) and V.dtype == block.rows.dtype)
+        return is_sparse(block.rows) or (self.corrected and isinstance(V, np.ndarray))
 
 
 def _root(weights: Array, like: Array) -> Array:

@@ -14,6 +14,7 @@ from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import Ways
 from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.rows import Block, RowSource
+from gramian.sources.sparse import is_sparse
 
 
 class Covariance(SymmetricOperator):
@@ -108,6 +109,7 @@ class _ApplyRows:
 
     def __call__(self, state: Any, block: Block) -> Any:
         if self.standardization.corrects(block, self.V):
+            block = block if is_sparse(block.rows) else block._replace(rows=cast(block.rows, _dtype(self.V)))
             Y = self.standardization.times(block, self.V)
             part = self.standardization.transposed_times(block, Y)
         else:

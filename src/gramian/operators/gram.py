@@ -148,10 +148,12 @@ class _ApplyColumns:
 
     def __call__(self, state: Any, block: ColumnBlock) -> Any:
         cut, rows = self.standardization.cut(block)
+        dtype = FLOAT32 if self.V.dtype == namespace_of(self.V).float32 else FLOAT64
         if cut.corrects(rows, self.V):
+            rows = rows._replace(rows=cast(rows.rows, dtype))
             part = cut.times(rows, cut.transposed_times(rows, self.V))
         else:
-            columns = cut.rows(rows, dtype=FLOAT32 if self.V.dtype == namespace_of(self.V).float32 else FLOAT64)
+            columns = cut.rows(rows, dtype=dtype)
             part = columns @ (columns.T @ self.V)
         part = cast(part, FLOAT64)
         return part if state is None else add(state, part)

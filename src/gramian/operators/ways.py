@@ -24,10 +24,12 @@ class Way(NamedTuple):
     dtype: np.dtype[Any]
     error: float
 
+    copies: bool = True
+
     @property
     def state_bytes(self) -> int:
         """What a source is told: a product that copies no rows is best left to BLAS's own threads."""
-        return ONE_WORKER if self.standardization.corrected else 0
+        return 0 if self.copies else ONE_WORKER
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +50,10 @@ class Ways:
         coarse = self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= COARSEST
         dtype = FLOAT32 if coarse else FLOAT64
         error = ROUNDING * eps_of(dtype)
-        if accuracy is None or self.source.is_sparse or dtype != self.source.dtype:
+        if accuracy is None or self.source.is_sparse:
             return Way(self.standardization, dtype, error)
         corrected = error * (1 + self.moments.offset) if self.standardization.centered else error
         if not corrected <= accuracy or self.standardization.factor is not None:
             return Way(self.standardization, dtype, error)
-        return Way(replace(self.standardization, corrected=True), dtype, corrected)
+        way = replace(self.standardization, corrected=True)
+        return Way(way, dtype, corrected, copies=dtype != self.source.dtype)

@@ -186,7 +186,7 @@ def _forming_price(facts: Facts) -> Forming:
     Its Cholesky factorization for the proof is included, at half the rate of SYRK.
     """
     a_pass = _apply_seconds(facts)
-    forming = (_forming(facts) + 2 * facts.m**3 / 3) / FLOP_RATE
+    forming = (_forming(facts) * facts.itemsize / 8 + 2 * facts.m**3 / 3) / FLOP_RATE
     return Forming(forming / a_pass, max(1 - _held_seconds(facts.m) / a_pass, 1e-3))
 
 
@@ -197,7 +197,8 @@ def _held_seconds(m: int) -> float:
 def _apply_seconds(facts: Facts) -> float:
     if facts.sparse:
         return 4.0 * facts.entries / SPARSE_RATE
-    return 2.0 * facts.itemsize * facts.entries / BYTE_RATE
+    # float32 rows are read once in float32, written and read twice in float64.
+    return (16.0 if facts.itemsize == 8 else 28.0) * facts.entries / BYTE_RATE
 
 
 def _forming(facts: Facts) -> float:
