@@ -27,8 +27,8 @@ def as_block(X: Any, *, kernel: "Kernel") -> Array:
     >>> as_block([[1, 2]], kernel=Linear())
     array([[1., 2.]])
     """
+    require_taken(X, kernel=kernel)
     if is_sparse(X):
-        require_sparse_taken(kernel)
         block: Any = sparse.csr_array(X, dtype=FLOAT64)
     elif is_torch(X):
         block = cast(X, FLOAT64)
@@ -42,9 +42,18 @@ def as_block(X: Any, *, kernel: "Kernel") -> Array:
     return block
 
 
-def require_sparse_taken(kernel: "Kernel") -> None:
+def host_rows(rows: Array, *, kernel: "Kernel") -> HostArray:
+    """Return NumPy rows in float64; refuse sparse rows and those of another library, for kernels that take neither."""
+    require_taken(rows, kernel=kernel)
+    if not isinstance(rows, np.ndarray):
+        message = f"The {kernel.name} kernel takes NumPy rows, and was given {type(rows).__name__}. Convert them first."
+        raise NotSupportedError(message)
+    return np.ascontiguousarray(rows, dtype=FLOAT64)
+
+
+def require_taken(rows: Array, *, kernel: "Kernel") -> None:
     """Refuse sparse rows for a kernel that would have to make them dense."""
-    if not kernel.takes_sparse:
+    if is_sparse(rows) and not kernel.takes_sparse:
         message = f"The {kernel.name} kernel takes dense rows, and these are sparse. Pass X.toarray() if it fits."
         raise NotSupportedError(message)
 
@@ -82,7 +91,7 @@ def squared_norms(rows: Array) -> HostArray:
         return np.asarray(squares.sum(axis=1), dtype=FLOAT64).ravel()
     wide = cast(rows, FLOAT64)
     if isinstance(wide, np.ndarray):
-        return np.einsum("ij,ij->i", wide, wide)
+        return np.asarray(np.einsum("ij,ij->i", wide, wide))
     return to_host(namespace_of(wide).sum(wide * wide, axis=1))
 
 

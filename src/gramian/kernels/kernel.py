@@ -126,17 +126,17 @@ class Kernel(ABC):
         ready = kernel.prepare(left, dtype=FLOAT64, origin=origin)
         return kernel.evaluate(ready, ready if Y is None else kernel.prepare(right, dtype=FLOAT64, origin=origin))
 
-    def __add__(self, other: "Kernel") -> "Kernel":
+    def __add__(self, other: object) -> "Kernel":
         from gramian.kernels.combination import Sum
 
         return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
 
-    def __mul__(self, other: "Kernel | float") -> "Kernel":
+    def __mul__(self, other: object) -> "Kernel":
         from gramian.kernels.combination import Product, Scaled
 
         if isinstance(other, Kernel):
             return Product((self, other))
         return Scaled(self, other) if isinstance(other, (int, float)) else NotImplemented
 
-    def __rmul__(self, other: float) -> "Kernel":
+    def __rmul__(self, other: object) -> "Kernel":
         return self * other

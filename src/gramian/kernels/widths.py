@@ -1,14 +1,14 @@
 """How wide a kernel is: gamma given as a number or a word, and the facts of the data that words are resolved on."""
 
 import math
-from numbers import Real
-from typing import Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from scipy.spatial.distance import pdist
 
 from gramian.arrays.namespace import Array, HostArray, to_host
-from gramian.errors import ParameterError
+from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.errors import NotSupportedError, ParameterError
 from gramian.kernels.blocks import is_sparse, squared_norms
 from gramian.kernels.kernel import DataFacts
 
@@ -17,6 +17,13 @@ Gamma = float | Literal["scale", "median"] | None
 
 SAMPLE_ROWS = 1000
 """Rows among which distances are measured: half a million pairs give their median to a fraction of a percent."""
+
+
+def plain_number(value: object) -> float | None:
+    """Return a number of Python or NumPy as a float; ``None`` for anything else, booleans too."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        return None
+    return float(value)
 
 
 def checked_gamma(gamma: object, *, kernel: str, words: tuple[str, ...] = ("scale", "median")) -> Gamma:
@@ -28,19 +35,21 @@ def checked_gamma(gamma: object, *, kernel: str, words: tuple[str, ...] = ("scal
     2.0
     """
     if gamma is None or (isinstance(gamma, str) and gamma in words):
-        return gamma  # type: ignore[return-value]  # one of the words of Gamma
-    if isinstance(gamma, Real) and not isinstance(gamma, bool) and 0 <= float(gamma) < math.inf:
-        return float(gamma)
+        return cast("Gamma", gamma)
+    number = plain_number(gamma)
+    if number is not None and 0 <= number < math.inf:
+        return number
     choices = ", ".join([*(f'"{word}"' for word in words), "or None for 1/d"])
     message = f"gamma={gamma!r} for the {kernel} kernel: pass a finite number that is not negative, {choices}."
     raise ParameterError(message)
 
 
-def width_as_gamma(width: object, *, name: str) -> float:
+def gamma_of_width(width: object, *, name: str) -> float:
     """Return gamma = 1 / (2 width^2) of a width called ``name`` (sigma, length_scale)."""
-    if isinstance(width, Real) and not isinstance(width, bool) and 0 < float(width) < math.inf:
-        return 0.5 / float(width) / float(width)
-    message = f"{name}={width!r} must be a finite number above zero; gamma = 1 / (2 {name}^2)."
+    number = plain_number(width)
+    if number is not None and 0 < number < math.inf and math.isfinite(gamma := 0.5 / number / number):
+        return gamma
+    message = f"{name}={width!r} must be a finite number above zero, not too near it; gamma = 1 / (2 {name}^2)."
     raise ParameterError(message)
 
 
@@ -57,18 +66,21 @@ def number_of(gamma: Gamma, n_columns: int) -> float:
 def resolved_gamma(gamma: Gamma, facts: DataFacts) -> float:
     """Return gamma as a number: 1/d, 1/(d variance) for "scale", 1/(2 median^2) for "median".
 
-    Constant rows have no width; gamma is then 1, as every kernel value is the same for any gamma.
-
     Examples
     --------
     >>> resolved_gamma("median", DataFacts(3, 1.0, lambda: 2.0))
     0.125
     """
     if gamma == "scale":
-        return _inverse(facts.n_columns * facts.variance)
+        return inverse_or_one(facts.n_columns * facts.variance)
     if gamma == "median":
-        return _inverse(2.0 * facts.median_distance() ** 2)
+        return inverse_or_one(2.0 * facts.median_distance() ** 2)
     return number_of(gamma, facts.n_columns)
+
+
+def inverse_or_one(measure: float) -> float:
+    """Return 1 / measure; 1 where there is nothing to measure: on equal rows every gamma gives the same kernel."""
+    return 1.0 / measure if measure > 0 else 1.0
 
 
 def facts_of(rows: Array, *, seed: int = 0) -> DataFacts:
@@ -95,10 +107,14 @@ def facts_of(rows: Array, *, seed: int = 0) -> DataFacts:
 
 def sampled_rows(rows: Array, *, seed: int, count: int = SAMPLE_ROWS) -> Array:
     """Return ``count`` rows drawn without replacement by ``seed``, in their order; all of them when there are fewer."""
-    n = rows.shape[0]
+    return rows if rows.shape[0] <= count else rows[drawn_indices(rows.shape[0], count, seed=seed)]
+
+
+def drawn_indices(n: int, count: int, *, seed: int) -> HostArray:
+    """Return ``count`` of the numbers 0 to n - 1, drawn by ``seed``, in order; all of them when there are fewer."""
     if n <= count:
-        return rows
-    return rows[np.sort(np.random.default_rng(seed).choice(n, size=count, replace=False))]
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, size=count, replace=False))
 
 
 def median_distance(sample: Array, *, metric: Literal["euclidean", "cityblock"] = "euclidean") -> float:
@@ -112,18 +128,24 @@ def median_distance(sample: Array, *, metric: Literal["euclidean", "cityblock"] 
     >>> median_distance(np.array([[0.0], [1.0], [3.0]]))
     2.0
     """
-    distances = _sparse_distances(sample, metric) if is_sparse(sample) else pdist(to_host(sample), metric)
+    distances = _sparse_distances(sample, metric) if is_sparse(sample) else _distances(to_host(sample), metric)
     apart = distances[distances > 0]
     return float(np.median(apart)) if apart.size else 0.0
 
 
-def _sparse_distances(sample: Array, metric: str) -> HostArray:
+def _distances(rows: HostArray, metric: Literal["euclidean", "cityblock"]) -> HostArray:
+    return pdist(rows, metric) if len(rows) > 1 else np.zeros(0)
+
+
+def _sparse_distances(sample: Any, metric: Literal["euclidean", "cityblock"]) -> HostArray:
     if metric == "cityblock":
-        # The Laplacian kernel takes no sparse rows; its width is measured on a sample small enough to hold.
-        return pdist(sample.toarray(), metric)
+        message = "The median of absolute differences is measured on dense rows, and these are sparse."
+        raise NotSupportedError(message)
     norms = squared_norms(sample)
-    squares = norms[:, None] + norms - 2.0 * (sample @ sample.T).toarray()
-    return np.sqrt(np.maximum(squares[np.triu_indices(len(norms), 1)], 0.0))
+    sums = norms[:, None] + norms
+    squares = sums - 2.0 * (sample @ sample.T).toarray()
+    squares[squares < 16 * eps_of(FLOAT64) * sums] = 0.0  # Equal rows, but for the rounding of the norms.
+    return np.asarray(np.sqrt(squares[np.triu_indices(len(norms), 1)]))
 
 
 def _mean_variance(rows: Array) -> float:
@@ -133,8 +155,4 @@ def _mean_variance(rows: Array) -> float:
     if is_sparse(rows):
         mean = np.asarray(rows.mean(axis=0)).ravel()
         return max(0.0, float(squared_norms(rows).sum()) / (n * d) - float(mean @ mean) / d)
-    return float(rows.var(axis=0).mean()) if isinstance(rows, np.ndarray) else float(to_host(rows).var(axis=0).mean())
-
-
-def _inverse(square: float) -> float:
-    return 1.0 / square if square > 0 else 1.0
+    return float(to_host(rows).var(axis=0, dtype=FLOAT64).sum()) / d
