@@ -154,5 +154,5 @@ def _mean_variance(rows: Array) -> float:
         return 0.0
     if is_sparse(rows):
         mean = np.asarray(rows.mean(axis=0)).ravel()
-        return max(0.0, float(squared_norms(rows).sum()) / (n * d) - float(mean @ mean) / d)
-    return float(to_host(rows).var(axis=0, dtype=FLOAT64).sum()) / d
+        return max(0.0, float(squared_norms(rows).sum() / (n * d) - mean @ mean / d))
+    return float(to_host(rows).var(axis=0, dtype=FLOAT64).sum() / d)
