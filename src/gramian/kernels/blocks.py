@@ -69,7 +69,8 @@ def column_means(block: Array) -> Array | None:
     """Return the mean of dense rows, a point to measure distances from; ``None`` for sparse or no rows."""
     if is_sparse(block) or block.shape[0] == 0:
         return None
-    return namespace_of(block).mean(block, axis=0)
+    with np.errstate(over="ignore"):
+        return namespace_of(block).mean(block, axis=0)
 
 
 def shifted(rows: Array, origin: Array | None) -> Array:

@@ -9,15 +9,16 @@ from gramian.arrays.namespace import Array, HostArray
 from gramian.errors import InputError
 from gramian.kernels.blocks import host_rows
 from gramian.kernels.kernel import DataFacts, Kernel, Prepared
-from gramian.kernels.tiles import STRIP, exponential
+from gramian.kernels.tiles import exponential, strips, with_unit_diagonal
 from gramian.kernels.widths import Gamma, checked_gamma, number_of
 
 
 class _Histograms(NamedTuple):
-    """Columns of 1 / (gamma x), (d, b), and the sums of gamma x over each row."""
+    """Columns of 1 / (gamma x), (d, b), the sums of gamma x over each row, and the type of the tiles."""
 
     inverses: HostArray
     sums: HostArray
+    dtype: np.dtype[Any]
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,10 @@ class ChiSquared(Kernel):
 
     Computes  k(x, y) = exp(-gamma sum_j (x_j - y_j)^2 / (x_j + y_j)),  a term being zero where both are.
     As (x - y)^2 / (x + y) = x + y - 4 / (1/x + 1/y), only the last term is taken for each pair: one sum and one
-    reciprocal a column. The exponent is accurate to about eps gamma sum_j (x_j + y_j).
+    reciprocal a column, in float64. The exponent is accurate to about 1e-16 gamma sum_j (x_j + y_j).
 
-    Cost of a tile (a, b): 3 a b d operations, none of them in a matrix product: with 50 columns tens of times a
-    Gaussian tile. Dense NumPy rows only.
+    Cost of a tile (a, b): 3 a b d operations, none of them in a matrix product: with 50 columns a tile costs about
+    forty times as much as a Gaussian one, whatever its type. Dense NumPy rows only.
 
     Not for rows that are no counts, shares or intensities: negative numbers are refused.
 
@@ -64,21 +65,19 @@ class ChiSquared(Kernel):
         _require_not_negative(rows)
         scaled = rows * number_of(self.gamma, rows.shape[1])
         with np.errstate(divide="ignore", over="ignore"):
-            inverses = np.ascontiguousarray((1.0 / scaled.T).astype(dtype))
-        return _Histograms(inverses, scaled.sum(axis=1).astype(dtype))
+            inverses = np.ascontiguousarray(1.0 / scaled.T)
+        return _Histograms(inverses, scaled.sum(axis=1), dtype)
 
     def evaluate(self, left: Prepared, right: Prepared, *, out: HostArray | None = None) -> Array:
         """Return exp of minus the chi-squared distance, a few rows at a time."""
         a, b = len(left.sums), len(right.sums)
-        tile = np.empty((a, b), left.sums.dtype) if out is None else out
-        term = np.empty((min(STRIP, a), b), tile.dtype)
-        for start in range(0, a, STRIP):
-            rows = slice(start, start + STRIP)
-            _add_harmonic_terms(left.inverses[:, rows], right.inverses, tile[rows], term)
-            tile[rows] *= 4.0
-            tile[rows] -= left.sums[rows, None]
-            tile[rows] -= right.sums
-        return exponential(tile)
+        tile = np.empty((a, b), left.dtype) if out is None else out
+        for rows in strips(a):
+            exponent = 4.0 * _harmonic_sums(left.inverses[:, rows], right.inverses)
+            exponent -= left.sums[rows, None]
+            exponent -= right.sums
+            tile[rows] = exponent
+        return with_unit_diagonal(exponential(tile), same_block=left is right)
 
     def diagonal(self, rows: Array) -> HostArray:
         """Return ones."""
@@ -89,14 +88,15 @@ class ChiSquared(Kernel):
         return ChiSquared(number_of(self.gamma, facts.n_columns))
 
 
-def _add_harmonic_terms(left: HostArray, right: HostArray, strip: HostArray, term: HostArray) -> None:
-    """Set a strip to the sum over columns of 1 / (1/x + 1/y), which is zero where x or y is."""
-    strip[...] = 0.0
-    term = term[: len(strip)]
+def _harmonic_sums(left: HostArray, right: HostArray) -> HostArray:
+    """Return the sum over columns of 1 / (1/x + 1/y), which is zero where x or y is."""
+    total = np.zeros((left.shape[1], right.shape[1]))
+    term = np.empty_like(total)
     for column, other in zip(left, right, strict=True):
         np.add(column[:, None], other, out=term)
         np.reciprocal(term, out=term)
-        strip += term
+        total += term
+    return total
 
 
 def _require_not_negative(rows: HostArray) -> None:

@@ -120,8 +120,8 @@ class Polynomial(Kernel):
         tile = affine_products(left, right, out=out)
         if not is_numpy(tile):
             return tile**self.degree
-        for strip in strips(tile):
-            strip[...] = _power(strip, self.degree)
+        for rows in strips(len(tile)):
+            tile[rows] = _power(tile[rows], self.degree)
         return tile
 
     def diagonal(self, rows: Array) -> HostArray:

@@ -94,7 +94,10 @@ class Kernel(ABC):
 
     @abstractmethod
     def evaluate(self, left: Prepared, right: Prepared, *, out: HostArray | None = None) -> Array:
-        """Return the tile k(x, y), (a, b), of two prepared blocks, written into ``out`` when given."""
+        """Return the tile k(x, y), (a, b), of two prepared blocks, written into ``out`` when given.
+
+        Where ``left is right`` a kernel may use that its diagonal is known and that half of the pairs are enough.
+        """
 
     @abstractmethod
     def diagonal(self, rows: Array) -> HostArray:

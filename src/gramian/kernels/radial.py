@@ -11,7 +11,7 @@ from gramian.errors import ParameterError
 from gramian.kernels.blocks import shifted
 from gramian.kernels.distances import augmented, exact_distances, half_squared_distances, squared_lengths
 from gramian.kernels.kernel import DataFacts, Kernel, Prepared
-from gramian.kernels.tiles import LOWEST_EXPONENT, exponential, strips
+from gramian.kernels.tiles import LOWEST_EXPONENT, exponential, strips, with_unit_diagonal
 from gramian.kernels.widths import Gamma, checked_gamma, gamma_of_width, number_of, plain_number, resolved_gamma
 
 
@@ -26,7 +26,8 @@ class Gaussian(Kernel):
     Cost of a tile (a, b): 2 a b (d + 2) operations, a b exponentials, no memory but the tile. Sparse rows stay sparse.
 
     Not for rows whose columns have unlike units (scale them first: one width serves all columns), nor, in float32, for
-    widths far smaller than the spread: the exponent is accurate to about eps gamma |x|^2, |x| counted from ``origin``.
+    widths far smaller than the distances that matter: the exponent is accurate to about eps gamma |x|^2, |x| counted
+    from ``origin`` (measured: 0.4 to 2.4 times that in the mean square, for 5 to 784 columns).
 
     Equals scikit-learn's ``rbf_kernel``.
 
@@ -70,9 +71,10 @@ class Gaussian(Kernel):
     def evaluate(self, left: Prepared, right: Prepared, *, out: HostArray | None = None) -> Array:
         """Return exp of the product of two prepared blocks."""
         tile = half_squared_distances(left, right, out=out)
-        # A pass of its own, so made only where something can be cut: the diagonal, which is exactly 1, and underflow.
+        # Clipping is a pass of its own, so made only where there can be much to cut: about the diagonal, and underflow.
         lowest = -0.5 * (left.reach + right.reach) ** 2
-        return exponential(tile, clip=left is right or not is_numpy(tile) or lowest < LOWEST_EXPONENT[tile.dtype])
+        clip = left is right or not is_numpy(tile) or lowest < LOWEST_EXPONENT[tile.dtype]
+        return with_unit_diagonal(exponential(tile, clip=clip), same_block=left is right)
 
     def diagonal(self, rows: Array) -> HostArray:
         """Return ones."""
@@ -150,12 +152,12 @@ class Matern(Kernel):
         if not is_numpy(tile):
             xp = namespace_of(tile)
             return _matern(xp.sqrt(xp.clip(-2.0 * tile, min=0.0)), self.nu)
-        _distances_in_place(tile)
-        if self.nu == 0.5:
-            _retake_close_pairs(tile, left, right)
-        for strip in strips(tile):
-            _matern_in_place(strip, self.nu)
-        return tile
+        for rows in strips(len(tile)):
+            _distances_in_place(tile[rows])
+            if self.nu == 0.5:
+                _retake_close_pairs(tile, rows, left, right)
+            _matern_in_place(tile[rows], self.nu)
+        return with_unit_diagonal(tile, same_block=left is right)
 
     def diagonal(self, rows: Array) -> HostArray:
         """Return ones."""
@@ -171,16 +173,19 @@ CLOSE = {4: 2e-3, 8: 1e-5}
 about eps |z|^2 in it, so its root is wrong by eps |z| / (2 sqrt(share)): 1e-6 |z| in float32, 4e-14 |z| in float64."""
 
 
-def _distances_in_place(tile: HostArray) -> None:
-    for strip in strips(tile):
-        np.multiply(strip, -2.0, out=strip)
-        np.maximum(strip, 0.0, out=strip)
-        np.sqrt(strip, out=strip)
+def _distances_in_place(strip: HostArray) -> None:
+    np.multiply(strip, -2.0, out=strip)
+    np.maximum(strip, 0.0, out=strip)
+    np.sqrt(strip, out=strip)
 
 
-def _retake_close_pairs(tile: HostArray, left: Prepared, right: Prepared) -> None:
-    close = np.sqrt(CLOSE[tile.dtype.itemsize] * squared_lengths(left)).astype(tile.dtype)
-    i, j = np.nonzero(tile < close[:, None])
+def _retake_close_pairs(tile: HostArray, rows: slice, left: Prepared, right: Prepared) -> None:
+    close = np.sqrt(CLOSE[tile.dtype.itemsize] * squared_lengths(left)[rows, None]).astype(tile.dtype)
+    found = tile[rows] < close
+    if not found.any():
+        return
+    i, j = np.nonzero(found)
+    i += rows.start
     tile[i, j] = exact_distances(left, right, i, j)
 
 

@@ -59,13 +59,17 @@ def exponential(tile: Array, *, clip: bool = True) -> Array:
     return np.exp(tile, out=tile)
 
 
-def strips(tile: Array) -> Iterator[Array]:
-    """Give the rows of a host tile a few at a time, as views; a tile of another library whole."""
-    if not is_numpy(tile):
-        yield tile
-        return
-    for start in range(0, tile.shape[0], STRIP):
-        yield tile[start : start + STRIP]
+def with_unit_diagonal(tile: Array, *, same_block: bool) -> Array:
+    """Set k(x, x) = 1 exactly where a block meets itself: the diagonal is most of the matrix of a narrow kernel."""
+    if same_block and is_numpy(tile):
+        np.fill_diagonal(tile, 1.0)
+    return tile
+
+
+def strips(n: int) -> Iterator[slice]:
+    """Give the rows of a tile of n rows a few at a time."""
+    for start in range(0, n, STRIP):
+        yield slice(start, min(start + STRIP, n))
 
 
 def written(values: HostArray, out: HostArray | None) -> HostArray:

@@ -152,7 +152,8 @@ def _mean_variance(rows: Array) -> float:
     n, d = rows.shape
     if n == 0 or d == 0:
         return 0.0
-    if is_sparse(rows):
-        mean = np.asarray(rows.mean(axis=0)).ravel()
-        return max(0.0, float(squared_norms(rows).sum() / (n * d) - mean @ mean / d))
-    return float(to_host(rows).var(axis=0, dtype=FLOAT64).sum() / d)
+    with np.errstate(over="ignore", invalid="ignore"):  # Infinite where squares overflow: what needs it then says so.
+        if is_sparse(rows):
+            mean = np.asarray(rows.mean(axis=0)).ravel()
+            return max(0.0, float(squared_norms(rows).sum() / (n * d) - mean @ mean / d))
+        return float(to_host(rows).var(axis=0, dtype=FLOAT64).sum() / d)
