@@ -136,11 +136,29 @@ def test_kernels_without_a_density_are_refused(kernel):
         RandomFourier(kernel, 10).fit(as_source(_rows(5, 2)))
 
 
-@pytest.mark.parametrize("D", [0, 1, 7])
-def test_odd_numbers_are_refused(D):
-    """Cosines and sines come in pairs."""
-    with pytest.raises(ParameterError, match=f"{D} random Fourier features cannot be halved"):
-        RandomFourier(Gaussian(), D).fit(as_source(_rows(5, 2)))
+def test_no_features_are_refused():
+    """A map to nothing says so."""
+    with pytest.raises(ParameterError, match="0 random Fourier features make no map"):
+        RandomFourier(Gaussian(), 0).fit(as_source(_rows(5, 2)))
+
+
+@pytest.mark.parametrize("D", [1, 7, 1001])
+def test_odd_numbers_have_the_same_expectation(D):
+    """The mean over many seeds of phi(x).phi(y) is the kernel, also with a cosine left over."""
+    X = _rows(6, 2)
+    count = 6_000 // D + 40
+    products = [
+        features @ features.T
+        for features in (RandomFourier(Gaussian(0.5), D, seed=s).fit(as_source(X)).map_block(X) for s in range(count))
+    ]
+    error = np.std(products, axis=0) / np.sqrt(count)
+    assert features_of(D) == D
+    assert np.all(np.abs(np.mean(products, axis=0) - Gaussian(0.5)(X)) <= 5 * error + 1e-12)
+
+
+def features_of(D):
+    """Number of features that a map of D has."""
+    return RandomFourier(Gaussian(0.5), D).fit(as_source(_rows(6, 2))).map_block(_rows(3, 2)).shape[1]
 
 
 def test_orthogonal_laplacian_is_refused():

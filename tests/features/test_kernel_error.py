@@ -97,6 +97,17 @@ def test_plain_monomials_have_nothing_to_compare_with():
         measure_kernel_error(Monomials(2, weights=False).fit(source), source)
 
 
+@pytest.mark.parametrize("size", [1e-100, 1e100])
+def test_errors_do_not_depend_on_the_size_of_the_kernel(size):
+    """A kernel whose squares leave the range of numbers has the error of the same kernel at size one."""
+    for n in (50, 1500):
+        source = as_source(_rows(n))
+        one, sized = (
+            measure_kernel_error(Landmarks(factor * Gaussian(0.1), 10).fit(source), source) for factor in (1.0, size**2)
+        )
+        np.testing.assert_allclose([one.relative, one.trace], [sized.relative, sized.trace], rtol=1e-9)
+
+
 def test_errors_read_as_a_sentence():
     """The text has the numbers with their standard errors."""
     assert str(KernelError(0.05, 0.001, 100)) == "relative error of K 0.05 +- 0.001 (100 pairs)"

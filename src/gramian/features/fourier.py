@@ -32,7 +32,7 @@ class RandomFourier(FeatureRecipe):
     kernel : Kernel
         Gaussian, Laplacian or Matern, and their sums, products and positive multiples.
     n_features : int
-        D, even.
+        D. An odd one is made up by a single cosine of random phase, and the diagonal is then not exact.
     orthogonal : bool
         Whether frequencies come in orthogonal groups of d, with lengths drawn as before (Yu et al., 2016,
         arXiv:1610.09072): less error for the same D, for kernels of the Euclidean distance.
@@ -60,16 +60,14 @@ class RandomFourier(FeatureRecipe):
 
     def fit(self, source: RowSource) -> "FourierMap":
         """Draw the frequencies for rows of so many columns; gamma may be taken from the rows."""
-        if self.n_features < 2 or self.n_features % 2:
-            message = (
-                f"{self.n_features} random Fourier features cannot be halved into cosines and sines. Pass an even "
-                "number of at least 2."
-            )
+        if self.n_features < 1:
+            message = f"{self.n_features} random Fourier features make no map. Pass at least 1."
             raise ParameterError(message)
-        resolved = resolve_kernel(self.kernel, source)
-        draw = Draw(self.n_features // 2, source.n_columns, self.orthogonal, np.random.default_rng(self.seed))
+        resolved, rng = resolve_kernel(self.kernel, source), np.random.default_rng(self.seed)
+        draw = Draw(-(-self.n_features // 2), source.n_columns, self.orthogonal, rng)
         waves = draw_waves(resolved.kernel, draw)
-        return FourierMap(resolved.kernel, waves.frequencies, waves.height, resolved.origin)
+        phase = 2 * np.pi * float(rng.random()) if self.n_features % 2 else None
+        return FourierMap(resolved.kernel, waves.frequencies, waves.height, resolved.origin, phase)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,17 +77,21 @@ class FourierMap(FeatureMap):
     Attributes
     ----------
     kernel : Kernel
-    frequencies : numpy array (D / 2, d), float64
+    frequencies : numpy array (q, d), float64
+        q is D/2, rounded up.
     height : float
         k(0), the kernel of a point with itself.
     origin : array (d,) or None
         Subtracted from dense rows first: inner products do not change, and angles stay small enough to be accurate.
+    phase : float or None
+        Of the last cosine, which has no sine beside it, where D is odd.
     """
 
     kernel: Kernel
     frequencies: HostArray
     height: float
     origin: Array | None = None
+    phase: float | None = None
 
     @property
     def n_columns(self) -> int:  # type: ignore[override]
@@ -98,20 +100,25 @@ class FourierMap(FeatureMap):
 
     @property
     def n_features(self) -> int:  # type: ignore[override]
-        """Twice the number of frequencies."""
-        return 2 * int(self.frequencies.shape[0])
+        """A cosine and a sine for each frequency, but for the last one of an odd number."""
+        return 2 * int(self.frequencies.shape[0]) - (self.phase is not None)
 
     def map_block(self, rows: Array) -> Array:
         """Return phi of rows (b, D): one product for the angles, then their cosines and sines."""
         angles = self._angles(rows)
         xp, q = namespace_of(angles), angles.shape[1]
-        phi = xp.empty((angles.shape[0], 2 * q), dtype=angles.dtype, **device_of(angles))
+        phi = xp.empty((angles.shape[0], self.n_features), dtype=angles.dtype, **device_of(angles))
+        if self.phase is not None:
+            angles[:, -1] += self.phase
+        sines = angles[:, : self.n_features - q]
         if is_numpy(angles):
             np.cos(angles, out=phi[:, :q])
-            np.sin(angles, out=phi[:, q:])
+            np.sin(sines, out=phi[:, q:])
         else:
-            phi[:, :q], phi[:, q:] = xp.cos(angles), xp.sin(angles)
+            phi[:, :q], phi[:, q:] = xp.cos(angles), xp.sin(sines)
         phi *= float(np.sqrt(self.height / q))
+        if self.phase is not None:
+            phi[:, q - 1] *= float(np.sqrt(2.0))
         return phi
 
     def _angles(self, rows: Array) -> Array:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, to_host
-from gramian.errors import ParameterError
+from gramian.errors import InputError, ParameterError
 from gramian.features.feature_map import FeatureMap
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.sources.rows import RowSource, ranges
@@ -78,7 +78,8 @@ def measure_kernel_error(phi: FeatureMap, source: RowSource, *, seed: int = 0) -
     weight = float(source.n_rows if source.weights is None else to_host(source.weights).sum())
     count = min(N_GROUPS, source.n_rows // (2 * GROUP)) * 2 * GROUP
     rows = take_rows(source, draw_positions(source, count, seed=seed, replace=source.weights is not None))
-    groups = [_group(phi, rows[part], diagonal_share=1.0 / weight) for part in ranges(count, 2 * GROUP)]
+    unit = _unit(phi, rows)
+    groups = [_group(phi, rows[part], 1.0 / weight, unit=unit) for part in ranges(count, 2 * GROUP)]
     return _from_groups(groups, with_trace=phi.bounds_trace)
 
 
@@ -96,19 +97,20 @@ def _over_all(phi: FeatureMap, source: RowSource) -> KernelError:
     n = source.n_rows
     rows = take_rows(source, np.arange(n))
     weights = np.ones(n) if source.weights is None else to_host(source.weights).astype(np.float64)
-    features, K = _features(phi, rows), to_host(phi.kernel(rows))
-    pairs = weights[:, None] * weights
+    unit = _unit(phi, rows)
+    K, pairs = to_host(phi.kernel(rows)) / unit, weights[:, None] * weights
+    features = _features(phi, rows, unit)
     error = _ratio(float(np.sum(pairs * (K - features @ features.T) ** 2)), float(np.sum(pairs * K**2)))
-    diagonal, own = _diagonals(phi, rows, features)
+    diagonal, own = _diagonals(phi, rows, features, unit)
     share = max(_ratio(float(weights @ own), float(weights @ diagonal)), 0.0) if phi.bounds_trace else None
     return KernelError(float(np.sqrt(error)), 0.0, n * n, share, None if share is None else 0.0)
 
 
-def _group(phi: FeatureMap, rows: Array, *, diagonal_share: float) -> _Squares:
+def _group(phi: FeatureMap, rows: Array, diagonal_share: float, *, unit: float) -> _Squares:
     half = rows.shape[0] // 2
-    features, K = _features(phi, rows), to_host(phi.kernel(rows[:half], rows[half:]))
+    K, features = to_host(phi.kernel(rows[:half], rows[half:])) / unit, _features(phi, rows, unit)
     apart = K - features[:half] @ features[half:].T
-    diagonal, own = _diagonals(phi, rows, features)
+    diagonal, own = _diagonals(phi, rows, features, unit)
     return _Squares(
         (1 - diagonal_share) * float(np.mean(apart**2)) + diagonal_share * float(np.mean(own**2)),
         (1 - diagonal_share) * float(np.mean(K**2)) + diagonal_share * float(np.mean(diagonal**2)),
@@ -117,13 +119,23 @@ def _group(phi: FeatureMap, rows: Array, *, diagonal_share: float) -> _Squares:
     )
 
 
-def _features(phi: FeatureMap, rows: Array) -> HostArray:
-    return to_host(phi.map_block(rows)).astype(np.float64, copy=False)
+def _unit(phi: FeatureMap, rows: Array) -> float:
+    """Return the largest k(x, x): what is divided by it can be squared without leaving the range of numbers."""
+    with np.errstate(over="ignore"):
+        unit = float(np.max(phi.kernel.diagonal(rows)))
+    if not np.isfinite(unit):
+        message = f"{phi.kernel} overflows on these rows. Scale the columns, or choose smaller parameters."
+        raise InputError(message)
+    return unit or 1.0
 
 
-def _diagonals(phi: FeatureMap, rows: Array, features: HostArray) -> tuple[HostArray, HostArray]:
+def _features(phi: FeatureMap, rows: Array, unit: float) -> HostArray:
+    return np.asarray(to_host(phi.map_block(rows)).astype(np.float64) / np.sqrt(unit))
+
+
+def _diagonals(phi: FeatureMap, rows: Array, features: HostArray, unit: float) -> tuple[HostArray, HostArray]:
     """Return k(x, x), and what of it phi misses, for each row."""
-    diagonal = phi.kernel.diagonal(rows)
+    diagonal = phi.kernel.diagonal(rows) / unit
     return diagonal, diagonal - np.einsum("ij,ij->i", features, features)
 
 
