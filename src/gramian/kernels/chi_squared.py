@@ -29,8 +29,8 @@ class ChiSquared(Kernel):
     As (x - y)^2 / (x + y) = x + y - 4 / (1/x + 1/y), only the last term is taken for each pair: one sum and one
     reciprocal a column, in float64. The exponent is accurate to about 1e-16 gamma sum_j (x_j + y_j).
 
-    Cost of a tile (a, b): 3 a b d operations, none of them in a matrix product: with 50 columns a tile costs about
-    forty times as much as a Gaussian one, whatever its type. Dense NumPy rows only.
+    Cost of a tile (a, b): 3 a b d operations, none of them in a matrix product: with 50 columns a tile costs thirty
+    to sixty times as much as a Gaussian one. Dense NumPy rows only.
 
     Not for rows that are no counts, shares or intensities: negative numbers are refused.
 

@@ -26,8 +26,8 @@ class Laplacian(Kernel):
     Computes  k(x, y) = exp(-gamma sum_j |x_j - y_j|).  Differences are taken column by column in float64, so an offset
     costs no digits.
 
-    Cost of a tile (a, b): 3 a b d operations, none of them in a matrix product: with 50 columns a tile costs about ten
-    times as much as a Gaussian one, whatever its type. Dense NumPy rows only.
+    Cost of a tile (a, b): 3 a b d operations, none of them in a matrix product: with 50 columns a tile costs eight to
+    fifteen times as much as a Gaussian one. Dense NumPy rows only.
 
     Not where a Gaussian or ``Matern(0.5)`` does: those run at the speed of a matrix product. It suffers less from a
     single wild value than they do.
