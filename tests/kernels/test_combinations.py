@@ -36,7 +36,8 @@ def test_sum_and_product_are_those_of_the_matrices(left, right):
 def test_multiples_scale_the_matrix():
     """From either side, and of a multiple."""
     X = rows(20, 3, seed=2)
-    for kernel in (3 * Gaussian(0.1), Gaussian(0.1) * 3, 1.5 * (2.0 * Gaussian(0.1))):
+    three = np.float32(3) * Gaussian(0.1)
+    for kernel in (3 * Gaussian(0.1), Gaussian(0.1) * np.int64(3), 1.5 * (2.0 * Gaussian(0.1)), three):
         np.testing.assert_allclose(kernel(X), 3 * Gaussian(0.1)(X), rtol=1e-15)
         assert kernel == Scaled(Gaussian(0.1), 3.0)
         np.testing.assert_allclose(kernel.diagonal(X), np.full(20, 3.0))

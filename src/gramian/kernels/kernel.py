@@ -55,6 +55,7 @@ class Kernel(ABC):
     """
 
     name: ClassVar[str]
+    __array_ufunc__: ClassVar[None] = None  # So that np.float64(2) * kernel is asked of the kernel, not of NumPy.
 
     @property
     @abstractmethod
@@ -139,7 +140,7 @@ class Kernel(ABC):
 
         if isinstance(other, Kernel):
             return Product((self, other))
-        return Scaled(self, other) if isinstance(other, (int, float)) else NotImplemented
+        return Scaled(self, float(other)) if isinstance(other, (int, float, np.number)) else NotImplemented
 
     def __rmul__(self, other: object) -> "Kernel":
         return self * other
