@@ -90,9 +90,7 @@ def test_auto_is_the_best_of_all():
 
 def test_unknown_names_are_refused():
     """The sentence has the names that are known."""
-    with pytest.raises(
-        ParameterError, match="pre_image='best' is not known. Pass one of ridge, fixed_point, distances"
-    ):
+    with pytest.raises(ParameterError, match="Pass one of ridge, fixed_point, distances, auto, or a method itself"):
         fit_preimage("best", solve_densely(_circle(20), Gaussian(0.5), 3))
 
 
