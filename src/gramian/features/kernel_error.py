@@ -12,7 +12,7 @@ from gramian.features.sampling import draw_positions, take_rows
 from gramian.sources.rows import RowSource, ranges
 
 ALL_PAIRS = 1024
-"""Rows up to which every pair is looked at: four times less work than the sample."""
+"""Rows up to which every pair is looked at; they have half the features to compute that a sample has."""
 
 N_GROUPS, GROUP = 64, 16
 """A sample is so many independent groups of 2 x 16 rows, each giving 16 x 16 pairs."""

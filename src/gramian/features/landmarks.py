@@ -57,7 +57,7 @@ def pivoted_positions(rows: Array, resolved: Resolved, count: int, *, seed: int)
     """Return the pivots of a randomly pivoted partial Cholesky factorization of K over these rows.
 
     Computes  pivots drawn with probability proportional to the diagonal of what is left of K, eliminated, and so on
-    (Chen, Epperly, Tropp and Webber, 2024, doi:10.1002/cpa.22234). They are proposed by the dozen from the same
+    (Chen, Epperly, Tropp and Webber, 2022, arXiv:2207.06503). They are proposed by the dozen from the same
     diagonal and kept with the probability that theirs has shrunk by meanwhile, which leaves the distribution as it is
     (Epperly, Tropp and Webber, 2024, arXiv:2410.03969).
 

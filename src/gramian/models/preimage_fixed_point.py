@@ -54,7 +54,7 @@ class FixedPoint(PreimageMethod):
     """
 
     n_starts: int = 3
-    tol: float = 1e-7
+    tol: float = 1e-5
     max_steps: int = 500
 
     def fit(self, expansion: KernelExpansion) -> "FixedPointMap":

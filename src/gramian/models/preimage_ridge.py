@@ -16,7 +16,7 @@ from gramian.models.preimage import FittedPreimage, PreimageMethod, Preimages
 from gramian.sources.rows import ranges
 
 LARGEST_EXACT = 6_000
-"""Rows up to which the regression uses all of them: 0.3 GB, and 6 s on two cores."""
+"""Rows up to which the regression uses all of them: 0.3 GB, and 3 s on two cores."""
 
 CENTERS = 2_000
 """Rows whose kernel functions it uses beyond that."""

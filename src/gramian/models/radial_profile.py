@@ -20,7 +20,7 @@ from gramian.kernels.kernel import Kernel
 from gramian.kernels.radial import Gaussian, Matern
 
 SMALLEST_SHARE = 1e-100
-"""Share of k(0) under which a value counts as this one: its distance is only known to be large."""
+"""Values under this share of the height count as it, since of their distance only that it is large is known."""
 
 
 @dataclass(frozen=True)
