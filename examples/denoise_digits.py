@@ -129,7 +129,7 @@ def tried(name: str, digits: Digits, counts: list[int], rebuild: Rebuild) -> Cur
 def draw(digits: Digits, curves: list[Curve], cleaned: list[Rows]) -> Figure:
     """Ten digits cleaned both ways, above the errors by number of components."""
     errors = [error(digits.judged_on, rows) for rows in cleaned]
-    best = 1 + int(np.argmin(errors[1:]))
+    best = 1 + int(np.argmin([min(curve.errors) for curve in curves[1:]]))
     clean, noisy = digits.judged_on
     lines = [("original", "", clean), ("with noise", f"error {error(digits.judged_on, noisy):.3f}", noisy)]
     lines += [(curves[i].name.split(",")[0], f"error {errors[i]:.3f}", cleaned[i]) for i in (0, best)]
