@@ -96,6 +96,34 @@ def one_blas_thread() -> Iterator[None]:
         _LIMIT.leave()
 
 
+_SPREAD = threading.local()
+
+
+@contextmanager
+def serial_blas() -> Iterator[None]:
+    """Hold BLAS to one thread through a stretch of small dense work between passes, whose workers are as many as ever.
+
+    Threads of BLAS wait for more work by spinning. Where small products alternate with passes that have workers of
+    their own, they take the cores from these: kernel PCA of 2,000 rows was measured a fifth to a half slower.
+    """
+    before = getattr(_SPREAD, "workers", None)
+    _SPREAD.workers = allowed_workers()
+    try:
+        with one_blas_thread():
+            yield
+    finally:
+        _SPREAD.workers = before
+
+
+def allowed_workers() -> int:
+    """Return how many workers a pass may have: never more than the cores, nor than the BLAS threads allowed outside.
+
+    In a worker itself BLAS has one thread, so a pass within a pass has one worker.
+    """
+    known: int | None = getattr(_SPREAD, "workers", None)
+    return min(cores(), blas_threads()) if known is None else known
+
+
 def blas_threads() -> int:
     """Return how many threads NumPy's BLAS would use now."""
     counts = [pool["num_threads"] for pool in _controller().info() if pool["user_api"] == "blas"]

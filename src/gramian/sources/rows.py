@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import Array, device_of, namespace_of
-from gramian.planning.machine import MEGABYTE, blas_threads, cores, one_blas_thread
+from gramian.planning.machine import MEGABYTE, allowed_workers, one_blas_thread
 
 BLOCK_ROWS = 2048
 """Enough rows, or columns, in a block for a product at full speed (measured for 100 to 1,000 columns)."""
@@ -202,7 +202,7 @@ def fold_pairs(
 
 def worker_count() -> int:
     """Return how many workers may run: never more than the cores, nor than the BLAS threads now allowed."""
-    return min(cores(), blas_threads())
+    return allowed_workers()
 
 
 def _pieces(
