@@ -28,6 +28,10 @@ PROBES = 2
 """Gaussian columns of the first block, carried along as a Krylov sequence of their own: an eigenvalue that the
 approximation knows nothing of shows itself there."""
 
+ROUGH, LOOKS = 0.05, 6
+"""A residual above this share of the first eigenvalue leaves it open where the eigenvalue lies; how many products are
+made at most to settle that once all wanted pairs are found."""
+
 NEAR = 0.02
 """Distance of two eigenvalues, as a share of the first, under which a correction is not made larger."""
 
@@ -159,6 +163,7 @@ class _Iteration:
         self.columns, self.error, self.steps = 0, 0.0, 0
         self.worst = np.inf
         self.residuals = np.full(k, np.inf)
+        self.norms = np.zeros(0)
 
     def begin(self, seed: int) -> None:
         """Make the first block: leading vectors of the approximation, and Gaussian columns."""
@@ -189,8 +194,19 @@ class _Iteration:
             self._plan_next(self.W[:, new][:, self.probing])
 
     def finished(self) -> bool:
-        """Tell whether every wanted pair meets the tolerance."""
-        return len(self.values) >= self.k and (self._met() == self.k or self.columns == self.operator.size)
+        """Tell whether every wanted pair meets the tolerance, and the probes have been looked at once."""
+        if len(self.values) < self.k:
+            return False
+        if self.columns == self.operator.size:
+            return True
+        return self.steps > 1 and self._met() == self.k and not self._may_be_passed_over()
+
+    def _may_be_passed_over(self) -> bool:
+        """Tell whether a pair beyond the wanted ones is so rough that its eigenvalue may lie above them."""
+        beyond = slice(self.k, len(self.norms))
+        rough = self.norms[beyond] > ROUGH * abs(float(self.values[0]))
+        above = self.values[beyond] + self.norms[beyond] > self.values[self.k - 1]
+        return self.steps < LOOKS and bool((rough & above).any())
 
     def progress(self) -> float:
         """Return the worst residual of a wanted pair, relative to the first eigenvalue."""
@@ -231,11 +247,11 @@ class _Iteration:
         p = self.columns
         values, rotation = np.linalg.eigh(self.T[:p, :p])
         self.values, self.rotation = values[::-1], rotation[:, ::-1]
-        leading = self.rotation[:, : min(p, max(self.k, self.solver.width - PROBES))]
+        leading = self.rotation[:, : min(p, max(self.k + PROBES, self.solver.width - PROBES))]
         self.difference = self.W[:, :p] @ leading - self.Q[:, :p] @ (leading * self.values[: leading.shape[1]])
-        norms = np.sqrt(np.einsum("ij,ij->j", self.difference, self.difference))
+        self.norms = np.sqrt(np.einsum("ij,ij->j", self.difference, self.difference))
         self.residuals = np.full(self.k, np.inf)
-        self.residuals[: min(self.k, p)] = norms[: self.k]
+        self.residuals[: min(self.k, p)] = self.norms[: self.k]
 
     def _asked(self) -> HostArray:
         """Return the residual that each wanted pair must meet; no product can show one below its own rounding."""

@@ -188,6 +188,8 @@ class KernelGram(SymmetricOperator):
         self.source.reduce_pairs(FillMatrix(tiles, matrix), _first, symmetric=True, block_rows=step)
         completed(matrix)
         self._center(matrix, tiles.shift)
+        # Both triangles were centered, in another order of subtractions: one of them counts.
+        completed(matrix)
         return HeldMatrix(matrix, error=eps_of(FLOAT64), is_psd=self.is_psd)
 
     def root(self, V: Array) -> HostArray | None:
@@ -275,6 +277,7 @@ class KernelGram(SymmetricOperator):
         sample, norms = self._sampled(), np.sqrt(np.einsum("ij,ij->j", V, V))
         fold = CompareProducts(self.placed, sample.ready, (V.astype(FLOAT32), V), self.shift, tile_rows(self.size))
         coarse, exact = self.source.reduce(fold, merge_comparisons)
+        coarse = coarse[: len(exact)]
         stretch = np.sqrt(self.size / len(exact)) / np.where(norms > 0, norms, 1.0)
         within = exact - exact.mean(axis=0) if self.centered else exact
         self.largest = max(self.largest, float((np.linalg.norm(within, axis=0) * stretch).max(initial=0.0)))
@@ -289,8 +292,12 @@ class KernelGram(SymmetricOperator):
 
     def _sampled(self) -> "_Sample":
         if self._sample is None:
-            rows = take_rows(self.source, draw_positions(self.source, SAMPLED_ROWS, seed=self.seed))
-            ready = (self.placed.prepare(rows, dtype=FLOAT32), self.placed.prepare(rows, dtype=FLOAT64))
+            # As many rows as a tile has, so that BLAS sums as it does there; the first of them are checked.
+            rows = take_rows(self.source, draw_positions(self.source, tile_rows(self.size), seed=self.seed))
+            ready = (
+                self.placed.prepare(rows, dtype=FLOAT32),
+                self.placed.prepare(rows[:SAMPLED_ROWS], dtype=FLOAT64),
+            )
             tile = to_host(self.kernel.evaluate(ready[1], ready[1]))
             mean = float(tile.mean())
             self._sample = _Sample(ready, float(np.float32(mean)) if abs(mean) < 1e30 else 0.0)

@@ -215,7 +215,7 @@ class FillMatrix:
 
 
 class Comparison(NamedTuple):
-    """A product at sampled rows (s, c), as tiles of some type give it and as float64 does."""
+    """A product at sampled rows, as float32 tiles give it (r, c), and at the first of them as float64 does (s, c)."""
 
     coarse: HostArray
     exact: HostArray
@@ -241,9 +241,10 @@ class CompareProducts:
 
     def _product(self, side: int, block: Any, rows: slice) -> HostArray:
         V = self.V[side][rows]
-        right = self.placed.prepare(block, dtype=V.dtype)
-        tile = to_host(self.placed.kernel.evaluate(self.sampled[side], right))
-        return np.asarray((tile - V.dtype.type(self.shift)) @ V, dtype=FLOAT64)
+        left = self.placed.prepare(block, dtype=V.dtype)
+        tile = to_host(self.placed.kernel.evaluate(left, self.sampled[side]))
+        # Vectors as rows, as in a product: for a few columns BLAS sums the other way round with less error.
+        return np.asarray(np.ascontiguousarray(V.T) @ (tile - V.dtype.type(self.shift)), dtype=FLOAT64).T
 
 
 def merge_comparisons(left: Comparison, right: Comparison) -> Comparison:
