@@ -9,23 +9,42 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
+    from gramian import kernels
     from gramian.estimators import PCA, IncrementalPCA, TruncatedSVD
+    from gramian.estimators.maps import FourierFeatures, Nystroem, PolynomialMap
+    from gramian.kernels.checking import check_kernel
     from gramian.models.planned import plan
 
 _HOMES = {
     "PCA": "gramian.estimators",
     "IncrementalPCA": "gramian.estimators",
     "TruncatedSVD": "gramian.estimators",
+    "FourierFeatures": "gramian.estimators.maps",
+    "Nystroem": "gramian.estimators.maps",
+    "PolynomialMap": "gramian.estimators.maps",
+    "check_kernel": "gramian.kernels.checking",
     "plan": "gramian.models.planned",
 }
+_PACKAGES = {"choosing", "kernels"}
 
-__all__ = ["PCA", "IncrementalPCA", "TruncatedSVD", "__version__", "plan"]
+__all__ = [
+    "PCA",
+    "FourierFeatures",
+    "IncrementalPCA",
+    "Nystroem",
+    "PolynomialMap",
+    "TruncatedSVD",
+    "__version__",
+    "check_kernel",
+    "kernels",
+    "plan",
+]
 
 
 def __getattr__(name: str) -> Any:
     """Fetch a public name from its home the first time it is asked for."""
-    if name == "choosing":
-        return import_module("gramian.choosing")
+    if name in _PACKAGES:
+        return import_module(f"gramian.{name}")
     if name not in _HOMES:
         message = f"module 'gramian' has no attribute {name!r}"
         raise AttributeError(message)

@@ -8,6 +8,7 @@ __all__ = [
     "ConvergenceWarning",
     "GramianError",
     "InputError",
+    "KernelWidthWarning",
     "MemoryBudgetError",
     "NotSupportedError",
     "ParameterError",
@@ -70,3 +71,17 @@ class PrecisionWarning(UserWarning):
 
 class RankWarning(UserWarning):
     """More components were asked for than the data have directions."""
+
+
+class KernelWidthWarning(UserWarning):
+    """A kernel is so narrow that K is nearly the identity, or so wide that K is nearly constant.
+
+    Attributes
+    ----------
+    suggested : float or None
+        A gamma from the median distance of the rows.
+    """
+
+    def __init__(self, message: str, *, suggested: float | None = None) -> None:
+        super().__init__(message)
+        self.suggested = suggested

@@ -43,6 +43,8 @@ class EigenPairs:
         Every eigenvalue, where all are known.
     repaired : int
         How many of the values were recomputed from a triangle because squaring had cost their digits.
+    compression : Compression or None
+        What else the iteration knows of the operator.
     """
 
     values: HostArray
@@ -56,6 +58,24 @@ class EigenPairs:
     probe: Probe | None = None
     spectrum: HostArray | None = None
     repaired: int = 0
+    compression: "Compression | None" = None
+
+
+@dataclass(frozen=True, eq=False)
+class Compression:
+    """An operator seen from the last basis Q of an iteration:  A = Q T Q' + Q R' + R Q' + the rest.
+
+    Attributes
+    ----------
+    values : numpy array (p,)
+        All Ritz values, the eigenvalues of T = Q'A Q, descending. The last one bounds the smallest eigenvalue of A from
+        above.
+    coupling : float
+        |R|_F,  R = A Q - Q T.
+    """
+
+    values: HostArray
+    coupling: float
 
 
 class EigenSolver(ABC):

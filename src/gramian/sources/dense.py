@@ -12,6 +12,7 @@ from gramian.sources.rows import (
     ColumnBlock,
     Fold,
     Merge,
+    PairFold,
     RowSource,
     block_length,
     fold_pairs,
@@ -101,9 +102,9 @@ class DenseRows(RowSource):
         tasks = ranges(self.n_columns, step)
         return run_folds(tasks, partial(_fold_columns, self, fold), merge, state_bytes=state_bytes)
 
-    def reduce_pairs(self, fold: Callable[[Any, Block, Block], Any], merge: Merge, *, symmetric: bool) -> Any:
+    def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j."""
-        return fold_pairs(self, fold, merge, symmetric=symmetric)
+        return fold_pairs(self, fold, merge, symmetric=symmetric, block_rows=block_rows, cut=self._rows)
 
     def _rows(self, rows: slice) -> Block:
         return Block(self.array[rows, :], rows.start, None if self.weights is None else self.weights[rows])

@@ -59,6 +59,7 @@ class ColumnBlock(NamedTuple):
 
 
 Fold = Callable[[Any, Block], Any]
+PairFold = Callable[[Any, Block, Block], Any]
 Merge = Callable[[Any, Any], Any]
 
 
@@ -122,8 +123,11 @@ class RowSource(ABC):
         """Fold blocks of columns into one value: one pass; only where ``has_columns``."""
 
     @abstractmethod
-    def reduce_pairs(self, fold: Callable[[Any, Block, Block], Any], merge: Merge, *, symmetric: bool) -> Any:
-        """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j."""
+    def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
+        """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j.
+
+        Blocks have at most ``block_rows`` rows where it is given: the tiles of a kernel matrix must fit a cache.
+        """
 
 
 def block_length(bytes_each: int) -> int:
@@ -182,16 +186,46 @@ def stack_rows(source: RowSource, local: Callable[[Block], Array]) -> Array:
     return out
 
 
-def fold_pairs(source: RowSource, fold: Callable[[Any, Block, Block], Any], merge: Merge, *, symmetric: bool) -> Any:
-    """Fold the pairs of blocks of an in-memory source, row by row of the square of pairs."""
-    count = source.n_blocks
+def fold_pairs(
+    source: RowSource,
+    fold: PairFold,
+    merge: Merge,
+    *,
+    symmetric: bool,
+    block_rows: int | None = None,
+    cut: Callable[[slice], Block] | None = None,
+) -> Any:
+    """Fold the pairs of blocks of an in-memory source, row by row of the square of pairs.
+
+    With ``block_rows`` the blocks are pieces of that many rows: cut from the whole where ``cut`` can do so, from the
+    source's own blocks, which are then never joined, where it cannot.
+    """
+    pieces = _pieces(source, block_rows, cut)
+    count = len(pieces)
     pairs = [(i, j) for i in range(count) for j in range(i if symmetric else 0, count)]
-    return run_folds(pairs, lambda state, ij: fold(state, source.block(ij[0]), source.block(ij[1])), merge)
+    return run_folds(pairs, lambda state, ij: fold(state, pieces[ij[0]](), pieces[ij[1]]()), merge)
 
 
 def worker_count() -> int:
     """Return how many workers may run: never more than the cores, nor than the BLAS threads now allowed."""
     return min(cores(), blas_threads())
+
+
+def _pieces(
+    source: RowSource, block_rows: int | None, cut: Callable[[slice], Block] | None
+) -> list[Callable[[], Block]]:
+    """Return what gives each block, or piece of a block, when it is called."""
+    if block_rows is None:
+        return [partial(source.block, i) for i in range(source.n_blocks)]
+    if cut is not None:
+        return [partial(cut, rows) for rows in ranges(source.n_rows, block_rows)]
+    sizes = [source.block(i).rows.shape[0] for i in range(source.n_blocks)]
+    return [partial(_part, source, i, rows) for i, size in enumerate(sizes) for rows in ranges(size, block_rows)]
+
+
+def _part(source: RowSource, i: int, rows: slice) -> Block:
+    block = source.block(i)
+    return Block(block.rows[rows], block.start + rows.start, None if block.weights is None else block.weights[rows])
 
 
 def _fill(source: RowSource, local: Callable[[Block], Array], out: Array, _state: None, i: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import Array, is_numpy
-from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, RowSource
+from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, PairFold, RowSource
 
 
 class ScaledRows(RowSource):
@@ -64,11 +64,13 @@ class ScaledRows(RowSource):
 
         return self.source.reduce_columns(scaled, merge, state_bytes=state_bytes)
 
-    def reduce_pairs(self, fold: Callable[[Any, Block, Block], Any], merge: Merge, *, symmetric: bool) -> Any:
+    def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of scaled blocks into one value."""
-        return self.source.reduce_pairs(
-            lambda state, left, right: fold(state, self._scaled(left), self._scaled(right)), merge, symmetric=symmetric
-        )
+
+        def scaled(state: Any, left: Block, right: Block) -> Any:
+            return fold(state, self._scaled(left), self._scaled(right))
+
+        return self.source.reduce_pairs(scaled, merge, symmetric=symmetric, block_rows=block_rows)
 
     def _scaled(self, block: Block) -> Block:
         return block._replace(rows=self._times(block.rows))

@@ -9,7 +9,7 @@ from scipy.sparse import csc_array
 
 from gramian.arrays.namespace import Array
 from gramian.planning.machine import cores
-from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, RowSource, fold_pairs, run_folds, stack_rows
+from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, PairFold, RowSource, fold_pairs, run_folds, stack_rows
 
 
 class SparseRows(RowSource):
@@ -91,9 +91,13 @@ class SparseRows(RowSource):
         message = "Sparse rows are read by rows; has_columns is False."
         raise NotImplementedError(message)
 
-    def reduce_pairs(self, fold: Callable[[Any, Block, Block], Any], merge: Merge, *, symmetric: bool) -> Any:
+    def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j."""
-        return fold_pairs(self, fold, merge, symmetric=symmetric)
+        return fold_pairs(self, fold, merge, symmetric=symmetric, block_rows=block_rows, cut=self._rows)
+
+    def _rows(self, rows: slice) -> Block:
+        piece = _rows_view(self.matrix, rows.start, rows.stop)
+        return Block(piece, rows.start, None if self.weights is None else self.weights[rows])
 
 
 def _balanced_bounds(indptr: Any, n_blocks: int) -> list[int]:

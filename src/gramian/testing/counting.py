@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gramian.arrays.namespace import Array
-from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, RowSource
+from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, PairFold, RowSource
 
 __all__ = ["CountingRows"]
 
@@ -78,7 +78,7 @@ class CountingRows(RowSource):
         self.passes += 1
         return self.inner.reduce_columns(fold, merge, state_bytes=state_bytes)
 
-    def reduce_pairs(self, fold: Callable[[Any, Block, Block], Any], merge: Merge, *, symmetric: bool) -> Any:
+    def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Count a pass, then reduce over pairs."""
         self.passes += 1
-        return self.inner.reduce_pairs(fold, merge, symmetric=symmetric)
+        return self.inner.reduce_pairs(fold, merge, symmetric=symmetric, block_rows=block_rows)

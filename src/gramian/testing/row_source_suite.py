@@ -32,6 +32,10 @@ def _pair_fold(state: Any, left: Block, right: Block) -> Any:
     return [*(state or []), (left.start, right.start, as_dense(left.rows) @ as_dense(right.rows).T)]
 
 
+def _weight_fold(state: Any, left: Block, right: Block) -> Any:
+    return (state or 0.0) + float(to_host(left.weights).sum()) * float(to_host(right.weights).sum())
+
+
 def _add(left: Any, right: Any) -> Any:
     return left + right
 
@@ -131,6 +135,19 @@ class RowSourceSuite:
                 tiles = source.reduce_pairs(_pair_fold, _add, symmetric=symmetric)
                 assert len(tiles) == _pair_count(source.n_blocks, symmetric)
                 np.testing.assert_allclose(_assemble(tiles, truth.shape, symmetric), truth, rtol=1e-12, atol=1e-12)
+
+    def test_pairs_come_in_tiles_of_the_size_asked_for(self) -> None:
+        """With ``block_rows`` no block of a pair is larger, and the pairs fill X X' all the same, weights with them."""
+        for n, d in self.shapes:
+            X, weights = self._rows(n, d), np.arange(1.0, n + 1.0)
+            source = self.make_source(X, weights)
+            truth = X.astype(np.float64) @ X.T.astype(np.float64)
+            for block_rows, symmetric in ((1, True), (2, False), (4, True), (1000, False)):
+                tiles = source.reduce_pairs(_pair_fold, _add, symmetric=symmetric, block_rows=block_rows)
+                assert max(max(tile.shape) for _, _, tile in tiles) <= block_rows
+                np.testing.assert_allclose(_assemble(tiles, truth.shape, symmetric), truth, rtol=1e-12, atol=1e-12)
+            whole = source.reduce_pairs(_weight_fold, _add, symmetric=False, block_rows=3)
+            np.testing.assert_allclose(whole, weights.sum() ** 2)
 
     def test_weights_travel_with_their_rows(self) -> None:
         """Each block carries the weights of its own rows."""

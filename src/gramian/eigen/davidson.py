@@ -1,0 +1,326 @@
+"""Block Davidson: the fewest products with an operator of which a rough picture is at hand.
+
+A product with a kernel matrix that is never stored costs far more than anything else, and nearly the same for sixteen
+vectors as for one. So each residual is corrected, before it joins the basis, by what is known of the operator: the
+leading pairs of an approximation of it. Where the approximation is good to a part in a thousand, a product gains two
+to three digits; Krylov's next directions, the bare residuals, gain about one (measured on Gaussian kernels of 20,000
+rows: 3 products instead of 5 from the same start).
+
+References
+----------
+Davidson (1975), doi:10.1016/0021-9991(75)90065-0.
+Morgan and Scott (1986), generalizations of Davidson's method, doi:10.1137/0907054.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gramian.arrays.draws import gaussian
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.eigen.orthonormal import orthonormalized
+from gramian.eigen.pairs import Compression, EigenPairs, EigenSolver, Probe
+from gramian.operators.symmetric import SymmetricOperator
+
+PROBES = 2
+"""Gaussian columns of the first block, carried along as a Krylov sequence of their own: an eigenvalue that the
+approximation knows nothing of shows itself there."""
+
+ROUGH, LOOKS = 0.05, 6
+"""A residual above this share of the first eigenvalue leaves it open where the eigenvalue lies; how many products are
+made at most to settle that once all wanted pairs are found."""
+
+NEAR = 0.02
+"""Distance of two eigenvalues, as a share of the first, under which a correction is not made larger."""
+
+CLEAR = 0.7
+"""The first block ends where the next value is below this share of the last one wanted, if that is near."""
+
+ROOM = 4
+"""Blocks of ``width`` that join the first one before the basis is cut back."""
+
+WIDEST = 4
+"""Blocks of ``width`` that the first one may have beyond what is wanted."""
+
+
+class Approximation(NamedTuple):
+    """Leading pairs of an operator near the one to be solved.
+
+    Attributes
+    ----------
+    values : numpy array (p,)
+        Descending, positive.
+    vectors : numpy array (m, p)
+        Nearly orthonormal columns; float32 will do.
+    """
+
+    values: HostArray
+    vectors: HostArray
+
+
+@dataclass(frozen=True)
+class Davidson(EigenSolver):
+    """Block Davidson iteration with thick restarts and measured residuals.
+
+    Computes Ritz pairs (theta, v) of A in a growing basis. The next directions are  (theta - A~)^-1 r  for residuals
+    r = A v - theta v,  A~ being the approximation: with its pairs (mu, U), up to a factor,
+
+        r + U diag(mu / (theta - mu)) U'r.
+
+    Stops when every wanted pair has |A v - lambda v| <= tol lambda_1, on measured residuals. Without an approximation
+    the directions are the residuals themselves: block Krylov.
+
+    Cost: one application of ``width`` columns a step (the first may be wider), 4 m p (width + q) operations for p
+    columns in the basis and q pairs of the approximation, 2 m p numbers.
+
+    Not where products are cheap beside the basis: :class:`~gramian.eigen.krylov.Krylov` needs more of them but keeps
+    them narrower, and searches the rest of the space at the end.
+
+    Parameters
+    ----------
+    tol : float, default=1e-6
+    width : int, default=16
+        Columns of a product.
+    basis : int, optional
+        Columns p of the basis; by default the first block and four more.
+    reserved : int, default=0
+        Columns that the operator adds to the first product for its own use; the first block is narrower by them.
+    max_applications : int, default=200
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.operators.held import HeldMatrix
+    >>> A = np.diag(np.arange(1.0, 201.0)) + 0.1
+    >>> near = Approximation(np.arange(200.0, 160.0, -1), np.eye(200)[:, :159:-1])
+    >>> pairs = Davidson().solve(HeldMatrix(A), 3, approximation=near)
+    >>> pairs.converged, bool(np.allclose(pairs.values, np.linalg.eigvalsh(A)[:-4:-1]))
+    (3, True)
+    """
+
+    tol: float = 1e-6
+    width: int = 16
+    basis: int | None = None
+    reserved: int = 0
+    max_applications: int = 200
+
+    def solve(
+        self,
+        operator: SymmetricOperator,
+        k: int,
+        *,
+        seed: int = 0,
+        approximation: Approximation | None = None,
+        watch: Callable[[int, float], None] | None = None,
+    ) -> EigenPairs:
+        """Return the ``k`` largest eigenpairs of ``operator``.
+
+        ``watch`` is called after each product with the products made and the worst residual over the first eigenvalue.
+        """
+        iteration = _Iteration(operator, k, self, approximation)
+        iteration.begin(seed)
+        first = operator.applications
+        while not iteration.finished() and operator.applications - first < self.max_applications:
+            iteration.step()
+            if watch is not None:
+                watch(iteration.steps, iteration.progress())
+        return iteration.result()
+
+
+def first_block(values: HostArray | None, k: int, *, width: int, reserved: int = 0) -> int:
+    """Return how many columns of an approximation make the first block: full blocks that end at a gap.
+
+    Where wanted values are part of a cluster, the approximation cannot tell its members apart; a block that holds all
+    of it can. Blocks are whole ones of ``width``, less what is reserved and the probes.
+
+    Examples
+    --------
+    >>> first_block(np.array([9.0, 8.0, 7.0] + [1.0] * 80), 3, width=16)
+    14
+    >>> first_block(np.array([9.0] * 50 + [1.0] * 80), 3, width=16, reserved=1)
+    61
+    """
+    taken = reserved + PROBES
+    blocks = -(-(k + 2 + taken) // width)
+    sizes = [width * count - taken for count in range(blocks, blocks + WIDEST)]
+    if values is None or len(values) < k:
+        return sizes[0]
+    clear = [size for size in sizes if size >= len(values) or values[size] <= CLEAR * values[k - 1]]
+    return min(clear[0] if clear else sizes[0], len(values))
+
+
+class _Iteration:
+    """The state of one solve: Q (orthonormal), W = A Q, T = Q'W, and the directions to add next."""
+
+    def __init__(self, operator: SymmetricOperator, k: int, solver: Davidson, near: Approximation | None) -> None:
+        self.operator, self.k, self.solver, self.near = operator, k, solver, near
+        values = None if near is None else near.values
+        self.first = min(operator.size, first_block(values, k, width=solver.width, reserved=solver.reserved))
+        smallest = self.first + PROBES + 2 * solver.width
+        self.basis = min(operator.size, max(solver.basis or self.first + PROBES + ROOM * solver.width, smallest))
+        self.columns, self.error, self.steps = 0, 0.0, 0
+        self.worst = np.inf
+        self.residuals = np.full(k, np.inf)
+        self.norms = np.zeros(0)
+
+    def begin(self, seed: int) -> None:
+        """Make the first block: leading vectors of the approximation, and Gaussian columns."""
+        m = self.operator.size
+        self.seed = seed
+        self.Q, self.W = np.zeros((self.basis, m)).T, np.zeros((self.basis, m)).T
+        self.T = np.zeros((self.basis, self.basis))
+        if self.near is None:
+            self.pending = orthonormalized(self._gaussian(min(m, self.first + PROBES)))
+        else:
+            start = orthonormalized(np.asarray(self.near.vectors[:, : self.first], dtype=float))
+            draw = self._gaussian(min(PROBES, m - start.shape[1]))
+            self.pending = np.hstack([start, orthonormalized(draw, start)])
+        self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
+        self.probing = slice(max(self.pending.shape[1] - PROBES, 0), self.pending.shape[1])
+
+    def step(self) -> None:
+        """Add the pending directions, apply the operator to them, find the Ritz pairs and the next directions."""
+        if self.columns + self.pending.shape[1] > self.basis:
+            self._restart()
+        new = slice(self.columns, self.columns + self.pending.shape[1])
+        product = self.operator.apply(self.pending)
+        self.Q[:, new], self.W[:, new] = self.pending, to_host(product.values)
+        self.columns, self.error, self.steps = new.stop, max(self.error, product.error), self.steps + 1
+        self._extend(new)
+        self._look()
+        if not self.finished():
+            self._plan_next(self.W[:, new][:, self.probing])
+
+    def finished(self) -> bool:
+        """Tell whether every wanted pair meets the tolerance, and the probes have been looked at once."""
+        if len(self.values) < self.k:
+            return False
+        if self.columns == self.operator.size:
+            return True
+        return self.steps > 1 and self._met() == self.k and not self._may_be_passed_over()
+
+    def _may_be_passed_over(self) -> bool:
+        """Tell whether a pair beyond the wanted ones is so rough that its eigenvalue may lie above them."""
+        beyond = slice(self.k, len(self.norms))
+        rough = self.norms[beyond] > ROUGH * abs(float(self.values[0]))
+        above = self.values[beyond] + self.norms[beyond] > self.values[self.k - 1]
+        return self.steps < LOOKS and bool((rough & above).any())
+
+    def progress(self) -> float:
+        """Return the worst residual of a wanted pair, relative to the first eigenvalue."""
+        top = abs(float(self.values[0])) if len(self.values) else 0.0
+        return float(self.residuals.max(initial=0.0)) / top if top > 0 else 0.0
+
+    def result(self) -> EigenPairs:
+        """Return the wanted Ritz pairs."""
+        k, whole = min(self.k, self.columns), self.columns == self.operator.size
+        met = self._met()
+        stopped = "residuals met" if met >= self.k else f"cap of {self.solver.max_applications} applications"
+        return EigenPairs(
+            values=self.values[:k].copy(),
+            vectors=self.Q[:, : self.columns] @ self.rotation[:, :k],
+            residuals=self.residuals[:k],
+            applications=self.operator.applications,
+            converged=met,
+            stopped="the basis spans the whole space" if whole else stopped,
+            complete=whole,
+            next_value=float(self.values[k]) if len(self.values) > k else None,
+            probe=Probe(PROBES, self.steps),
+            compression=Compression(self.values.copy(), self._coupling()),
+        )
+
+    def _gaussian(self, columns: int) -> HostArray:
+        self.seed += 1
+        return to_host(gaussian((self.operator.size, columns), seed=self.seed, like=np.empty(0)))
+
+    def _extend(self, new: slice) -> None:
+        """Fill the rows and columns of T that the new directions add."""
+        part = self.Q[:, : new.stop].T @ self.W[:, new]
+        self.T[: new.stop, new] = part
+        self.T[new, : new.start] = part[: new.start].T
+        self.T[new, new] = (part[new.start :] + part[new.start :].T) / 2
+
+    def _look(self) -> None:
+        """Find the Ritz pairs, and the measured residuals of the first ones."""
+        p = self.columns
+        values, rotation = np.linalg.eigh(self.T[:p, :p])
+        self.values, self.rotation = values[::-1], rotation[:, ::-1]
+        leading = self.rotation[:, : min(p, max(self.k + PROBES, self.solver.width - PROBES))]
+        self.difference = self.W[:, :p] @ leading - self.Q[:, :p] @ (leading * self.values[: leading.shape[1]])
+        self.norms = np.sqrt(np.einsum("ij,ij->j", self.difference, self.difference))
+        self.residuals = np.full(self.k, np.inf)
+        self.residuals[: min(self.k, p)] = self.norms[: self.k]
+
+    def _asked(self) -> HostArray:
+        """Return the residual that each wanted pair must meet; no product can show one below its own rounding."""
+        top = abs(float(self.values[0]))
+        asked = self.solver.tol / self.operator.amplification(self.values[: self.k])
+        return np.asarray(np.maximum(asked, 2 * self.error) * top)
+
+    def _met(self) -> int:
+        """Count the leading pairs that meet the tolerance."""
+        if len(self.values) < self.k:
+            return 0
+        met = self.residuals <= self._asked()
+        return self.k if met.all() else int(np.argmin(met))
+
+    def _plan_next(self, probes: HostArray) -> None:
+        """Correct the residuals that are not small enough yet, then those of the pairs beyond."""
+        if len(self.values) < self.k:
+            self.pending = self._beside(self._gaussian(self.solver.width))
+            return
+        self._notice_progress()
+        norms = self.residuals / np.maximum(self._asked(), np.finfo(float).tiny)
+        open_pairs = np.flatnonzero(norms > 1)
+        beyond = np.arange(self.k, self.difference.shape[1])
+        chosen = np.concatenate([open_pairs, beyond])[: max(self.solver.width - PROBES, len(open_pairs))]
+        directions = self._corrected(self.difference[:, chosen], self.values[chosen])
+        self.pending = self._beside(np.hstack([directions, probes]))
+        self.probing = slice(max(self.pending.shape[1] - PROBES, 0), self.pending.shape[1])
+
+    def _corrected(self, residuals: HostArray, thetas: HostArray) -> HostArray:
+        """Return the directions  (theta - A~)^-1 r,  up to their lengths."""
+        if self.near is None:
+            return residuals
+        mu, U = self.near
+        distance = thetas[None, :] - mu[:, None]
+        nearest = NEAR * abs(float(self.values[0]))
+        distance = np.where(distance < 0, np.minimum(distance, -nearest), np.maximum(distance, nearest))
+        inside = U.T @ residuals.astype(U.dtype)
+        return np.asarray(residuals + U @ (mu[:, None] / distance * inside).astype(U.dtype))
+
+    def _beside(self, directions: HostArray) -> HostArray:
+        """Return what directions add to the basis; Gaussian columns where they add nothing."""
+        Q, room = self.Q[:, : self.columns], self.operator.size - self.columns
+        lengths = np.sqrt(np.einsum("ij,ij->j", directions, directions))
+        added = orthonormalized(directions[:, lengths > 0], Q) if (lengths > 0).any() else directions[:, :0]
+        if added.shape[1] == 0:
+            added = orthonormalized(self._gaussian(self.solver.width), Q)
+        return added[:, :room]
+
+    def _notice_progress(self) -> None:
+        """Give the approximation up when corrections by it gain less than bare residuals would."""
+        worst = float((self.residuals / np.maximum(self._asked(), np.finfo(float).tiny)).max())
+        if self.steps > 2 and worst > 0.5 * self.worst:
+            self.near = None
+        self.worst = min(self.worst, worst)
+
+    def _coupling(self) -> float:
+        """Return |A Q - Q T|_F."""
+        p = self.columns
+        whole = float(np.einsum("ij,ij->", self.W[:, :p], self.W[:, :p]))
+        return float(np.sqrt(max(whole - float(np.sum(self.values**2)), 0.0)))
+
+    def _restart(self) -> None:
+        """Cut the basis back to the best Ritz vectors."""
+        keep = min(self.columns - 1, self.k + self.solver.width)
+        rotation = self.rotation[:, :keep]
+        self.Q[:, :keep], self.W[:, :keep] = (
+            self.Q[:, : self.columns] @ rotation,
+            self.W[:, : self.columns] @ rotation,
+        )
+        self.T[:keep, :keep] = np.diag(self.values[:keep])
+        self.columns = keep
+        self.values, self.rotation = self.values[:keep], np.eye(keep)

@@ -1,0 +1,159 @@
+"""Which rows, or points between them, stand for all rows in a Nystroem approximation."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from gramian.arrays.namespace import Array, HostArray, from_host, to_host
+from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.errors import NotSupportedError
+from gramian.features.kmeans import kmeans_centers
+from gramian.features.resolving import Resolved
+from gramian.features.sampling import draw_positions, take_rows
+from gramian.sources.rows import RowSource
+
+CANDIDATES = 10_000
+"""Rows, at least, that k-means and pivots look at where there are as many."""
+
+PROPOSED = 128
+"""Pivots proposed at a time: enough for full matrix products, few enough that most are accepted."""
+
+CHOICES = ("uniform", "kmeans", "pivoted")
+"""Ways of choosing landmarks."""
+
+
+class Chosen(NamedTuple):
+    """Landmarks (m, d), and their positions among the rows where they are rows."""
+
+    points: Array
+    positions: HostArray | None
+
+
+def choose_landmarks(source: RowSource, resolved: Resolved, count: int, *, choice: str, seed: int) -> Chosen:
+    """Choose ``count`` landmarks for a kernel on the rows of a source; fewer where fewer say all.
+
+    uniform
+        Rows drawn at random, each as often as its weight says. One pass; good when rows are spread evenly.
+    kmeans
+        Centers of groups (Zhang, Tsang and Kwok, 2008), for kernels of the distance of dense rows: few of them do
+        what many drawn rows do. 2 c d m operations a sweep for c candidates.
+    pivoted
+        Rows chosen by a randomly pivoted Cholesky factorization of K: for every kernel, also where rows are spread
+        unevenly. c m (d + m) operations and c m numbers.
+
+    The last two look at c = max(10,000, 8 m) or max(10,000, 4 m) rows drawn at random.
+    """
+    if choice == "uniform":
+        return _rows_at(source, draw_positions(source, count, seed=seed))
+    if choice == "kmeans":
+        return _centers(source, count, seed=seed)
+    candidates = draw_positions(source, max(CANDIDATES, 4 * count), seed=seed)
+    rows = take_rows(source, candidates)
+    return _rows_at(source, candidates[pivoted_positions(rows, resolved, count, seed=seed + 1)])
+
+
+def pivoted_positions(rows: Array, resolved: Resolved, count: int, *, seed: int) -> HostArray:
+    """Return the pivots of a randomly pivoted partial Cholesky factorization of K over these rows.
+
+    Computes  pivots drawn with probability proportional to the diagonal of what is left of K, eliminated, and so on
+    (Chen, Epperly, Tropp and Webber, 2022, arXiv:2207.06503). They are proposed by the dozen from the same
+    diagonal and kept with the probability that theirs has shrunk by meanwhile, which leaves the distribution as it is
+    (Epperly, Tropp and Webber, 2024, arXiv:2410.03969).
+
+    Cost: n count kernel values, n count^2 operations and n count numbers. Stops early where K has no more rank.
+
+    Parameters
+    ----------
+    rows : array (n, d) or CSR
+    resolved : Resolved
+        The kernel and the point that distances are taken from.
+    """
+    rng, work = np.random.default_rng(seed), _PartialCholesky(rows, resolved, count)
+    while work.wanted > 0 and work.left.sum() > work.floor:
+        share = work.left / work.left.sum()
+        work.grow(rng.choice(len(share), min(PROPOSED, 2 * work.wanted), p=share), rng)
+    return work.pivots
+
+
+class _PartialCholesky:
+    """A partial factorization  K ~ F'F  that grows by the pivots it is given; ``left`` is the diagonal of the rest."""
+
+    def __init__(self, rows: Array, resolved: Resolved, count: int) -> None:
+        self._rows, self._resolved = rows, resolved
+        self._all = self._prepared(rows)
+        self.left = resolved.kernel.diagonal(rows).copy()
+        self.floor = len(self.left) * eps_of(FLOAT64) * float(self.left.sum())
+        self.pivots = np.empty(0, dtype=np.int64)
+        self._factor = np.empty((count, len(self.left)))
+
+    @property
+    def wanted(self) -> int:
+        """Pivots that are still to come."""
+        return len(self._factor) - len(self.pivots)
+
+    def grow(self, proposed: HostArray, rng: np.random.Generator) -> None:
+        """Eliminate those of the proposed pivots that are accepted."""
+        L = accepted_columns(self._remainder(proposed, proposed), self.left[proposed], rng)[:, : self.wanted]
+        # Each accepted column begins at its own pivot.
+        kept = np.argmax(L != 0, axis=0)
+        # Proposals that rounding alone had left are not proposed again.
+        self.left[proposed] = np.where(np.einsum("ij,ij->i", L, L) > 0, self.left[proposed], 0.0)
+        if not kept.size:
+            return
+        pivots = proposed[kept]
+        strip = solve_triangular(L[kept], self._remainder(pivots, None), lower=True, check_finite=False)
+        self._factor[len(self.pivots) : len(self.pivots) + len(pivots)] = strip
+        self.left = np.maximum(self.left - np.einsum("ij,ij->j", strip, strip), 0.0)
+        self.pivots = np.concatenate([self.pivots, pivots])
+        self.left[self.pivots] = 0.0
+
+    def _remainder(self, left: HostArray, right: HostArray | None) -> HostArray:
+        """Return K - F'F at rows ``left`` and columns ``right``, all of them where that is ``None``."""
+        others = self._all if right is None else self._prepared(self._rows[right])
+        factor = self._factor[: len(self.pivots)]
+        K = to_host(self._resolved.kernel.evaluate(self._prepared(self._rows[left]), others))
+        return K - factor[:, left].T @ (factor if right is None else factor[:, right])
+
+    def _prepared(self, rows: Array) -> Any:
+        return self._resolved.kernel.prepare(rows, dtype=FLOAT64, origin=self._resolved.origin)
+
+
+def accepted_columns(K: HostArray, diagonal: HostArray, rng: np.random.Generator) -> HostArray:
+    """Return the Cholesky columns (b, a) of the pivots accepted among b proposed ones, in order.
+
+    A proposal is accepted with probability (what is left of its diagonal entry) / (what was left when it was drawn).
+
+    Examples
+    --------
+    >>> K = np.array([[4.0, 4.0, 0.0], [4.0, 4.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> accepted_columns(K, np.diag(K), np.random.default_rng(0))
+    array([[2., 0.],
+           [2., 0.],
+           [0., 1.]])
+    """
+    K, columns = K.copy(), []
+    floor = len(K) * eps_of(FLOAT64) * float(np.max(diagonal, initial=0.0))
+    for i, draw in enumerate(rng.random(len(K))):
+        if K[i, i] > max(draw * diagonal[i], floor):
+            column = np.zeros(len(K))
+            column[i:] = K[i:, i] / np.sqrt(K[i, i])
+            K -= np.outer(column, column)
+            columns.append(column)
+    return np.array(columns).reshape(-1, len(K)).T
+
+
+def _rows_at(source: RowSource, positions: HostArray) -> Chosen:
+    return Chosen(take_rows(source, positions), positions)
+
+
+def _centers(source: RowSource, count: int, *, seed: int) -> Chosen:
+    if source.is_sparse:
+        message = (
+            "landmarks='kmeans' takes averages of rows, which are dense, and these rows are sparse. Use 'pivoted' or "
+            "'uniform', or pass X.toarray() if it fits."
+        )
+        raise NotSupportedError(message)
+    rows = take_rows(source, draw_positions(source, max(CANDIDATES, 8 * count), seed=seed))
+    centers = kmeans_centers(to_host(rows), count, seed=seed + 1)
+    return Chosen(from_host(centers, like=rows, dtype=source.dtype), None)

@@ -1,0 +1,115 @@
+"""The features of a map as rows of their own, made block by block and never stored."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from gramian.arrays.namespace import Array
+from gramian.features.feature_map import FeatureMap
+from gramian.sources.rows import (
+    Block,
+    ColumnBlock,
+    Fold,
+    Merge,
+    PairFold,
+    RowSource,
+    block_length,
+    fold_pairs,
+    ranges,
+    stack_rows,
+)
+
+
+class MappedRows(RowSource):
+    """Rows phi(x) of D features, for each row x of another source.
+
+    All that takes rows takes these: PCA of them is kernel PCA with the kernel that phi stands for, in D x D instead
+    of n x n. Every pass computes phi again; nothing of size n D is kept.
+
+    Parameters
+    ----------
+    source : RowSource
+    phi : FeatureMap
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.features import Monomials
+    >>> from gramian.models.pca import fit_pca
+    >>> from gramian.sources import as_source
+    >>> t = 2 * np.pi * np.arange(8) / 8
+    >>> circle = as_source(10 * np.column_stack([np.cos(t), np.sin(t)]))
+    >>> phi = Monomials(degree=2).fit(circle)
+    >>> fit_pca(MappedRows(circle, phi)).variances[:4].round(6) * 7 / 8
+    array([2500., 2500.,  100.,  100.])
+    """
+
+    is_sparse = False
+    has_columns = False
+
+    def __init__(self, source: RowSource, phi: FeatureMap) -> None:
+        self.source, self.phi = source, phi
+        self.n_rows, self.n_columns = source.n_rows, phi.n_features
+        self.dtype = source.dtype
+        self.weights = source.weights
+        self.column_names = None
+        self._step = block_length(self.n_columns * self.dtype.itemsize)
+        self._places = [
+            (i, part) for i in range(source.n_blocks) for part in ranges(source.block(i).rows.shape[0], self._step)
+        ]
+
+    @property
+    def n_entries(self) -> int:
+        """Numbers that a pass makes."""
+        return self.n_rows * self.n_columns
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks that :meth:`block` can give."""
+        return len(self._places)
+
+    def block(self, i: int) -> Block:
+        """Return block ``i``: computed now."""
+        j, part = self._places[i]
+        return _mapped(self.phi, self.source.block(j), part)
+
+    def like(self) -> Array:
+        """Return a small array of the library and device that the features have."""
+        return self.source.like()
+
+    def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Fold every block into one value: one pass over the source, by its own schedule."""
+        inner = partial(_fold_parts, self.phi, self._step, fold)
+        return self.source.reduce(inner, merge, state_bytes=state_bytes)
+
+    def map_rows(self, local: Callable[[Block], Array]) -> Array:
+        """Stack ``local(block)`` over all blocks."""
+        return stack_rows(self, local)
+
+    def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Refuse: a range of features costs as much as all of them."""
+        message = "Features are made row by row; has_columns is False."
+        raise NotImplementedError(message)
+
+    def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
+        """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j."""
+        if block_rows is None:
+            return fold_pairs(self, fold, merge, symmetric=symmetric)
+        inner = partial(_fold_pair, self.phi, fold)
+        return self.source.reduce_pairs(inner, merge, symmetric=symmetric, block_rows=block_rows)
+
+
+def _mapped(phi: FeatureMap, block: Block, part: slice) -> Block:
+    weights = None if block.weights is None else block.weights[part]
+    return Block(phi.map_block(block.rows[part]), block.start + part.start, weights)
+
+
+def _fold_pair(phi: FeatureMap, fold: PairFold, state: Any, left: Block, right: Block) -> Any:
+    everything = slice(0, None)
+    return fold(state, _mapped(phi, left, everything), _mapped(phi, right, everything))
+
+
+def _fold_parts(phi: FeatureMap, step: int, fold: Fold, state: Any, block: Block) -> Any:
+    for part in ranges(block.rows.shape[0], step):
+        state = fold(state, _mapped(phi, block, part))
+    return state

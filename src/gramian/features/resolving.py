@@ -1,0 +1,54 @@
+"""Kernels whose parameters are words ("scale", "median"), made numbers on the rows of a source."""
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, from_host
+from gramian.errors import NotSupportedError
+from gramian.features.sampling import draw_positions, take_rows
+from gramian.kernels.kernel import DataFacts, Kernel
+from gramian.kernels.widths import SAMPLE_ROWS, median_distance
+from gramian.sources.moments import measure_moments
+from gramian.sources.rows import RowSource
+
+
+class Resolved(NamedTuple):
+    """A kernel without unknown parameters, and the point that distances are taken from (``None`` for sparse rows)."""
+
+    kernel: Kernel
+    origin: Array | None
+
+
+def resolve_kernel(kernel: Kernel, source: RowSource, *, seed: int = 0) -> Resolved:
+    """Replace None, "scale" and "median" by numbers, and refuse rows that the kernel cannot take.
+
+    Cost: one pass for the mean and the variances, which also finds what is not finite; one more where a median
+    distance is asked for, from at most 1,000 rows drawn by ``seed``.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Gaussian
+    >>> from gramian.sources import as_source
+    >>> resolve_kernel(Gaussian("scale"), as_source([[0.0, 0.0], [2.0, 2.0]])).kernel
+    Gaussian(gamma=0.5)
+    """
+    if source.is_sparse and not kernel.takes_sparse:
+        message = f"The {kernel.name} kernel takes dense rows, and these are sparse. Pass X.toarray() if it fits."
+        raise NotSupportedError(message)
+    moments = measure_moments(source, scatter=False)
+    variance = float(moments.squares.sum()) / (moments.weight * source.n_columns)
+
+    @cache
+    def sample() -> Array:
+        return take_rows(source, np.sort(draw_positions(source, SAMPLE_ROWS, seed=seed)))
+
+    facts = DataFacts(
+        n_columns=source.n_columns,
+        variance=variance,
+        median_distance=lambda: median_distance(sample()),
+        median_cityblock=lambda: median_distance(sample(), metric="cityblock"),
+    )
+    origin = None if source.is_sparse else from_host(moments.mean, like=source.like())
+    return Resolved(kernel.resolved(facts), origin)

@@ -1,0 +1,78 @@
+"""Some rows of a source: which ones, by chance, and the rows themselves, in one pass."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.arrays.namespace import Array, HostArray, device_of, is_numpy, namespace_of, to_host
+from gramian.sources.rows import Block, RowSource
+
+
+def draw_positions(source: RowSource, count: int, *, seed: int, replace: bool = False) -> HostArray:
+    """Draw positions of rows at random, each as often as its weight says (count,).
+
+    Without ``replace`` no row comes twice, and no more come than there are rows of positive weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.sources import DenseRows
+    >>> sorted(draw_positions(DenseRows(np.ones((4, 1)), weights=np.array([1.0, 0, 2, 0])), 9, seed=0))
+    [np.int64(0), np.int64(2)]
+    """
+    rng = np.random.default_rng(seed)
+    if source.weights is None:
+        return rng.choice(source.n_rows, count if replace else min(count, source.n_rows), replace=replace)
+    weights = to_host(source.weights).astype(np.float64)
+    if not replace:
+        count = min(count, int(np.count_nonzero(weights)))
+    return rng.choice(source.n_rows, count, replace=replace, p=weights / weights.sum())
+
+
+def take_rows(source: RowSource, positions: HostArray) -> Array:
+    """Return the rows at some positions, in their order: one pass over the source.
+
+    The rows come in the library of the source, CSR from sparse rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.sources import DenseRows
+    >>> take_rows(DenseRows(np.arange(6.0).reshape(6, 1), block_rows=2), np.array([4, 0, 4])).ravel()
+    array([4., 0., 4.])
+    """
+    wanted, back = np.unique(positions, return_inverse=True)
+    return _pick(_stacked(source.reduce(_Gather(wanted), _joined)), back)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gather:
+    """Fold: append the wanted rows of a block."""
+
+    wanted: HostArray
+
+    def __call__(self, state: list[Any] | None, block: Block) -> list[Any]:
+        state = [] if state is None else state
+        low, high = np.searchsorted(self.wanted, [block.start, block.start + block.rows.shape[0]])
+        if high > low:
+            state.append(_pick(block.rows, self.wanted[low:high] - block.start))
+        return state
+
+
+def _pick(rows: Array, positions: HostArray) -> Array:
+    if is_numpy(rows) or hasattr(rows, "indptr"):
+        return rows[positions]
+    xp = namespace_of(rows)
+    return xp.take(rows, xp.asarray(positions, **device_of(rows)), axis=0)
+
+
+def _stacked(pieces: list[Any]) -> Array:
+    if hasattr(pieces[0], "indptr"):
+        return sp.csr_array(sp.vstack(pieces))
+    return namespace_of(pieces[0]).concat(pieces, axis=0)
+
+
+def _joined(left: list[Any] | None, right: list[Any] | None) -> list[Any]:
+    return [*(left or []), *(right or [])]

@@ -1,0 +1,90 @@
+"""Kernels by scikit-learn's names."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gramian.errors import ParameterError
+from gramian.kernels.chi_squared import ChiSquared
+from gramian.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
+from gramian.kernels.kernel import Kernel
+from gramian.kernels.laplacian import Laplacian
+from gramian.kernels.own import PointKernel
+from gramian.kernels.precomputed import Precomputed
+from gramian.kernels.radial import Gaussian, Matern
+from gramian.kernels.widths import Gamma
+
+_MAKERS: dict[str, Callable[..., Kernel]] = {
+    "linear": lambda **_: Linear(),
+    "poly": lambda *, gamma, degree, coef0, **_: Polynomial(degree, gamma, coef0),
+    "rbf": lambda *, gamma, sigma, **_: Gaussian(gamma, sigma=sigma),
+    "laplacian": lambda *, gamma, **_: Laplacian(gamma),
+    "matern": lambda *, gamma, sigma, nu, **_: Matern(nu, gamma, length_scale=sigma),
+    "sigmoid": lambda *, gamma, coef0, **_: Sigmoid(gamma, coef0),
+    "cosine": lambda **_: Cosine(),
+    "chi2": lambda *, gamma, **_: ChiSquared(gamma),
+    "precomputed": lambda **_: Precomputed(),
+}
+_ALIASES = {"polynomial": "poly", "gaussian": "rbf"}
+
+NAMES = (*_MAKERS, *_ALIASES)
+"""Every name that :func:`as_kernel` knows."""
+
+
+def as_kernel(
+    kernel: object,
+    *,
+    gamma: Gamma = None,
+    degree: float = 3,
+    coef0: float = 1.0,
+    sigma: float | None = None,
+    nu: float = 1.5,
+    parameters: Mapping[str, Any] | None = None,
+) -> Kernel:
+    """Return the kernel that a name, a function or a kernel stands for.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        A name: "linear", "poly" or "polynomial", "rbf" or "gaussian", "laplacian", "matern", "sigmoid", "cosine",
+        "chi2", "precomputed". A callable is a function of two points, as in scikit-learn; wrap one of two blocks in
+        :class:`~gramian.kernels.own.BlockKernel`. A kernel is returned as it is.
+    gamma, degree, coef0 : as in scikit-learn's KernelPCA
+        A named kernel takes those it has and ignores the others.
+    sigma : float, optional
+        Width of "rbf", and length scale of "matern", instead of gamma.
+    nu : {0.5, 1.5, 2.5}, default=1.5
+        Smoothness of "matern".
+    parameters : mapping, optional
+        Passed by name to a callable (scikit-learn's ``kernel_params``).
+
+    Returns
+    -------
+    Kernel
+
+    Examples
+    --------
+    >>> as_kernel("rbf", gamma=0.1)
+    Gaussian(gamma=0.1)
+    >>> as_kernel("poly", degree=2)
+    Polynomial(degree=2, gamma=None, coef0=1.0)
+    """
+    if isinstance(kernel, Kernel):
+        _require_nothing_beside(kernel, gamma=gamma, sigma=sigma)
+        return kernel
+    if callable(kernel):
+        return PointKernel(kernel, parameters or {})
+    name = _ALIASES.get(kernel, kernel) if isinstance(kernel, str) else None
+    if name not in _MAKERS:
+        message = (
+            f"kernel={kernel!r} is not known. Pass a kernel, a function of two points, or one of {', '.join(NAMES)}."
+        )
+        raise ParameterError(message)
+    return _MAKERS[name](gamma=gamma, degree=degree, coef0=coef0, sigma=sigma, nu=nu)
+
+
+def _require_nothing_beside(kernel: Kernel, *, gamma: Gamma, sigma: float | None) -> None:
+    given = {name: value for name, value in (("gamma", gamma), ("sigma", sigma)) if value is not None}
+    if given:
+        name, value = next(iter(given.items()))
+        message = f"{name}={value!r} is given beside the kernel {kernel!r}. Set it in the kernel itself."
+        raise ParameterError(message)

@@ -1,0 +1,140 @@
+"""What can be wrong with a kernel on these rows: not symmetric, not positive semidefinite, too narrow, too wide."""
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.eigen.orthonormal import orthonormalized
+from gramian.errors import InputError, KernelWidthWarning
+from gramian.features.resolving import Resolved
+from gramian.features.sampling import draw_positions, take_rows
+from gramian.kernels.kernel import Kernel
+from gramian.kernels.widths import facts_of
+from gramian.operators.kernel_tiles import PlacedKernel
+from gramian.operators.symmetric import SymmetricOperator
+from gramian.sources.rows import RowSource
+
+SAMPLED = 256
+"""Rows among which kernel values are looked at before work starts."""
+
+NEGATIVE_SHARE, NEGATIVE_VALUE = 1e-5, 1e-10
+"""An eigenvalue under minus this share of the largest, and under minus this value, is not rounding: the limits of
+scikit-learn's own check of spectra in float64."""
+
+NARROW = 1e-2
+"""Sum of a row of K beside its diagonal, as a share of the diagonal, under which K counts as the identity."""
+
+WIDE = 1e-7
+"""Share of the diagonal of K that is left beside a constant, under which K counts as constant."""
+
+
+def check_on_sample(source: RowSource, resolved: Resolved, *, centered: bool, seed: int) -> None:
+    """Look at K between some rows: finite, symmetric, neither the identity nor a constant.
+
+    Cost: one pass to fetch the rows, 65,536 kernel values.
+
+    Raises
+    ------
+    InputError
+        Where kernel values are not finite or k(x, y) differs from k(y, x).
+    """
+    rows = take_rows(source, draw_positions(source, SAMPLED, seed=seed))
+    placed = PlacedKernel.of(resolved.kernel, None if source.is_sparse else resolved.origin, centered=centered)
+    K = placed.between(rows, rows)
+    _require_finite(K, resolved.kernel)
+    _require_symmetric(K, resolved.kernel)
+    gamma = getattr(resolved.kernel, "gamma", None)
+    if isinstance(gamma, float) and resolved.kernel.is_psd and len(K) > 1:
+        _warn_of_width(K, rows, resolved.kernel, source.n_rows, seed)
+
+
+def require_positive(values: HostArray, kernel: Kernel, *, where: str = "") -> None:
+    """Refuse eigenvalues that are negative beyond rounding, and say which, beside what, and for which parameters.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Sigmoid
+    >>> require_positive(np.array([2.0, 0.0]), Sigmoid(gamma=2.0, coef0=-1.0))
+    """
+    lowest, largest = float(np.min(values, initial=0.0)), float(np.max(values, initial=0.0))
+    if lowest >= -NEGATIVE_VALUE or lowest >= -NEGATIVE_SHARE * largest:
+        return
+    message = (
+        f"The centered kernel matrix{where} has an eigenvalue of {lowest:.3g} beside a largest of {largest:.3g}, so it "
+        f"is not positive semidefinite. Check the parameters of {kernel!r}, or choose another kernel."
+    )
+    raise InputError(message)
+
+
+def lowest_value(operator: SymmetricOperator, *, seed: int, steps: int = 12, columns: int = 4) -> float:
+    """Return an estimate from above of the smallest eigenvalue: the lowest Ritz value of a short block Krylov run.
+
+    Cost: ``steps`` products of ``columns`` vectors.
+    """
+    rng = np.random.default_rng(seed)
+    Q = orthonormalized(rng.standard_normal((operator.size, min(columns, operator.size))))
+    W, last = np.zeros((operator.size, 0)), Q
+    for _ in range(steps):
+        W = np.hstack([W, to_host(operator.apply(last).values)])
+        last = orthonormalized(W[:, Q.shape[1] - last.shape[1] :], Q)[:, : operator.size - Q.shape[1]]
+        if last.shape[1] == 0:
+            break
+        Q = np.hstack([Q, last])
+    Q = Q[:, : W.shape[1]]
+    return float(np.linalg.eigvalsh((Q.T @ W + W.T @ Q) / 2)[0])
+
+
+def _require_finite(K: HostArray, kernel: Kernel) -> None:
+    if np.isfinite(K).all():
+        return
+    i, j = (int(index) for index in np.argwhere(~np.isfinite(K))[0])
+    message = (
+        f"{kernel!r} gives {K[i, j]} for two of the rows. Scale the columns, choose smaller parameters, or, where the "
+        "function is your own, make it return finite numbers."
+    )
+    raise InputError(message)
+
+
+def _require_symmetric(K: HostArray, kernel: Kernel) -> None:
+    difference = np.abs(K - K.T)
+    if float(difference.max(initial=0.0)) <= 1e-6 * float(np.abs(K).max(initial=0.0)):
+        return
+    i, j = (int(index) for index in np.unravel_index(int(np.argmax(difference)), K.shape))
+    message = (
+        f"{kernel!r} is not symmetric: for two of the rows it gives {K[i, j]:.6g} one way and {K[j, i]:.6g} the other. "
+        "A kernel must have k(x, y) = k(y, x); gramian.check_kernel tells more."
+    )
+    raise InputError(message)
+
+
+def _warn_of_width(K: HostArray, rows: Any, kernel: Kernel, n: int, seed: int) -> None:
+    """Say so when K is the identity or a constant, as far as a sample tells; not for rows that are all equal."""
+    diagonal = float(np.mean(np.diagonal(K)))
+    beside = (float(K.sum()) - len(K) * diagonal) / (len(K) * (len(K) - 1))
+    narrow, wide = n * beside < NARROW * diagonal, diagonal - beside < WIDE * diagonal
+    if not (narrow or wide):
+        return
+    median = facts_of(rows, seed=seed).median_distance()
+    if median == 0:
+        return
+    suggested = _median_gamma(kernel, rows, seed)
+    what = (
+        "so large that the kernel of two different rows is nearly zero and K is nearly the identity: all components "
+        "hold about the same share"
+        if narrow
+        else "so small that the kernel of any two rows is nearly the same and K is nearly constant: what is left after "
+        "centering is close to rounding"
+    )
+    message = f"{kernel!r}: gamma is {what}. The median distance of the rows suggests gamma={suggested:.3g}."
+    warnings.warn(KernelWidthWarning(message, suggested=suggested), stacklevel=4)
+
+
+def _median_gamma(kernel: Kernel, rows: Any, seed: int) -> float:
+    try:
+        widened: Any = replace(kernel, gamma="median")  # type: ignore[type-var]
+    except (TypeError, ValueError):
+        widened = type(kernel)(gamma="median")  # type: ignore[call-arg]
+    return float(widened.resolved(facts_of(rows, seed=seed)).gamma)

@@ -1,0 +1,217 @@
+"""Kernel principal components: the function that fits them."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT64
+from gramian.errors import NotSupportedError, ParameterError
+from gramian.features.feature_map import FeatureMap
+from gramian.features.kernel_error import measure_kernel_error
+from gramian.features.nystrom import Landmarks
+from gramian.features.resolving import Resolved, resolve_kernel
+from gramian.kernels.kernel import Kernel
+from gramian.kernels.precomputed import Precomputed
+from gramian.models.kernel_checks import check_on_sample
+from gramian.models.kernel_features import missing_trace, own_features, own_map, solve_features
+from gramian.models.kernel_how_many import Kept, kept, more, requested
+from gramian.models.kernel_model import KernelPCAModel, KernelPCAOptions, alphas_of
+from gramian.models.kernel_precomputed import solve_precomputed
+from gramian.models.kernel_projection import Expansion, KernelCentering, MatrixExpansion, RowExpansion
+from gramian.models.kernel_solving import Solved, Wish, solve_rows
+from gramian.models.spectrum import signs_of
+from gramian.operators.kernel_tiles import PlacedKernel
+from gramian.planning.kernel_plan import WAYS, KernelFacts, KernelPlan, plan_kernel_pca
+from gramian.planning.plan import default_budget
+from gramian.sources.rows import RowSource
+
+__all__ = ["KernelPCAModel", "KernelPCAOptions", "first_facts", "fit_kernel_pca"]
+
+HOUSE_TOLERANCE = 1e-6
+"""Largest residual, relative to the first eigenvalue, when nothing is said."""
+
+DENSE_SHARE = 3000
+"""Rows up to which a share of the variance is chosen from the whole spectrum."""
+
+FIRST_LOOK = 64
+"""Components that a share is first looked for among, beyond that size; doubled while more are needed."""
+
+CHEAP = ("Gaussian", "linear", "polynomial", "cosine", "sigmoid")
+"""Kernels whose tiles cost little beside the products with them."""
+
+
+def fit_kernel_pca(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
+    """Fit kernel principal components to the rows of a source.
+
+    Computes the k leading eigenpairs of the centered kernel matrix, exactly (to ``tol``) and without storing it where
+    the plan says so, with a certificate; see :class:`KernelPCAModel`. With ``landmarks`` or ``features`` the model is
+    approximate, says so, and carries the measured error of K.
+
+    Cost: see :func:`~gramian.planning.kernel_plan.plan_kernel_pca`; exact, a few times n^2 (d + 2 k + 40) operations.
+
+    Parameters
+    ----------
+    source : RowSource
+        For a :class:`~gramian.kernels.Precomputed` kernel its rows are the kernel matrix.
+    options : KernelPCAOptions
+
+    Examples
+    --------
+    >>> from gramian.kernels import Polynomial
+    >>> from gramian.sources import as_source
+    >>> t = 2 * np.pi * np.arange(8) / 8
+    >>> circle = as_source(10 * np.column_stack([np.cos(t), np.sin(t)]))
+    >>> model = fit_kernel_pca(circle, KernelPCAOptions(4, Polynomial(degree=2, gamma=1.0)))
+    >>> (model.eigenvalues / 8).round(6)
+    array([2500., 2500.,  100.,  100.])
+    """
+    _check(options)
+    if isinstance(options.kernel, Precomputed):
+        return _fit_matrix(source, options)
+    _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
+    if options.landmarks is not None or options.features is not None:
+        return _fit_approximately(source, options)
+    resolved = resolve_kernel(options.kernel, source, seed=options.seed)
+    check_on_sample(source, resolved, centered=options.center, seed=options.seed)
+    return _fit_exactly(source, resolved, options)
+
+
+def first_facts(source: RowSource, options: KernelPCAOptions, kernel: Kernel) -> KernelFacts:
+    """Return the facts that the first plan of a fit rests on; ``kernel`` has numbers for parameters."""
+    n = source.n_rows
+    k = requested(options.n_components, n)
+    if k is None and options.n_components is not None and n > DENSE_SHARE:
+        k = FIRST_LOOK
+    return KernelFacts(
+        n=n,
+        d=source.n_columns,
+        k=k,
+        tol=options.tol or HOUSE_TOLERANCE,
+        way=options.way,
+        budget=options.memory_budget or default_budget(),
+        slow=kernel.name not in CHEAP,
+        features=own_features(kernel, source),
+    )
+
+
+def _fit_exactly(source: RowSource, resolved: Resolved, options: KernelPCAOptions) -> KernelPCAModel:
+    facts = first_facts(source, options, resolved.kernel)
+    while True:
+        plan = plan_kernel_pca(facts)
+        _say(options, f"solving: {plan}")
+        wish = _wish(options, facts)
+        if plan.way == "features":
+            solved = solve_features(source, own_map(resolved.kernel, source), wish, budget=options.memory_budget)
+        else:
+            solved = solve_rows(source, resolved, plan, wish)
+        chosen = kept(solved, options.n_components, source.n_rows)
+        if chosen.k is not None:
+            return _assembled(source, resolved, solved, plan=plan, options=options, chosen=chosen)
+        facts = more(facts, solved, options.n_components)
+
+
+def _fit_matrix(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
+    facts = replace(first_facts(source, options, options.kernel), features=None, way="dense")
+    plan = replace(plan_kernel_pca(facts), reason="because the matrix was given")
+    solved = solve_precomputed(source, options.kernel, _wish(options, facts))
+    chosen = kept(solved, options.n_components, source.n_rows)
+    return _assembled(source, Resolved(options.kernel, None), solved, plan=plan, options=options, chosen=chosen)
+
+
+def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
+    """Fit PCA to features near the kernel's, and measure how near."""
+    phi = _map_of(source, options)
+    facts = first_facts(source, options, phi.kernel)
+    D = phi.n_features
+    facts = replace(facts, k=min(facts.wanted, D), features=D, way="features")
+    way = "landmarks" if options.landmarks is not None else "map"
+    plan = replace(plan_kernel_pca(facts), way=way, reason=f"because {D:,} features near the kernel's were asked for")
+    _say(options, f"solving: {plan}")
+    wish = _wish(options, facts)
+    solved = solve_features(source, phi, wish, budget=options.memory_budget)
+    if phi.bounds_trace:
+        solved = replace(solved, total=solved.total + missing_trace(source, phi))
+    chosen = kept(solved, options.n_components, facts.wanted)
+    model = _assembled(source, Resolved(phi.kernel, None), solved, plan=plan, options=options, chosen=chosen)
+    _say(options, "measuring the error of the approximation")
+    error = measure_kernel_error(phi, source, seed=options.seed)
+    return replace(model, approximate=not phi.is_exact, error=error)
+
+
+def _map_of(source: RowSource, options: KernelPCAOptions) -> FeatureMap:
+    if options.landmarks is not None:
+        recipe = Landmarks(options.kernel, options.landmarks, options.landmark_choice, options.seed)
+        return recipe.fit(source)
+    given = options.features
+    phi = given if isinstance(given, FeatureMap) else given.fit(source)  # type: ignore[union-attr]
+    if phi.kernel is None:
+        message = "These features stand for no kernel (weights=False): fit PCA to them instead of KernelPCA."
+        raise NotSupportedError(message)
+    return phi
+
+
+def _assembled(
+    source: RowSource,
+    resolved: Resolved,
+    solved: Solved,
+    *,
+    plan: KernelPlan,
+    options: KernelPCAOptions,
+    chosen: Kept,
+) -> KernelPCAModel:
+    """Put a fitted model together: signs, ranks, shares, and the way rows are projected."""
+    k = chosen.k or 0
+    values, vectors = np.maximum(solved.values[:k], 0.0), solved.vectors[:, :k]
+    signs = to_host(signs_of(vectors)) if k else np.zeros(0)
+    vectors, rank = vectors * signs, min(solved.rank, k)
+    weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
+    expand = partial(_expansion, source, resolved, solved.centering, centered=options.center)
+    return KernelPCAModel(
+        eigenvalues=values,
+        vectors=vectors,
+        shares=values / solved.total if solved.total > 0 else np.zeros_like(values),
+        total_variance=solved.total / (source.n_rows if weights is None else float(weights.sum())),
+        kernel=resolved.kernel,
+        centering=solved.centering,
+        source=source,
+        weights=weights,
+        n_rows=source.n_rows,
+        n_columns=source.n_columns,
+        rank=rank,
+        certificate=solved.certificate.leading(k),
+        plan=plan,
+        options=options,
+        expansion=expand(alphas_of(values, vectors, weights, rank))
+        if solved.features is None
+        else solved.features.turned(signs),
+        verdict=chosen.reason,
+    )
+
+
+def _expansion(
+    source: RowSource, resolved: Resolved, centering: KernelCentering, alphas: HostArray, *, centered: bool
+) -> Expansion:
+    if isinstance(resolved.kernel, Precomputed):
+        return MatrixExpansion(alphas, centering)
+    placed = PlacedKernel.of(resolved.kernel, None if source.is_sparse else resolved.origin, centered=centered)
+    return RowExpansion(placed, source, alphas, centering)
+
+
+def _wish(options: KernelPCAOptions, facts: KernelFacts) -> Wish:
+    return Wish(facts.wanted, facts.tol, options.seed, options.center, partial(_say, options))
+
+
+def _say(options: KernelPCAOptions, sentence: str) -> None:
+    if options.progress is not None:
+        options.progress(sentence)
+
+
+def _check(options: KernelPCAOptions) -> None:
+    if options.way not in WAYS:
+        message = f"way={options.way!r} is not one of {', '.join(WAYS)}."
+        raise ParameterError(message)
+    if options.landmarks is not None and options.features is not None:
+        message = "landmarks and features are two approximations of one kernel. Pass one of them."
+        raise ParameterError(message)

@@ -1,0 +1,215 @@
+"""Scores of rows under a fitted kernel PCA, from kernel values or from features, in blocks of bounded memory."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT64
+from gramian.errors import InputError, NotSupportedError
+from gramian.features.feature_map import FeatureMap
+from gramian.kernels.kernel import Prepared
+from gramian.operators.kernel_tiles import PlacedKernel
+from gramian.sources.rows import RowSource, ranges
+
+NEW_ROWS, FITTED_ROWS = 512, 2048
+"""New rows, and rows of the fit, whose kernel values are held at a time: 8 MB a worker."""
+
+READY_BYTES = 1 << 28
+"""Prepared rows of the fit up to this size are kept between calls."""
+
+
+@dataclass(frozen=True, eq=False)
+class KernelCentering:
+    """Centering in feature space, by kernel values alone (M8): its one home.
+
+    Computes  kc(x, x_j) = k(x, x_j) - m_j - k(x) + g  with  m_j  the mean of column j of K over the rows of the fit,
+    k(x) the mean of the new row, and g the mean of all of K; means count rows by their weights.
+
+    Attributes
+    ----------
+    row_means : numpy array (n,)
+        m; zeros where nothing is centered.
+    grand_mean : float
+        g.
+    shares : numpy array (n,) or None
+        Weights over their sum; ``None`` for equal ones, zeros in effect where ``centered`` is false.
+    centered : bool
+    """
+
+    row_means: HostArray
+    grand_mean: float
+    shares: HostArray | None = None
+    centered: bool = True
+
+    def mean_weights(self) -> HostArray:
+        """Return what a row of kernel values is multiplied by to give its mean (n,)."""
+        n = len(self.row_means)
+        if not self.centered:
+            return np.zeros(n)
+        return np.full(n, 1.0 / n) if self.shares is None else self.shares
+
+    def rows(self, K: HostArray) -> HostArray:
+        """Return centered rows of kernel values between new rows and those of the fit (m, n)."""
+        if not self.centered:
+            return K
+        return np.asarray(K - self.row_means - (K @ self.mean_weights() - self.grand_mean)[:, None])
+
+    def scores(self, raw: HostArray, means: HostArray, coefficients: HostArray) -> HostArray:
+        """Return  kc(x, :) A  from  raw = k(x, :) A  and the means of the rows, without the rows of kernel values."""
+        if not self.centered:
+            return raw
+        along = np.outer(means - self.grand_mean, coefficients.sum(axis=0))
+        return np.asarray(raw - self.row_means @ coefficients - along)
+
+    def lengths(self, diagonal: HostArray, means: HostArray) -> HostArray:
+        """Return kc(x, x), the squared distance of phi(x) from the mean."""
+        return diagonal - 2 * means + self.grand_mean if self.centered else diagonal
+
+
+class Expansion(ABC):
+    """Components of a kernel PCA in the form in which rows are projected on them."""
+
+    @abstractmethod
+    def project(self, rows: Any) -> tuple[HostArray, HostArray]:
+        """Return scores (b, k) of rows, and  kc(x, x) - |y|^2  (b,), nan where it cannot be told."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowExpansion(Expansion):
+    """Components as combinations of the rows of the fit:  y = kc(x, :) A.
+
+    Cost: m n kernel values for m rows, in pieces of 8 MB.
+    """
+
+    placed: PlacedKernel
+    source: RowSource
+    coefficients: HostArray
+    centering: KernelCentering
+    _ready: dict[int, Prepared] = field(default_factory=dict, repr=False)
+
+    def project(self, rows: Any) -> tuple[HostArray, HostArray]:
+        """Return scores and squared distances from the components, some rows at a time."""
+        if rows.shape[1] != self.source.n_columns:
+            raise InputError(_columns_sentence(rows.shape[1], self.source.n_columns))
+        joined = np.column_stack([self.coefficients, self.centering.mean_weights()])
+        parts = [self._piece(rows[part], joined) for part in ranges(rows.shape[0], NEW_ROWS)]
+        if not parts:
+            return np.zeros((0, self.coefficients.shape[1])), np.zeros(0)
+        return np.concatenate([scores for scores, _ in parts]), np.concatenate([errors for _, errors in parts])
+
+    def _piece(self, rows: Any, joined: HostArray) -> tuple[HostArray, HostArray]:
+        left = self.placed.prepare(rows, dtype=FLOAT64)
+        sums = np.zeros((rows.shape[0], joined.shape[1]))
+        for i in range(self.source.n_blocks):
+            block = self.source.block(i)
+            for part in ranges(block.rows.shape[0], FITTED_ROWS):
+                start = block.start + part.start
+                right = self._prepared(block.rows[part], start)
+                K = to_host(self.placed.kernel.evaluate(left, right))
+                sums += K @ joined[start : start + K.shape[1]]
+        raw, means = sums[:, :-1], sums[:, -1]
+        scores = self.centering.scores(raw, means, self.coefficients)
+        lengths = self.centering.lengths(self.placed.diagonal(rows), means)
+        return scores, np.maximum(lengths - np.einsum("ij,ij->i", scores, scores), 0.0)
+
+    def _prepared(self, rows: Any, start: int) -> Prepared:
+        known = self._ready.get(start)
+        if known is None:
+            known = self.placed.prepare(rows, dtype=FLOAT64)
+            if 16 * (self.source.n_columns + 2) * self.source.n_rows <= READY_BYTES:
+                self._ready[start] = known
+        return known
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_ready": {}}
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureExpansion(Expansion):
+    """Components in an explicit feature space:  y = (phi(x) - mean) V.
+
+    Attributes
+    ----------
+    phi : FeatureMap or None
+        ``None`` where the rows are their own features: the linear kernel.
+    mean : numpy array (D,)
+    components : numpy array (D, k)
+    """
+
+    phi: FeatureMap | None
+    mean: HostArray
+    components: HostArray
+
+    def turned(self, signs: HostArray) -> "FeatureExpansion":
+        """Return the first components, as many as there are signs, each times its sign."""
+        return FeatureExpansion(self.phi, self.mean, self.components[:, : len(signs)] * signs)
+
+    def project(self, rows: Any) -> tuple[HostArray, HostArray]:
+        """Return scores and squared distances from the components, some rows at a time.
+
+        Where phi is a projection of the kernel's own features, what it leaves of them counts as distance too.
+        """
+        d = len(self.mean) if self.phi is None else self.phi.n_columns
+        if rows.shape[1] != d:
+            raise InputError(_columns_sentence(rows.shape[1], d))
+        step = max(16, FITTED_ROWS * NEW_ROWS // max(len(self.mean), 1))
+        parts = [self._piece(rows[part]) for part in ranges(rows.shape[0], step)]
+        if not parts:
+            return np.zeros((0, self.components.shape[1])), np.zeros(0)
+        return np.concatenate([scores for scores, _ in parts]), np.concatenate([errors for _, errors in parts])
+
+    def _piece(self, rows: Any) -> tuple[HostArray, HostArray]:
+        if self.phi is None and hasattr(rows, "indptr"):
+            return self._sparse_piece(rows)
+        wide = rows if hasattr(rows, "indptr") else to_host(rows).astype(FLOAT64)
+        features = wide if self.phi is None else to_host(self.phi.map_block(wide)).astype(FLOAT64)
+        missing = 0.0
+        if self.phi is not None and self.phi.bounds_trace:
+            missing = self.phi.kernel.diagonal(wide) - np.einsum("ij,ij->i", features, features)
+        centered = features - self.mean
+        scores = centered @ self.components
+        lengths = np.einsum("ij,ij->i", centered, centered) + missing
+        return scores, np.maximum(lengths - np.einsum("ij,ij->i", scores, scores), 0.0)
+
+    def _sparse_piece(self, rows: Any) -> tuple[HostArray, HostArray]:
+        """Project sparse rows on linear components without making them dense."""
+        scores = np.asarray(rows @ self.components) - self.mean @ self.components
+        squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+        lengths = squares - 2 * np.asarray(rows @ self.mean) + self.mean @ self.mean
+        return scores, np.maximum(lengths - np.einsum("ij,ij->i", scores, scores), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixExpansion(Expansion):
+    """Components over the rows of a kernel matrix that was given: new rows are kernel values too."""
+
+    coefficients: HostArray
+    centering: KernelCentering
+
+    def project(self, rows: Any) -> tuple[HostArray, HostArray]:
+        """Return scores of rows of kernel values; k(x, x) is not among these, so distances are nan."""
+        if rows.shape[1] != len(self.coefficients):
+            message = (
+                f"A precomputed kernel has one column a row of the fit: {len(self.coefficients):,}, and these have "
+                f"{rows.shape[1]:,}. Pass k(x, x_j) between the new rows and those of the fit."
+            )
+            raise InputError(message)
+        scores = self.centering.rows(to_host(rows).astype(FLOAT64)) @ self.coefficients
+        return scores, np.full(len(scores), np.nan)
+
+
+def require_errors(expansion: Expansion) -> None:
+    """Refuse squared errors where k(x, x) of a new row is not known."""
+    if isinstance(expansion, MatrixExpansion):
+        message = (
+            "The squared error of a row needs k(x, x), which a precomputed kernel between new and old rows does not "
+            "hold. Fit with a kernel function instead."
+        )
+        raise NotSupportedError(message)
+
+
+def _columns_sentence(given: int, fitted: int) -> str:
+    return f"These rows have {given:,} columns, and the model was fitted on rows of {fitted:,}."

@@ -1,0 +1,223 @@
+"""From rows and a kernel to eigenpairs of the centered kernel matrix, by the way that a plan chose."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.eigen.certificate import Certificate, certify, effort
+from gramian.eigen.davidson import Davidson
+from gramian.eigen.direct import Direct
+from gramian.eigen.krylov import Krylov
+from gramian.eigen.pairs import EigenPairs
+from gramian.errors import ConvergenceWarning
+from gramian.features.resolving import Resolved
+from gramian.kernels.kernel import Kernel
+from gramian.models.kernel_checks import lowest_value, require_positive
+from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
+from gramian.models.kernel_start import nystroem_start
+from gramian.operators.held import HeldMatrix
+from gramian.operators.kernel_gram import KernelGram, Sums
+from gramian.planning.kernel_plan import DENSE_SIZE, DOUBLE_SIZE, KernelPlan
+from gramian.planning.machine import one_blas_thread
+from gramian.sources.rows import RowSource
+
+Say = Callable[[str], None]
+
+VALUE_ACCURACY = 1e-6
+"""Relative accuracy of an eigenvalue that float32 tiles must not spoil."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Eigenpairs of the centered, weighted kernel matrix.
+
+    Attributes
+    ----------
+    values : numpy array (k,)
+        Descending; negative ones are rounding.
+    vectors : numpy array (n, k)
+        Orthonormal, signs not yet fixed; rows times the square roots of the weights.
+    certificate : Certificate
+    total : float
+        The trace.
+    centering : KernelCentering
+    rank : int
+        Values that are more than rounding.
+    features : FeatureExpansion or None
+        The components themselves, where they were found in an explicit feature space.
+    """
+
+    values: HostArray
+    vectors: HostArray
+    certificate: Certificate
+    total: float
+    centering: KernelCentering
+    rank: int
+    features: FeatureExpansion | None = None
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked of a solve.
+
+    Attributes
+    ----------
+    k : int
+    tol : float
+    seed : int
+    center : bool
+    say : callable
+        Called with a sentence.
+    """
+
+    k: int
+    tol: float
+    seed: int
+    center: bool
+    say: Say
+
+
+def solve_rows(source: RowSource, resolved: Resolved, plan: KernelPlan, wish: Wish) -> Solved:
+    """Find the leading eigenpairs of the centered kernel matrix of the rows of a source."""
+    gram = KernelGram(
+        source,
+        resolved.kernel,
+        origin=resolved.origin,
+        centered=wish.center,
+        keep=plan.way == "stored",
+        seed=wish.seed,
+    )
+    if plan.way == "dense":
+        return _dense(gram, wish)
+    with one_blas_thread():
+        return _iterated(gram, plan, wish)
+
+
+def solve_matrix(matrix: HostArray, centering: KernelCentering, kernel: Kernel, wish: Wish) -> Solved:
+    """Find the leading eigenpairs of a centered, weighted kernel matrix that was given."""
+    held = HeldMatrix(matrix, is_psd=False)
+    small = len(matrix) <= DENSE_SIZE or wish.k > len(matrix) // 10
+    solver = Direct(repair=False) if small else Krylov(tol=wish.tol, block=16, search=False)
+    wish.say(f"solving the {len(matrix):,} x {len(matrix):,} matrix")
+    pairs = solver.solve(held, wish.k, seed=wish.seed)
+    known = pairs.values if pairs.spectrum is None else pairs.spectrum
+    lowest = lowest_value(held, seed=wish.seed) if pairs.spectrum is None else float(known[-1])
+    require_positive(np.append(known, lowest), kernel)
+    certificate = certify(held, pairs, tol=wish.tol)
+    return _solved(pairs, certificate, held.trace(), centering, rounding=len(matrix) * eps_of(FLOAT64))
+
+
+def _dense(gram: KernelGram, wish: Wish) -> Solved:
+    wish.say(f"forming {gram.size:,} x {gram.size:,} kernel values")
+    held = gram.materialize()
+    if not gram.is_psd:
+        require_positive(np.linalg.eigvalsh(held.matrix), gram.kernel)
+    wish.say("solving the dense eigenproblem")
+    pairs = Direct(repair=False).solve(held, wish.k, seed=wish.seed)
+    pairs = replace(pairs, applications=gram.applications)
+    certificate = replace(certify(held, pairs, tol=wish.tol), note="dense solve of the kernel matrix")
+    return _from_gram(gram, pairs, certificate)
+
+
+def _iterated(gram: KernelGram, plan: KernelPlan, wish: Wish) -> Solved:
+    wish.say(f"starting from {plan.landmarks:,} landmarks")
+    start = nystroem_start(gram, landmarks=plan.landmarks, pairs=plan.pairs, seed=wish.seed)
+    require_positive(start.landmark_values, gram.kernel, where=f" of {plan.landmarks:,} of the rows")
+    near = start.approximation
+    if not plan.double:
+        gram.accuracy = wish.tol / 10
+        if near is not None and len(near.values) >= wish.k:
+            gram.accuracy = min(gram.accuracy, _spared(near.values[wish.k - 1] / near.values[0], gram.size))
+    solver = plan.solver if isinstance(plan.solver, Davidson) else Davidson(tol=wish.tol)
+
+    def watch(product: int, worst: float) -> None:
+        wish.say(f"product {product}: worst residual {worst:.1e} of the first eigenvalue")
+
+    pairs = solver.solve(gram, wish.k, seed=wish.seed, approximation=near, watch=watch)
+    checked = _check_lower_end(gram, plan, pairs, wish)
+    if pairs.converged < wish.k:
+        if gram.size <= DOUBLE_SIZE:
+            return _dense(gram, wish)
+        _warn(pairs, wish)
+    certificate = _with_norm(certify(gram, pairs, tol=wish.tol), pairs, gram.sums)
+    note = f"{pairs.stopped}; {effort(gram, gram.applications)} in tiles{checked}"
+    return _from_gram(gram, pairs, replace(certificate, note=note))
+
+
+def _spared(ratio: float, n: int) -> float:
+    """Return the error of a product that leaves an eigenvalue of ``ratio`` times the first one its six digits.
+
+    Errors of rounding differ from row to row, so that of a value, v'E v, is about |E v| / sqrt(n); four times that is
+    allowed for.
+    """
+    return VALUE_ACCURACY * float(np.sqrt(n)) / 4 * max(ratio, 0.0)
+
+
+def _check_lower_end(gram: KernelGram, plan: KernelPlan, pairs: EigenPairs, wish: Wish) -> str:
+    """Look for negative eigenvalues as far as that is affordable; say what was not looked at."""
+    if gram.is_psd:
+        return ""
+    seen = pairs.values if pairs.compression is None else pairs.compression.values
+    require_positive(seen, gram.kernel)
+    if plan.way == "stored":
+        require_positive(np.append(seen, lowest_value(gram, seed=wish.seed)), gram.kernel)
+        return "; no negative eigenvalue found by a search of the lower end"
+    return (
+        f"; {gram.kernel!r} is not known to be positive semidefinite, and its lower end was looked at on "
+        f"{plan.landmarks:,} of the rows only"
+    )
+
+
+def _with_norm(certificate: Certificate, pairs: EigenPairs, sums: Sums) -> Certificate:
+    """Bound the eigenvalues that were not returned by what the Frobenius norm of the matrix leaves for them.
+
+    With A = [[T, R'], [R, C]] in the basis Q and its complement,  |C|_F^2 = |A|_F^2 - |T|_F^2 - 2 |R|_F^2,  and no
+    eigenvalue beyond the k found exceeds the larger one of  [[theta, |R|], [|R|, |C|]],  theta being Ritz value k + 1.
+    A pair above that bound is proved to be a leading one, without a search.
+    """
+    seen = pairs.compression
+    if seen is None or len(certificate.values) == 0 or pairs.complete:
+        return certificate
+    k = len(certificate.values)
+    theta = max(float(seen.values[k]), 0.0) if len(seen.values) > k else 0.0
+    rest = sums.squares + sums.squares_error - float(np.sum(seen.values**2)) - 2 * seen.coupling**2
+    largest = float(np.sqrt(max(rest, sums.squares_error, 0.0)))
+    bound = (theta + largest) / 2 + float(np.hypot((theta - largest) / 2, seen.coupling)) + certificate.rounding
+    proved = (bound < certificate.values - certificate.bounds) & np.array([g != "rejected" for g in certificate.grades])
+    return replace(
+        certificate,
+        grades=tuple("proved" if ok else grade for ok, grade in zip(proved, certificate.grades, strict=True)),
+        failure_probabilities=np.where(proved, 0.0, certificate.failure_probabilities),
+        missed_bound=min(certificate.missed_bound, bound),
+    )
+
+
+def _from_gram(gram: KernelGram, pairs: EigenPairs, certificate: Certificate) -> Solved:
+    sums = gram.sums
+    shares = None if gram.weights is None else gram.weights / gram.total_weight
+    centering = KernelCentering(sums.row_means, sums.grand_mean, shares, gram.centered)
+    rounding = max(gram.size * eps_of(FLOAT64), gram.error if gram.error > 1e-12 else 0.0)
+    return _solved(pairs, certificate, gram.trace(), centering, rounding=rounding)
+
+
+def _solved(
+    pairs: EigenPairs, certificate: Certificate, total: float, centering: KernelCentering, *, rounding: float
+) -> Solved:
+    top = float(np.max(pairs.values, initial=0.0))
+    rank = int(np.count_nonzero(pairs.values > max(rounding * top, np.finfo(float).tiny)))
+    return Solved(pairs.values, to_host(pairs.vectors), certificate, max(total, 0.0), centering, rank)
+
+
+def _warn(pairs: EigenPairs, wish: Wish) -> None:
+    top = float(pairs.values[0]) if len(pairs.values) else 0.0
+    worst = float(np.max(pairs.residuals)) / top if top > 0 else np.inf
+    message = (
+        f"Kernel PCA stopped with {pairs.converged} of {wish.k} pairs converged ({pairs.stopped}; worst residual "
+        f"{worst:.0e}, tol {wish.tol:.0e}, relative to the first eigenvalue). The first {pairs.converged} are good; "
+        "for the rest loosen tol, ask for fewer components, or choose a wider kernel."
+    )
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)

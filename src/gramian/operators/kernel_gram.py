@@ -1,0 +1,332 @@
+"""The n x n operator of kernel PCA, applied without the kernel matrix."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray, cast, to_host
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.arrays.squares import completed
+from gramian.features.sampling import draw_positions, take_rows
+from gramian.kernels.kernel import Kernel, Prepared
+from gramian.operators.held import HeldMatrix
+from gramian.operators.kernel_tiles import (
+    CompareProducts,
+    FillMatrix,
+    PlacedKernel,
+    TileProducts,
+    Tiles,
+    merge_comparisons,
+    merge_running,
+    tile_rows,
+)
+from gramian.operators.symmetric import Product, SymmetricOperator
+from gramian.sources.rows import Block, RowSource
+
+SAMPLED_ROWS = 128
+"""Rows at which the error of a float32 product is measured: its norm is then known to about six percent."""
+
+CAUTION = 1.25
+"""What a measured error is multiplied by: four times the spread of its measurement."""
+
+SINGLE_FLOOR = 1e-8
+"""Relative accuracy below which float32 tiles are not even tried."""
+
+READY_BYTES = 1 << 28
+"""Prepared rows up to this size are kept between products."""
+
+SMALL_VALUE = 1e-2
+"""Eigenvalues under this share of the first have their residuals held to their own size (see ``amplification``)."""
+
+
+class Sums(NamedTuple):
+    """What the first product leaves besides itself.
+
+    Attributes
+    ----------
+    row_means : numpy array (n,)
+        K w / W: the mean of each row of K, rows counted by their weights.
+    grand_mean : float
+        Of all of K.
+    squares : float
+        Sum of the squared eigenvalues of the operator, |A|_F^2.
+    squares_error : float
+        What that may be wrong by.
+    """
+
+    row_means: HostArray
+    grand_mean: float
+    squares: float
+    squares_error: float
+
+
+class KernelGram(SymmetricOperator):
+    """The centered kernel matrix of the rows, applied without storing it.
+
+    Computes  V -> P D K D (P V)  with  K_ij = k(x_i, x_j),  D = diag(sqrt w)  and  P = I - s s'/W,  s = sqrt w: without
+    weights that is H K H. K is made in square tiles that stay in cache, each tile is used from both sides, and a source
+    runs them in its workers. Centering costs no pass: P touches only vectors, the sums of the rows of K ride along as
+    one more column of the first product, and  K - c  is multiplied instead of K (c being about its mean), which P does
+    not see and which leaves smaller numbers to round.
+
+    Cost of ``apply`` to k vectors: n^2 / 2 kernel values and 2 n^2 k operations (n^2 (d + 2 k) with the inner products
+    of a Gaussian); n (k + 1) numbers a worker and the prepared rows, 2 n (d + 2). With ``keep``, n^2 / 2 numbers, and
+    only the first product makes tiles.
+
+    Not for small n: :meth:`materialize` and a dense solve are faster and prove more.
+
+    Parameters
+    ----------
+    source : RowSource
+        Finite rows; ``weights`` are repetitions.
+    kernel : Kernel
+        With numbers for parameters.
+    origin : array (d,), optional
+        A point near the rows, their mean as a rule: an offset then costs no digits.
+    centered : bool, default=True
+    accuracy : float, optional
+        Error, relative to the largest eigenvalue, that counts as full precision; float64 when not given. float32 tiles
+        are used where their error, measured at sampled rows in float64, is at most that.
+    keep : bool, default=False
+        Whether the tiles of the first product are kept for the next ones.
+    seed : int, default=0
+        Of the sampled rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.kernels import Gaussian
+    >>> from gramian.sources import as_source
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> gram = KernelGram(as_source(X), Gaussian(0.5))
+    >>> K, H = Gaussian(0.5)(X), np.eye(3) - 1 / 3
+    >>> bool(np.allclose(gram.apply(np.eye(3)).values, H @ K @ H))
+    True
+    """
+
+    def __init__(
+        self,
+        source: RowSource,
+        kernel: Kernel,
+        *,
+        origin: Array | None = None,
+        centered: bool = True,
+        accuracy: float | None = None,
+        keep: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.source, self.kernel, self.centered = source, kernel, centered
+        self.placed = PlacedKernel.of(kernel, None if source.is_sparse else origin, centered=centered)
+        self.accuracy, self.keep, self.seed = accuracy, keep, seed
+        self.size, self.dtype, self.is_psd = source.n_rows, FLOAT64, kernel.is_psd
+        self.weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
+        self.total_weight = float(self.size) if self.weights is None else float(self.weights.sum())
+        self.applications, self.error = 0, 4 * eps_of(FLOAT64)
+        self.largest = 0.0
+        self._sums: Sums | None = None
+        self._diagonal: HostArray | None = None
+        self._tiles: dict[np.dtype[Any], Tiles] = {}
+        self._sample: _Sample | None = None
+        self._single: float | None = None
+
+    def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
+        """Return A V: half of the tiles of K, in the cheapest precision that meets ``accuracy``."""
+        vectors = self.project(to_host(cast(V, FLOAT64)))
+        scaled = vectors if self.weights is None else vectors * np.sqrt(self.weights)[:, None]
+        dtype, error = self._precision(scaled, accuracy)
+        values = self._products(scaled, dtype)
+        if self.weights is not None:
+            values *= np.sqrt(self.weights)[:, None]
+        values = self.project(values)
+        self.error = max(self.error, error)
+        self._notice(values, vectors)
+        return Product(values, error)
+
+    def project(self, V: HostArray) -> HostArray:
+        """Return P V; V itself where nothing is centered."""
+        if not self.centered:
+            return V
+        if self.weights is None:
+            return np.asarray(V - V.mean(axis=0))
+        s = np.sqrt(self.weights)
+        return np.asarray(V - np.outer(s, s @ V / self.total_weight))
+
+    @property
+    def sums(self) -> Sums:
+        """Row means of K and the squared norm of A; a pass of their own where no product has been made."""
+        if self._sums is None:
+            self._products(np.zeros((self.size, 0)), FLOAT64)
+        return self._sums  # type: ignore[return-value]
+
+    @property
+    def diagonal(self) -> HostArray:
+        """k(x, x) for every row, (n,), float64."""
+        if self._diagonal is None:
+            self._diagonal = to_host(self.source.map_rows(self._diagonal_of))
+        return self._diagonal
+
+    @property
+    def shift(self) -> float:
+        """The constant c that is taken off K: its mean over sampled rows, zero where nothing is centered."""
+        return self._sampled().shift if self.centered else 0.0
+
+    def like(self) -> Array:
+        """Return an empty NumPy array: vectors are on the host."""
+        return np.empty((0, 0))
+
+    def trace(self) -> float:
+        """Return the sum of all eigenvalues:  sum w_i k(x_i, x_i)  less  W times the mean of K."""
+        whole = float(self.diagonal.sum() if self.weights is None else self.weights @ self.diagonal)
+        return whole - self.total_weight * self.sums.grand_mean if self.centered else whole
+
+    def materialize(self) -> HeldMatrix:
+        """Form A in float64: n^2 / 2 kernel values, n^2 numbers."""
+        self.applications += 1
+        matrix = np.empty((self.size, self.size), order="F")
+        tiles = self._tiles.get(FLOAT64) or Tiles(self.placed, dtype=FLOAT64, shift=0.0, keep=False)
+        step = tile_rows(self.size)
+        self.source.reduce_pairs(FillMatrix(tiles, matrix), _first, symmetric=True, block_rows=step)
+        completed(matrix)
+        self._center(matrix, tiles.shift)
+        # Both triangles were centered, in another order of subtractions: one of them counts.
+        completed(matrix)
+        return HeldMatrix(matrix, error=eps_of(FLOAT64), is_psd=self.is_psd)
+
+    def root(self, V: Array) -> HostArray | None:
+        """Return ``None``: the factor lies in feature space."""
+        del V
+        return None
+
+    def cost(self, k: int) -> float:
+        """Return the operations of a product with ``k`` vectors, a kernel value counting as 2 d + 16."""
+        d = self.source.n_entries / max(self.size, 1)
+        return self.size**2 * (d + 8.0 + 2.0 * k)
+
+    def amplification(self, values: HostArray) -> HostArray:
+        """Return 0.01 lambda_1 / lambda_i where that is above one: small values are found to their own size.
+
+        A residual of tol lambda_1 says nothing of an eigenvalue of 1e-6 lambda_1. Above 0.01 lambda_1 values are good
+        to about residual^2 / gap and need no more; below 1e-6 lambda_1 nothing more is asked.
+        """
+        top = max(float(np.max(values, initial=0.0)), np.finfo(float).tiny)
+        share = np.maximum(values / top, 1e-6)
+        return np.asarray(np.maximum(SMALL_VALUE / share, 1.0))
+
+    def _products(self, V: HostArray, dtype: np.dtype[Any]) -> HostArray:
+        """Return (K - c) V, the sums of rows carried along the first time."""
+        self.applications += 1
+        first = self._sums is None
+        tiles = self._tiles_of(dtype)
+        W = np.empty((self.size, V.shape[1] + first), dtype)
+        W[:, : V.shape[1]] = V
+        if first:
+            W[:, -1] = 1.0 if self.weights is None else self.weights
+        fold = TileProducts(tiles, W, self.weights, squares=first)
+        step = tile_rows(self.size)
+        running = self.source.reduce_pairs(fold, merge_running, symmetric=True, block_rows=step)
+        if not first:
+            return np.asarray(running.total)
+        self._sums = self._summed(running.total[:, -1], running.squares, dtype)
+        return np.asarray(running.total[:, :-1])
+
+    def _summed(self, rows: HostArray, squares: float, dtype: np.dtype[Any]) -> Sums:
+        """Turn the sums of the rows of K - c, and of its squares, into means of K and the norm of A."""
+        W, w = self.total_weight, np.ones(self.size) if self.weights is None else self.weights
+        norm = squares
+        if self.centered:
+            # |P M P|^2 = |M|^2 - 2 |M s|^2 / W + (s'M s)^2 / W^2,  M = D (K - c) D.
+            norm = squares - 2 * float(w @ rows**2) / W + float(w @ rows) ** 2 / W**2
+        means = rows / W + self.shift
+        # A sum of squares of one tile is rounded in its own type, thousands of entries to an accumulator.
+        return Sums(means, float(w @ means) / W, max(norm, 0.0), 256 * eps_of(dtype) * squares)
+
+    def _tiles_of(self, dtype: np.dtype[Any]) -> Tiles:
+        if dtype not in self._tiles:
+            # A finer precision takes the place of a coarser one; the tiles of both need not be there at once.
+            self._tiles.clear()
+            ready = 2 * (self.source.n_columns + 2) * self.size * dtype.itemsize
+            self._tiles[dtype] = Tiles(
+                self.placed, dtype=dtype, shift=self.shift, keep=self.keep, keep_rows=ready <= READY_BYTES
+            )
+        return self._tiles[dtype]
+
+    def _precision(self, V: HostArray, accuracy: float | None) -> tuple[np.dtype[Any], float]:
+        """Choose the type of the tiles, and say what its product is wrong by."""
+        asked = max(self.accuracy or 0.0, accuracy or 0.0)
+        if asked < SINGLE_FLOOR or self.kernel_is_slow or FLOAT64 in self._tiles:
+            return FLOAT64, 64 * eps_of(FLOAT64)
+        error = self._single_error(V)
+        return (FLOAT32, error) if error <= asked else (FLOAT64, 64 * eps_of(FLOAT64))
+
+    @property
+    def kernel_is_slow(self) -> bool:
+        """Whether float32 tiles are no faster: a user's own function answers in float64."""
+        return self.kernel.name.startswith("own")
+
+    def _single_error(self, V: HostArray) -> float:
+        """Return the error of a float32 product, relative to the largest eigenvalue, measured once at sampled rows.
+
+        The first vectors applied are leading ones, along which the errors of a row add up; later ones fare no worse.
+        """
+        if self._single is None:
+            self._single = self._measured_error(V)
+        return CAUTION * self._single / self.largest if self.largest > 0 else np.inf
+
+    def _measured_error(self, V: HostArray) -> float:
+        """Return the norm of the error of a float32 product with a unit vector."""
+        sample, norms = self._sampled(), np.sqrt(np.einsum("ij,ij->j", V, V))
+        fold = CompareProducts(self.placed, sample.ready, (V.astype(FLOAT32), V), self.shift, tile_rows(self.size))
+        coarse, exact = self.source.reduce(fold, merge_comparisons)
+        coarse = coarse[: len(exact)]
+        stretch = np.sqrt(self.size / len(exact)) / np.where(norms > 0, norms, 1.0)
+        within = exact - exact.mean(axis=0) if self.centered else exact
+        self.largest = max(self.largest, float((np.linalg.norm(within, axis=0) * stretch).max(initial=0.0)))
+        return float((np.linalg.norm(coarse - exact, axis=0) * stretch).max(initial=0.0))
+
+    def _notice(self, values: HostArray, vectors: HostArray) -> None:
+        """Remember how far a vector has been stretched: the largest eigenvalue is at least that."""
+        lengths = np.einsum("ij,ij->j", vectors, vectors)
+        stretched = np.einsum("ij,ij->j", values, values)
+        ratios = np.divide(stretched, lengths, out=np.zeros_like(stretched), where=lengths > 0)
+        self.largest = max(self.largest, float(np.sqrt(ratios.max(initial=0.0))))
+
+    def _sampled(self) -> "_Sample":
+        if self._sample is None:
+            # As many rows as a tile has, so that BLAS sums as it does there; the first of them are checked.
+            rows = take_rows(self.source, draw_positions(self.source, tile_rows(self.size), seed=self.seed))
+            ready = (
+                self.placed.prepare(rows, dtype=FLOAT32),
+                self.placed.prepare(rows[:SAMPLED_ROWS], dtype=FLOAT64),
+            )
+            tile = to_host(self.kernel.evaluate(ready[1], ready[1]))
+            mean = float(tile.mean())
+            self._sample = _Sample(ready, float(np.float32(mean)) if abs(mean) < 1e30 else 0.0)
+        return self._sample
+
+    def _center(self, matrix: HostArray, shift: float) -> None:
+        """Center and weight a matrix of K - shift in place."""
+        w = np.ones(self.size) if self.weights is None else self.weights
+        means = matrix @ w / self.total_weight
+        grand = float(w @ means) / self.total_weight
+        if self.centered:
+            matrix -= means
+            matrix -= (means - grand)[:, None]
+        if self.weights is not None:
+            matrix *= np.sqrt(np.outer(w, w))
+        norm = float(np.vdot(matrix, matrix))
+        if self._sums is None:
+            self._sums = Sums(means + shift, grand + shift, norm, 64 * eps_of(FLOAT64) * norm)
+
+    def _diagonal_of(self, block: Block) -> HostArray:
+        return self.placed.diagonal(block.rows)
+
+
+class _Sample(NamedTuple):
+    """Sampled rows, prepared in float32 and in float64, and the mean of K between them."""
+
+    ready: tuple[Prepared, Prepared]
+    shift: float
+
+
+def _first(left: Any, _right: Any) -> Any:
+    return left

@@ -1,0 +1,268 @@
+"""Tiles of a kernel matrix: made, used for all that they are good for, and dropped; or kept where there is room.
+
+A tile is K between two blocks of rows. By symmetry it stands for two places of K, so each is made once a product and
+multiplied from both sides. The callables here are what a source runs over pairs of its blocks.
+"""
+
+import threading
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT64
+from gramian.kernels.kernel import Kernel, Prepared
+from gramian.sources.rows import Block, ranges
+
+TILE_ROWS = 512
+"""Rows of a block: a tile of 512 x 512 stays in a core's second-level cache, in float32 with what it is multiplied by
+(products of 16 to 64 columns were measured with 256 to 1,024 rows: flat from 512 to 768, slower on both sides)."""
+
+
+SHELF_BYTES = 1 << 25
+"""Bytes of a piece of the memory that kept tiles lie in."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedKernel:
+    """A kernel and the point that rows are counted from.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        With numbers for parameters.
+    origin : numpy array (d,) or None
+        Kernels of the difference of two rows subtract it themselves.
+    moves : bool
+        Whether rows are moved to the origin before the kernel sees them, whatever the kernel: right where K is centered
+        and that leaves the centered matrix as it is (the linear kernel).
+    """
+
+    kernel: Kernel
+    origin: HostArray | None = None
+    moves: bool = False
+
+    @classmethod
+    def of(cls, kernel: Kernel, origin: Any, *, centered: bool) -> "PlacedKernel":
+        """Return the kernel placed so that an offset of the rows costs no digits, where that can be had."""
+        if origin is None:
+            return cls(kernel)
+        moves = centered and kernel.shift_invariant_centered and not kernel.shift_invariant
+        return cls(kernel, to_host(origin).astype(FLOAT64), moves)
+
+    def prepare(self, rows: Any, *, dtype: np.dtype[Any]) -> Prepared:
+        """Make a block of rows, of any library or CSR, ready for tiles of ``dtype`` on the host."""
+        rows = self._on_host(rows)
+        return self.kernel.prepare(rows, dtype=dtype, origin=None if self.moves else self.origin)
+
+    def diagonal(self, rows: Any) -> HostArray:
+        """Return k(x, x) for each row, (b,), float64."""
+        return np.asarray(self.kernel.diagonal(self._on_host(rows)), dtype=FLOAT64)
+
+    def between(self, left: Any, right: Any, *, dtype: np.dtype[Any] = FLOAT64) -> HostArray:
+        """Return k(x, y) for the rows of two blocks, prepared and evaluated once."""
+        ready = self.prepare(left, dtype=dtype)
+        return to_host(self.kernel.evaluate(ready, ready if right is left else self.prepare(right, dtype=dtype)))
+
+    def _on_host(self, rows: Any) -> Any:
+        rows = rows if hasattr(rows, "indptr") else to_host(rows)
+        return rows.astype(FLOAT64) - self.origin if self.moves else rows
+
+
+class Shelf:
+    """Room for many small arrays, taken from the system in large pieces: new memory comes sooner that way."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+        self._piece, self._used = np.empty(0, dtype), 0
+        self._lock = threading.Lock()
+
+    def room(self, *shape: int) -> HostArray:
+        """Return an array of that shape that nobody else has."""
+        size = int(np.prod(shape))
+        with self._lock:
+            if self._used + size > len(self._piece):
+                self._piece, self._used = np.empty(max(size, SHELF_BYTES // self.dtype.itemsize), self.dtype), 0
+            begin, self._used = self._used, self._used + size
+            return self._piece[begin : begin + size].reshape(shape)
+
+
+class Tiles:
+    """Gives the tile of K - shift between two blocks: made from rows, or taken from where it is kept.
+
+    Prepared rows are kept between products, and so are the tiles themselves with ``keep``: half of n^2 numbers.
+    """
+
+    def __init__(
+        self, placed: PlacedKernel, *, dtype: np.dtype[Any], shift: float, keep: bool, keep_rows: bool = True
+    ) -> None:
+        self.placed, self.dtype, self.shift = placed, dtype, shift
+        self.keep, self.keep_rows = keep, keep_rows
+        self._ready: dict[int, Prepared] = {}
+        self._kept: dict[tuple[int, int], HostArray] = {}
+        self._shelf = Shelf(dtype)
+
+    def ready(self, block: Block) -> Prepared:
+        """Return a block of rows made ready. Two workers at once may both make it; either serves."""
+        known = self._ready.get(block.start)
+        if known is None:
+            known = self.placed.prepare(block.rows, dtype=self.dtype)
+            if self.keep_rows:
+                self._ready[block.start] = known
+        return known
+
+    def tile(self, left: Prepared, where: tuple[Block, Block], out: HostArray) -> HostArray:
+        """Return the tile between two blocks, written into ``out`` unless it is kept."""
+        place = (where[0].start, where[1].start)
+        kept = self._kept.get(place)
+        if kept is not None:
+            return kept
+        right = left if place[0] == place[1] else self.ready(where[1])
+        tile = to_host(self.placed.kernel.evaluate(left, right, out=self._shelf.room(*out.shape) if self.keep else out))
+        if self.shift:
+            np.subtract(tile, self.dtype.type(self.shift), out=tile)
+        if self.keep:
+            self._kept[place] = tile
+        return tile
+
+
+class Running:
+    """What one worker carries from tile to tile: its sums, and buffers that are allocated once."""
+
+    def __init__(self, size: int, columns: int, dtype: np.dtype[Any]) -> None:
+        self.total = np.zeros((size, columns))
+        self.squares = 0.0
+        self.dtype = dtype
+        self.start = -1
+        self.left: Prepared = None
+        self.turned = np.empty((columns, 0), dtype)
+        self._buffers: dict[tuple[int, ...], HostArray] = {}
+
+    def buffer(self, *shape: int) -> HostArray:
+        """Return an array of that shape to write into, the same one every time."""
+        if shape not in self._buffers:
+            self._buffers[shape] = np.empty(shape, self.dtype)
+        return self._buffers[shape]
+
+
+@dataclass(frozen=True, eq=False)
+class TileProducts:
+    """Fold: add what the tile of a pair of blocks gives to (K - shift) V, both ways, and to its sum of squares.
+
+    Attributes
+    ----------
+    tiles : Tiles
+    V : numpy array (n, c), of the tiles' type, row order
+    weights : numpy array (n,) or None
+        Of the squares only: a weight is a repetition of a row.
+    squares : bool
+        Whether squares are summed.
+    """
+
+    tiles: Tiles
+    V: HostArray
+    weights: HostArray | None = None
+    squares: bool = False
+
+    def __call__(self, state: Running | None, left: Block, right: Block) -> Running:
+        """Take in one pair of blocks."""
+        columns = self.V.shape[1]
+        state = Running(len(self.V), columns, self.tiles.dtype) if state is None else state
+        i, j = _places(left), _places(right)
+        if state.start != left.start:
+            state.start, state.left = left.start, self.tiles.ready(left)
+            state.turned = np.ascontiguousarray(self.V[i].T)
+        a, b = i.stop - i.start, j.stop - j.start
+        tile = self.tiles.tile(state.left, (left, right), state.buffer(a, b))
+        state.total[i] += np.matmul(tile, self.V[j], out=state.buffer(a, columns))
+        if i.start != j.start:
+            # Vectors as rows: the faster of the two ways to multiply by a transposed tile.
+            state.total[j] += np.matmul(state.turned, tile, out=state.buffer(columns, b)).T
+        if self.squares:
+            state.squares += (1 if i.start == j.start else 2) * self._squares(tile, i, j)
+        return state
+
+    def _squares(self, tile: HostArray, i: slice, j: slice) -> float:
+        if self.weights is None:
+            return float(np.vdot(tile, tile))
+        return float(self.weights[i] @ np.square(tile, dtype=FLOAT64) @ self.weights[j])
+
+
+def merge_running(left: Running, right: Running) -> Running:
+    """Add the sums of two workers, reusing the left one."""
+    left.total += right.total
+    left.squares += right.squares
+    return left
+
+
+@dataclass(frozen=True, eq=False)
+class FillMatrix:
+    """Fold: write tiles into the lower triangle of a matrix that all workers share."""
+
+    tiles: Tiles
+    matrix: HostArray
+
+    def __call__(self, state: Running | None, left: Block, right: Block) -> Running:
+        """Take in one pair of blocks."""
+        state = Running(0, 0, self.tiles.dtype) if state is None else state
+        if state.start != left.start:
+            state.start, state.left = left.start, self.tiles.ready(left)
+        i, j = _places(left), _places(right)
+        tile = self.tiles.tile(state.left, (left, right), state.buffer(i.stop - i.start, j.stop - j.start))
+        self.matrix[j, i] = tile.T
+        return state
+
+
+class Comparison(NamedTuple):
+    """A product at sampled rows, as float32 tiles give it (r, c), and at the first of them as float64 does (s, c)."""
+
+    coarse: HostArray
+    exact: HostArray
+
+
+@dataclass(frozen=True, eq=False)
+class CompareProducts:
+    """Fold: the product (K - shift) V at sampled rows, in the tiles' type and in float64, in the tiles' own steps."""
+
+    placed: PlacedKernel
+    sampled: tuple[Prepared, Prepared]
+    V: tuple[HostArray, HostArray]
+    shift: float
+    step: int
+
+    def __call__(self, state: Comparison | None, block: Block) -> Comparison:
+        """Take in one block of rows."""
+        for part in ranges(block.rows.shape[0], self.step):
+            rows = slice(block.start + part.start, block.start + part.stop)
+            sums = [self._product(side, block.rows[part], rows) for side in (0, 1)]
+            state = Comparison(*sums) if state is None else Comparison(state.coarse + sums[0], state.exact + sums[1])
+        return state if state is not None else Comparison(np.zeros((0, 0)), np.zeros((0, 0)))
+
+    def _product(self, side: int, block: Any, rows: slice) -> HostArray:
+        V = self.V[side][rows]
+        left = self.placed.prepare(block, dtype=V.dtype)
+        tile = to_host(self.placed.kernel.evaluate(left, self.sampled[side]))
+        # Vectors as rows, as in a product: for a few columns BLAS sums the other way round with less error.
+        return np.asarray(np.ascontiguousarray(V.T) @ (tile - V.dtype.type(self.shift)), dtype=FLOAT64).T
+
+
+def merge_comparisons(left: Comparison, right: Comparison) -> Comparison:
+    """Add two partial products."""
+    return Comparison(left.coarse + right.coarse, left.exact + right.exact)
+
+
+def tile_rows(n: int) -> int:
+    """Return how many rows a block of a tile has: about 512, and all blocks alike.
+
+    Examples
+    --------
+    >>> tile_rows(100_000), tile_rows(1000), tile_rows(5)
+    (512, 512, 16)
+    """
+    even = -(-n // max(1, -(-n // TILE_ROWS)))
+    return -(-even // 16) * 16
+
+
+def _places(block: Block) -> slice:
+    return slice(block.start, block.start + block.rows.shape[0])

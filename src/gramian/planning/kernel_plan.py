@@ -1,0 +1,256 @@
+"""How a kernel PCA will go about it, why, and at what price: a pure function of its facts.
+
+Four ways, from small to large n: the matrix and a dense solve; its tiles kept, or made anew for every product, with an
+iteration that starts from landmarks; and PCA of the kernel's own features where those are fewer than the rows.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gramian.eigen.davidson import PROBES, ROOM, WIDEST, Davidson
+from gramian.eigen.direct import Direct
+from gramian.eigen.pairs import EigenSolver
+from gramian.errors import MemoryBudgetError
+from gramian.operators.kernel_tiles import TILE_ROWS
+from gramian.planning.machine import MEGABYTE, cores
+
+WAYS = ("auto", "dense", "stored", "tiled", "features")
+"""Ways that can be asked for by name."""
+
+DENSE_SIZE = 400
+"""Rows up to which a dense solve for few pairs is no slower than an iteration."""
+
+DOUBLE_SIZE = 8192
+"""Rows up to which tiles are float64 without asking: a product takes a tenth of a second or so."""
+
+STORED_SIZE = 8192
+"""Rows up to which tiles that are quick to make are kept (for 20,000 rows of 50 columns, keeping them costs a product
+0.3 s in new memory and saves the next ones 0.2 s each: with two or three products it does not pay)."""
+
+LANDMARKS = 6.0
+"""Landmarks of a start, as a multiple of sqrt(n): a quarter of what a product costs (3 to 10 were tried)."""
+
+PAIRS = 256
+"""Pairs of the approximation, beside those wanted, that corrections are made with."""
+
+PRODUCTS = 3
+"""Products assumed; two or three were seen for Gaussian kernels of median width, k = 10 and tol from 1e-5 to 1e-6."""
+
+WIDTH = 16
+"""Columns of a product: fewer cost the same."""
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """All that a plan depends on.
+
+    Attributes
+    ----------
+    n, d : int
+        Rows and columns.
+    k : int or None
+        Pairs wanted; ``None`` for all of them.
+    tol : float
+    way : str
+        "auto" or one of :data:`WAYS`.
+    budget : int
+        Bytes that the work may take beyond the rows.
+    slow : bool
+        Whether a kernel value costs much more than a product with it (a user's own function, city-block distances).
+    features : int or None
+        Size of the kernel's own explicit map, where there is one.
+    """
+
+    n: int
+    d: int
+    k: int | None
+    tol: float
+    way: str
+    budget: int
+    slow: bool = False
+    features: int | None = None
+
+    @property
+    def wanted(self) -> int:
+        """Pairs wanted."""
+        return self.n if self.k is None else min(self.k, self.n)
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """The chosen way: what is held, the solver, the reason in a sentence, and the predicted price.
+
+    Attributes
+    ----------
+    way : str
+        "dense", "stored", "tiled" or "features"; "landmarks" and "map" for approximate models.
+    solver : EigenSolver or None
+        ``None`` where PCA of features has a plan of its own.
+    reason : str
+    landmarks, pairs : int
+        Of the start.
+    products : int
+        Products with the kernel matrix that are assumed.
+    operations : float
+    peak_bytes : int
+        Memory beyond the rows; never less than what is used.
+    double : bool
+        Whether tiles are float64 from the first.
+    """
+
+    way: str
+    solver: EigenSolver | None
+    reason: str
+    landmarks: int = 0
+    pairs: int = 0
+    products: int = 0
+    operations: float = 0.0
+    peak_bytes: int = 0
+    double: bool = True
+
+    def __str__(self) -> str:
+        names = {
+            "dense": "dense solve of the kernel matrix",
+            "stored": "iteration on the kernel matrix, its tiles kept",
+            "tiled": "iteration on the kernel matrix, made in tiles and never stored",
+            "features": "PCA of the kernel's own features",
+            "landmarks": "PCA of landmark features (approximate)",
+            "map": "PCA of explicit features (approximate)",
+        }
+        price = [] if not self.products else [f"about {self.products} products with {self.landmarks:,} landmarks first"]
+        price += [f"{self.operations:.2g} operations", f"{self.peak_bytes / 1e6:.0f} MB beyond the rows"]
+        return f"{names[self.way]}, {self.reason}\n{', '.join(price)}"
+
+
+def plan_kernel_pca(facts: KernelFacts) -> KernelPlan:
+    """Choose how to find the leading eigenpairs of a centered kernel matrix.
+
+    Raises
+    ------
+    MemoryBudgetError
+        When no way fits the budget; the sentence says what would.
+
+    Examples
+    --------
+    >>> plan_kernel_pca(KernelFacts(n=100_000, d=50, k=10, tol=1e-5, way="auto", budget=2_000_000_000)).way
+    'tiled'
+    """
+    plan = _ways(facts)
+    if plan.peak_bytes <= facts.budget:
+        return plan
+    if plan.way in {"stored", "dense"} and facts.way == "auto" and facts.wanted <= facts.n // 4:
+        plan = _iterate(facts, stored=False)
+    if plan.way == "tiled" and plan.peak_bytes > facts.budget:
+        plan = _iterate(facts, stored=False, pairs=facts.wanted + 2 * WIDTH)
+    if plan.peak_bytes > facts.budget:
+        raise _too_large(facts, plan)
+    return plan
+
+
+def largest_k(facts: KernelFacts) -> int:
+    """Return how many components fit the budget without the matrix, at most a quarter of the rows."""
+    low, high = 0, max(facts.n // 4, 1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        tight = _iterate(replace(facts, k=middle), stored=False, pairs=middle + 2 * WIDTH)
+        low, high = (middle, high) if tight.peak_bytes <= facts.budget else (low, middle - 1)
+    return low
+
+
+def _ways(facts: KernelFacts) -> KernelPlan:
+    if facts.way == "dense":
+        return _dense(facts, "because a dense solve was asked for")
+    if facts.way in {"stored", "tiled"}:
+        return _iterate(facts, stored=facts.way == "stored")
+    if facts.features is not None and (facts.way == "features" or _features_pay(facts)):
+        return _features(facts)
+    if facts.n <= DENSE_SIZE or facts.wanted > facts.n // 10:
+        return _dense(facts, _dense_reason(facts))
+    return _iterate(facts, stored=facts.n <= STORED_SIZE or (facts.slow and _stored_fits(facts)))
+
+
+def _features_pay(facts: KernelFacts) -> bool:
+    """Tell whether forming D x D from n rows of D features costs less than products with n x n."""
+    D = facts.features or facts.n
+    return facts.n > D and float(D) * D <= 3.0 * facts.n * (facts.d + 2 * WIDTH)
+
+
+def _stored_fits(facts: KernelFacts) -> bool:
+    return _iterate(facts, stored=True).peak_bytes <= facts.budget
+
+
+def _dense_reason(facts: KernelFacts) -> str:
+    if facts.n <= DENSE_SIZE:
+        return f"because {facts.n:,} rows are few: a dense solve is quick and proves itself"
+    return f"because {facts.wanted:,} of {facts.n:,} pairs are wanted: too many for an iteration to pay"
+
+
+def _dense(facts: KernelFacts, why: str) -> KernelPlan:
+    n, k = facts.n, facts.wanted
+    work = n**2 * (facts.d + 8.0) + (9.0 if k > n // 3 else 4.0 / 3) * n**3
+    matrices = 8 * n * n * (4 if k > n // 3 else 3)
+    memory = matrices + 32 * n * k + 16 * n * (facts.d + 2) + 16 * MEGABYTE
+    return KernelPlan("dense", Direct(repair=False), why, operations=work, peak_bytes=memory)
+
+
+def _features(facts: KernelFacts) -> KernelPlan:
+    D, k = facts.features or 1, min(facts.wanted, facts.features or 1)
+    why = f"because the kernel has {D:,} features of its own and there are {facts.n:,} rows"
+    memory = 8 * D * D * 5 + 8 * (3 * facts.n + 3 * D) * (k + WIDTH) + 64 * MEGABYTE * cores()
+    return KernelPlan("features", None, why, operations=float(facts.n) * D * D, peak_bytes=memory)
+
+
+def _iterate(facts: KernelFacts, *, stored: bool, pairs: int | None = None) -> KernelPlan:
+    n, k, double = facts.n, facts.wanted, facts.n <= DOUBLE_SIZE
+    pairs = k + PAIRS if pairs is None else pairs
+    landmarks = int(min(max(LANDMARKS * np.sqrt(n), 2 * (k + 2 * WIDTH)), n))
+    pairs = min(pairs, landmarks // 2)
+    solver = Davidson(tol=facts.tol, width=WIDTH, reserved=1)
+    why = (
+        f"because {n:,} rows have {n * (n - 1) // 2:,} pairs, and the tiles of K fit in memory and serve again"
+        if stored
+        else f"because the {n:,} x {n:,} matrix would take {_words(8.0 * n * n)}: time is spent instead of memory"
+    )
+    work = PRODUCTS * n**2 * (facts.d + 2.0 + 2 * WIDTH) + n * landmarks * (landmarks + 2.0 * (pairs + facts.d))
+    memory = _iteration_bytes(facts, k, pairs, landmarks, double=double)
+    memory += 4 * n * n + 16 * n * 512 if stored else 0
+    way = "stored" if stored else "tiled"
+    return KernelPlan(way, solver, why, landmarks, pairs, PRODUCTS, work, memory, double)
+
+
+def _iteration_bytes(facts: KernelFacts, k: int, pairs: int, landmarks: int, *, double: bool) -> int:
+    """Bytes of an iteration at its peak, in the start or in the products after it; the widest first block is assumed.
+
+    Start: the pairs found, the small problem once a worker and in five copies, strips. Products: the pairs, basis and
+    its products, vectors on their way in and out, sums of every worker, prepared rows, tiles.
+    """
+    n, item = facts.n, 8 if double else 4
+    first = WIDTH * (-(-(k + 3 + PROBES) // WIDTH) + WIDEST - 1)
+    start = 8 * landmarks**2 * (cores() + 5) + 4 * 8 * MEGABYTE * cores()
+    basis = 16 * n * (first + ROOM * WIDTH)
+    vectors = n * first * (8 * (cores() + 2) + item)
+    ready = min(2 * item * n * (facts.d + 2), 1 << 28)
+    products = basis + vectors + ready + 4 * item * TILE_ROWS**2 * cores()
+    return 4 * n * pairs + max(start, products) + 16 * MEGABYTE
+
+
+def _too_large(facts: KernelFacts, plan: KernelPlan) -> MemoryBudgetError:
+    fits = largest_k(facts)
+    advice = f"Ask for at most {fits:,} components (n_components), or" if fits else "Use landmarks=, or"
+    asked = "all" if facts.k is None else f"{facts.k:,}"
+    message = (
+        f"Kernel PCA of {facts.n:,} rows with {asked} components needs {_words(plan.peak_bytes)} beyond the rows "
+        f"({plan.way}), and memory_budget is {_words(facts.budget)}. {advice} set memory_budget to {plan.peak_bytes} "
+        "or more."
+    )
+    return MemoryBudgetError(message, needed=plan.peak_bytes, budget=facts.budget)
+
+
+def _words(size: float) -> str:
+    """Return bytes in the unit that reads best."""
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
