@@ -10,16 +10,18 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from gramian.estimators import PCA, IncrementalPCA, TruncatedSVD
+    from gramian.models.every_rule import how_many
     from gramian.models.planned import plan
 
 _HOMES = {
     "PCA": "gramian.estimators",
     "IncrementalPCA": "gramian.estimators",
     "TruncatedSVD": "gramian.estimators",
+    "how_many": "gramian.models.every_rule",
     "plan": "gramian.models.planned",
 }
 
-__all__ = ["PCA", "IncrementalPCA", "TruncatedSVD", "__version__", "plan"]
+__all__ = ["PCA", "IncrementalPCA", "TruncatedSVD", "__version__", "how_many", "plan"]
 
 
 def __getattr__(name: str) -> Any:
