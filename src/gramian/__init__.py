@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gramian.estimators import PCA, IncrementalPCA, TruncatedSVD
     from gramian.estimators.maps import FourierFeatures, Nystroem, PolynomialMap
     from gramian.kernels.checking import check_kernel
+    from gramian.models.every_rule import how_many
     from gramian.models.planned import plan
 
 _HOMES = {
@@ -23,6 +24,7 @@ _HOMES = {
     "Nystroem": "gramian.estimators.maps",
     "PolynomialMap": "gramian.estimators.maps",
     "check_kernel": "gramian.kernels.checking",
+    "how_many": "gramian.models.every_rule",
     "plan": "gramian.models.planned",
 }
 _PACKAGES = {"choosing", "kernels"}
@@ -36,6 +38,7 @@ __all__ = [
     "TruncatedSVD",
     "__version__",
     "check_kernel",
+    "how_many",
     "kernels",
     "plan",
 ]

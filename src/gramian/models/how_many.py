@@ -8,6 +8,7 @@ import scipy.sparse
 from gramian.arrays.namespace import HostArray, namespace_of, to_host
 from gramian.choosing.auto import choose_automatically
 from gramian.choosing.minka import choose_by_minka
+from gramian.choosing.panel import Panel, panel
 from gramian.choosing.share import choose_by_share
 from gramian.errors import ParameterError
 from gramian.models.decomposition import Rows
@@ -89,16 +90,28 @@ def _repeated(source: RowSource | None) -> RowSource | None:
 
 
 def _automatic(squares: HostArray, total: float, rows: Rows, components: HostArray, seed: int) -> Choice:
-    verdict = choose_automatically(
-        squares,
-        _repeated(rows.source),
-        n_rows=rows.moments.weight,
-        n_columns=len(rows.moments.mean),
-        total_variance=total,
-        column_variances=rows.standardized_squares,
-        components=np.asarray(components),
-        mean=rows.standardization.mean,
-        factor=rows.standardization.factor,
-        seed=seed,
-    )
+    known = _known(rows, components, total, seed)
+    verdict = choose_automatically(squares, _repeated(rows.source), **known)
     return Choice(verdict.n_components, verdict.reason, bool(verdict.detail.get("exhausted", False)))
+
+
+def ask_every_rule(
+    squares: HostArray, rows: Rows, components: HostArray, *, share: float = 0.95, seed: int = 0
+) -> Panel:
+    """Return what every rule says of a spectrum, whole or leading part, and of the rows it comes from."""
+    known = _known(rows, components, float(rows.standardized_squares.sum()), seed)
+    return panel(squares, _repeated(rows.source), share=share, **known)
+
+
+def _known(rows: Rows, components: HostArray, total: float, seed: int) -> dict[str, Any]:
+    """Return what rules may know of the rows beside their spectrum."""
+    return {
+        "n_rows": rows.moments.weight,
+        "n_columns": len(rows.moments.mean),
+        "total_variance": total,
+        "column_variances": rows.standardized_squares,
+        "components": np.asarray(components),
+        "mean": rows.standardization.mean,
+        "factor": rows.standardization.factor,
+        "seed": seed,
+    }

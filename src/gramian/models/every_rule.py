@@ -1,0 +1,54 @@
+"""What every rule says about the number of components of a table: one call."""
+
+from typing import Any
+
+from gramian.arrays.namespace import to_host
+from gramian.choosing.panel import Panel
+from gramian.models.decomposition import decompose, prepare_rows
+from gramian.models.how_many import ask_every_rule
+from gramian.models.pca import PCAOptions, first_facts
+from gramian.planning.plan import plan_pca
+from gramian.sources.opening import as_source
+
+
+def how_many(X: Any, *, share: float = 0.95, center: bool = True, scale: bool = False, seed: int = 0) -> Panel:
+    """Ask every rule how many principal components a table has.
+
+    Solves for all components, or for the leading 64 where the smaller side is beyond 6,000, and puts the verdicts side
+    by side: the automatic choice, parallel analysis, Minka's, Gavish and Donoho's, the broken stick, generalized and
+    row-wise cross-validation, and the share of variance. ``PCA(n_components="auto")`` keeps what the first line says.
+
+    Cost: that of a fit of all components, and about a second for the rules that look at rows.
+
+    Parameters
+    ----------
+    X : anything that ``PCA.fit`` takes
+    share : float, default=0.95
+        What the rule of the share asks for.
+    center, scale : bool
+        As for :class:`~gramian.estimators.PCA`.
+    seed : int, default=0
+        Of the draws that some rules make.
+
+    Returns
+    -------
+    Panel
+        Prints as a table; ``panel.n_components`` is the automatic choice, ``panel["minka"]`` one verdict.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 2)) @ (5 * rng.standard_normal((2, 8))) + rng.standard_normal((300, 8))
+    >>> panel = how_many(X)
+    >>> panel.n_components, panel["minka"].n_components
+    (2, 2)
+    """
+    source = as_source(X)
+    options = PCAOptions(n_components="auto", center=center, scale=scale, seed=seed)
+    facts = first_facts(source, options)
+    plan = plan_pca(facts)
+    rows = prepare_rows(source, plan=plan, center=center, scale=scale)
+    solved = decompose(rows, rows.source or source, plan=plan, k=facts.wanted, tol=facts.tol, seed=seed)
+    squares = solved.spectrum[: min(source.n_rows, source.n_columns)]
+    return ask_every_rule(squares, rows, to_host(solved.components).T, share=share, seed=seed)
