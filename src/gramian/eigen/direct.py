@@ -7,7 +7,7 @@ import numpy as np
 import scipy.linalg
 
 from gramian.arrays.namespace import HostArray, from_host, to_host
-from gramian.arrays.precision import squaring_floor
+from gramian.arrays.precision import FLOAT64, eps_of, squaring_floor
 from gramian.eigen.held_checks import measured_residuals
 from gramian.eigen.pairs import EigenPairs, EigenSolver
 from gramian.operators.symmetric import SymmetricOperator
@@ -22,11 +22,12 @@ class Direct(EigenSolver):
 
     Computes  A = V diag(lambda) V'. Where the wanted eigenvalues reach so far below the first that forming A
     has cost their digits (a singular value under ``squaring_floor`` of the first), that part of the
-    spectrum is solved again from the triangle R of a QR factorization of the factor, never squared:
-    R = P diag(s) Q',  lambda = s^2, and V is rotated by Q.
+    spectrum is solved again from the factor F, A = F'F:  F V is small there, so that squaring it costs digits beside
+    its own size, not beside s_1. Where that is still too much, from the triangle R of a QR factorization of F V, never
+    squared:  R = P diag(s) Q',  lambda = s^2, and V is rotated by Q.
 
-    Cost: about 9 m^3 operations for all pairs, 4 m^3 / 3 for few; m^2 numbers. The repair of s pairs: one
-    pass and 4 n s^2 operations.
+    Cost: about 9 m^3 operations for all pairs, 4 m^3 / 3 for few; m^2 numbers. The repair of s pairs: one pass and
+    n s^2 operations, or two passes and 5 n s^2.
 
     Not for m in the tens of thousands: use :class:`~gramian.eigen.krylov.Krylov`.
 
@@ -63,7 +64,7 @@ class Direct(EigenSolver):
             residuals=measured_residuals(matrix, values[:k], wanted, seed=seed),
             applications=operator.applications,
             converged=k,
-            stopped=f"dense solve; {repaired} small values recomputed by QR" if repaired else "dense solve",
+            stopped=f"dense solve; {repaired} small values recomputed from the rows" if repaired else "dense solve",
             complete=True,
             next_value=float(values[k]) if len(values) > k else None,
             spectrum=values if len(values) == len(matrix) else None,
@@ -95,16 +96,46 @@ def _repaired(operator: SymmetricOperator, values: HostArray, vectors: HostArray
     m = len(values)
     kept = int(np.searchsorted(-values, -(squaring_floor(m) ** 2) * values[0]))
     small = np.ascontiguousarray(vectors[:, kept:])
-    triangle = operator.root(from_host(small, like=operator.like()))
-    if triangle is None:
+    found = _solved_again(operator, small, top=float(values[0]), m=m)
+    if found is None:
         return values, vectors, 0
-    _, singular, right = np.linalg.svd(_square(triangle, m - kept))
-    values = np.concatenate([values[:kept], singular**2])
-    vectors[:, kept:] = small @ right.T
+    values = np.concatenate([values[:kept], found[0]])
+    vectors[:, kept:] = small @ found[1]
     order = np.argsort(-values, kind="stable")
     if np.array_equal(order, np.arange(m)):
         return values, vectors, m - kept
     return values[order], vectors[:, order], m - kept
+
+
+def _solved_again(
+    operator: SymmetricOperator, small: HostArray, *, top: float, m: int
+) -> tuple[HostArray, HostArray] | None:
+    """Return eigenvalues of A within a subspace, and the rotation to its eigenvectors; ``None`` without a factor."""
+    V = from_host(small, like=operator.like())
+    inner = operator.inner(V)
+    if inner is not None:
+        values, rotation = np.linalg.eigh(inner)
+        if _is_resolved(np.maximum(values[::-1], 0.0), top, m):
+            return np.maximum(values[::-1], 0.0), rotation[:, ::-1]
+    triangle = operator.root(V)
+    if triangle is None:
+        return None
+    _, singular, right = np.linalg.svd(_square(triangle, small.shape[1]))
+    return singular**2, right.T
+
+
+def _is_resolved(squares: HostArray, top: float, m: int) -> bool:
+    """Tell whether squares in a subspace are sound: an error of 4 eps times the first costs no digit that is promised.
+
+    That is: a zero stays below the threshold of the rank, m eps s_1; or the last one is well above what a zero would
+    come out as, and its error within 35 m eps s_1.
+    """
+    eps = eps_of(FLOAT64)
+    zero = np.sqrt(4 * eps * squares[0])
+    if zero <= m * eps * np.sqrt(top) / 2:
+        return True
+    last = np.sqrt(squares[-1])
+    return bool(last >= 10 * zero and 4 * squares[0] / (70 * m) <= last * np.sqrt(top))
 
 
 def _square(triangle: HostArray, size: int) -> HostArray:

@@ -139,12 +139,14 @@ class _Iteration:
         if self.columns + self.pending.shape[1] > self.basis:
             self._restart()
         new = slice(self.columns, self.columns + self.pending.shape[1])
-        product = self.operator.apply(self.pending, accuracy=COARSE_ACCURACY if self.coarse else self.tol / 10)
+        # What a search would find above the pairs shows in coarse products too.
+        coarse = self.coarse or self.searching
+        product = self.operator.apply(self.pending, accuracy=COARSE_ACCURACY if coarse else self.tol / 10)
         self.Q[:, new] = self.pending
         self.W[:, new] = product.values
         self.columns = new.stop
         self._extend(new)
-        self.error = product.error
+        self.error = self.error if self.searching else product.error
         self.probe = self.probe._replace(steps=self.probe.steps + 1)
         self._plan_next()
         self._look_when_due(new)

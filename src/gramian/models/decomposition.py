@@ -32,6 +32,7 @@ from gramian.sources.inner_products import measure_gram
 from gramian.sources.moments import Moments, measure_moments, squares_are_safe
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import ScaledRows, exponent_of
+from gramian.sources.sparse import in_float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ def standardization_of(moments: Moments, *, center: bool, scale: bool, ddof: int
 
 def decompose(rows: Rows, source: RowSource, *, plan: Plan, k: int, tol: float, seed: int) -> Decomposition:
     """Find the ``k`` leading singular values and components as the plan says."""
-    operator = _operator(rows, source, plan)
+    operator = _operator(rows, source if plan.held else in_float64(source), plan)
     k = min(k, operator.size)
     pairs, certificate = _solved(operator, plan, k, tol=tol, seed=seed)
     spectrum = pairs.values if pairs.spectrum is None else pairs.spectrum

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of
+from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.arrays.squares import completed, merge_squares
 from gramian.operators.centering import Standardization
-from gramian.operators.factor import RowTriangle, add, columns_of, merge_triangles
+from gramian.operators.factor import RowSquares, RowTriangle, add, columns_of, merge_triangles
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import Ways
@@ -92,6 +93,13 @@ class Covariance(SymmetricOperator):
         s = V.shape[1]
         R = self.source.reduce(RowTriangle(self.standardization, V), merge_triangles, state_bytes=32 * s * s)
         return np.asarray(R)
+
+    def inner(self, V: Array) -> HostArray:
+        """Return  (Xs V)'(Xs V): one pass."""
+        self.applications += 1
+        fold = RowSquares(self.standardization, V)
+        total = self.source.reduce(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
+        return to_host(completed(total.matrix))
 
     def cost(self, k: int) -> float:
         """Return the operations of a product with ``k`` vectors."""

@@ -82,6 +82,10 @@ class FormedLater(SymmetricOperator):
         """Return R with R'R = V'AV, from the factor."""
         return self.operator.root(V)
 
+    def inner(self, V: Array) -> HostArray | None:
+        """Return V'AV from the factor."""
+        return self.operator.inner(V)
+
     def cost(self, k: int) -> float:
         """Return the operations of a product with ``k`` vectors."""
         return self.current.cost(k)

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, device_of, is_numpy, namespace_of
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
 from gramian.operators.centering import Standardization
-from gramian.operators.factor import ColumnTriangle, add, columns_of, merge_triangles, taller_triangle
+from gramian.operators.factor import ColumnSquares, ColumnTriangle, add, columns_of, merge_triangles, taller_triangle
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import Ways
@@ -113,6 +113,15 @@ class Gram(SymmetricOperator):
             )
             return np.asarray(R)
         return taller_triangle(None, self._transposed_times(V))
+
+    def inner(self, V: Array) -> HostArray | None:
+        """Return  (Xs'V)'(Xs'V): one pass over columns; ``None`` where only rows can be read."""
+        if not self.source.has_columns:
+            return None
+        self.applications += 1
+        fold = ColumnSquares(self.standardization, V)
+        total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
+        return to_host(completed(total.matrix))
 
     def to_features(self, U: Array) -> Array:
         """Return Xs'U, (d, k): the components times their singular values when U holds eigenvectors. One pass."""

@@ -78,6 +78,11 @@ class SymmetricOperator(ABC):
     def root(self, V: Array) -> HostArray | None:
         """Return R with R'R = V'AV, from a QR factorization of the factor; ``None`` when there is no factor."""
 
+    def inner(self, V: Array) -> HostArray | None:
+        """Return V'AV as  (F V)'(F V),  exact to rounding beside its own norm, not A's; ``None`` without a factor."""
+        del V
+        return None
+
     @abstractmethod
     def cost(self, k: int) -> float:
         """Return the operations of a product with ``k`` vectors."""

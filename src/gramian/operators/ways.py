@@ -1,20 +1,26 @@
 """In which precision, and with which centering, a product with standardized rows is made."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gramian.arrays.draws import gaussian
+from gramian.arrays.namespace import cast, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.operators.centering import Standardization
 from gramian.sources.moments import Moments
-from gramian.sources.rows import ONE_WORKER, RowSource
+from gramian.sources.rows import ONE_WORKER, Block, RowSource
 
 ROUNDING = 8
 """Rounding of a product, in units of eps, relative to the norms of its factors."""
 
 COARSEST = 50 * eps_of(FLOAT32)
 """Accuracy from which on float32 products of float32 rows will do."""
+
+
+SAMPLE = 512
+"""Rows on which the error of a float32 product is measured."""
 
 
 class Way(NamedTuple):
@@ -44,11 +50,15 @@ class Ways:
     source: RowSource
     moments: Moments
     standardization: Standardization
+    known: dict[str, Way] = field(default_factory=dict)
 
     def cheapest(self, accuracy: float | None) -> Way:
         """Return the cheapest way whose error is at most ``accuracy``; ``None`` asks for the best there is."""
-        coarse = self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= COARSEST
-        dtype = FLOAT32 if coarse else FLOAT64
+        if self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= COARSEST:
+            if "coarse" not in self.known:
+                self.known["coarse"] = self._coarse(accuracy)
+            return self.known["coarse"]
+        dtype = FLOAT64
         error = ROUNDING * eps_of(dtype)
         if accuracy is None or self.source.is_sparse:
             return Way(self.standardization, dtype, error)
@@ -57,3 +67,22 @@ class Ways:
             return Way(self.standardization, dtype, error)
         way = replace(self.standardization, corrected=True)
         return Way(way, dtype, corrected, copies=dtype != self.source.dtype)
+
+    def _coarse(self, accuracy: float) -> Way:
+        """Return the cheapest way in float32, its error measured on a block of rows in float64.
+
+        The error of Xs V is taken beside Xs V itself for a random V, which is less than the norms of both, and times
+        eight: the second product and its sum over all rows have errors of their own.
+        """
+        V = gaussian((self.source.n_columns, 4), seed=0, like=self.source.like())
+        block = self.source.block(0)
+        block = Block(block.rows[:SAMPLE, :], 0, None)
+        exact = to_host(self.standardization.times(block, cast(V, FLOAT64)))
+        for corrected in (True, False):
+            way = replace(self.standardization, corrected=corrected and not self.source.is_sparse)
+            found = to_host(cast(way.times(block, cast(V, FLOAT32)), FLOAT64))
+            size = float(np.linalg.norm(exact))
+            error = ROUNDING * float(np.linalg.norm(found - exact)) / size if size > 0 else 0.0
+            if error <= accuracy or not corrected:
+                break
+        return Way(way, FLOAT32, max(error, eps_of(FLOAT32)), copies=not way.corrected)

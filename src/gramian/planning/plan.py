@@ -197,8 +197,7 @@ def _held_seconds(m: int) -> float:
 def _apply_seconds(facts: Facts) -> float:
     if facts.sparse:
         return 4.0 * facts.entries / SPARSE_RATE
-    # float32 rows are read once in float32, written and read twice in float64.
-    return (16.0 if facts.itemsize == 8 else 28.0) * facts.entries / BYTE_RATE
+    return 2.0 * facts.itemsize * facts.entries / BYTE_RATE
 
 
 def _forming(facts: Facts) -> float:
@@ -286,7 +285,8 @@ def _basis_bytes(facts: Facts, m: int) -> int:
 def _pass_bytes(facts: Facts) -> int:
     """Bytes that a pass holds: a block and a copy of it a worker; six numbers an entry of a piece of sparse rows."""
     if facts.sparse:
-        return min(48 << 19, 48 * facts.entries) * cores() + 8 * 6 * facts.d * cores() + 4 * MEGABYTE
+        copied = 8 * facts.entries if facts.itemsize < 8 else 0
+        return copied + min(48 << 19, 48 * facts.entries) * cores() + 8 * 6 * facts.d * cores() + 4 * MEGABYTE
     return min(2 * 16 * MEGABYTE, 2 * 8 * facts.entries) * cores() + 4 * MEGABYTE
 
 

@@ -199,7 +199,10 @@ def _require_table_shape(shape: tuple[int, ...]) -> None:
         raise InputError(message)
     for count, what in zip(shape, ("sample", "feature"), strict=True):
         if count == 0:
-            message = f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required."
+            message = (
+                f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required. "
+                "Check the filter or the file that X comes from."
+            )
             raise InputError(message)
 
 
