@@ -11,20 +11,25 @@ __version__ = "0.1.0.dev0"
 if TYPE_CHECKING:
     from gramian import kernels
     from gramian.estimators import PCA, IncrementalPCA, TruncatedSVD
+    from gramian.estimators.kernel_pca import KernelPCA
     from gramian.estimators.maps import FourierFeatures, Nystroem, PolynomialMap
     from gramian.kernels.checking import check_kernel
     from gramian.models.every_rule import how_many
+    from gramian.models.kernel_choice import choose_gamma, kernel_score
     from gramian.models.planned import plan
 
 _HOMES = {
     "PCA": "gramian.estimators",
     "IncrementalPCA": "gramian.estimators",
+    "KernelPCA": "gramian.estimators.kernel_pca",
     "TruncatedSVD": "gramian.estimators",
     "FourierFeatures": "gramian.estimators.maps",
     "Nystroem": "gramian.estimators.maps",
     "PolynomialMap": "gramian.estimators.maps",
     "check_kernel": "gramian.kernels.checking",
     "how_many": "gramian.models.every_rule",
+    "choose_gamma": "gramian.models.kernel_choice",
+    "kernel_score": "gramian.models.kernel_choice",
     "plan": "gramian.models.planned",
 }
 _PACKAGES = {"choosing", "kernels"}
@@ -33,12 +38,15 @@ __all__ = [
     "PCA",
     "FourierFeatures",
     "IncrementalPCA",
+    "KernelPCA",
     "Nystroem",
     "PolynomialMap",
     "TruncatedSVD",
     "__version__",
     "check_kernel",
+    "choose_gamma",
     "how_many",
+    "kernel_score",
     "kernels",
     "plan",
 ]

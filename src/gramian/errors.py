@@ -7,6 +7,7 @@ be catching (``ValueError``, ``TypeError``, ``MemoryError``), so switching to Gr
 __all__ = [
     "ConvergenceWarning",
     "GramianError",
+    "IndefiniteKernelWarning",
     "InputError",
     "KernelWidthWarning",
     "MemoryBudgetError",
@@ -71,6 +72,21 @@ class PrecisionWarning(UserWarning):
 
 class RankWarning(UserWarning):
     """More components were asked for than the data have directions."""
+
+
+class IndefiniteKernelWarning(UserWarning):
+    """A kernel matrix that was given has negative eigenvalues, none of them among the components kept.
+
+    Attributes
+    ----------
+    lowest, largest : float
+        The lowest eigenvalue that was found, and the largest.
+    """
+
+    def __init__(self, message: str, *, lowest: float, largest: float) -> None:
+        super().__init__(message)
+        self.lowest = lowest
+        self.largest = largest
 
 
 class KernelWidthWarning(UserWarning):

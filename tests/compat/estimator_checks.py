@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramian import PCA, IncrementalPCA, TruncatedSVD
+from gramian import PCA, IncrementalPCA, KernelPCA, TruncatedSVD
 
 ESTIMATORS = [
     PCA(),
@@ -15,6 +15,12 @@ ESTIMATORS = [
     IncrementalPCA(n_components=1, batch_size=10),
     TruncatedSVD(n_components=1),
     TruncatedSVD(n_components=1, algorithm="arpack"),
+    KernelPCA(),
+    KernelPCA(n_components=2, kernel="rbf", gamma="scale"),
+    KernelPCA(n_components=2, kernel="rbf", gamma="scale", fit_inverse_transform=True),
+    KernelPCA(n_components=2, kernel="poly", degree=2, eigen_solver="dense"),
+    KernelPCA(n_components=1, kernel="laplacian", gamma="scale"),
+    KernelPCA(n_components=1, kernel="rbf", gamma="scale", eigen_solver="tiled"),
 ]
 
 

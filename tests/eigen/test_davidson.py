@@ -110,3 +110,13 @@ def test_each_product_is_told():
 def test_the_first_block_ends_at_a_gap_where_there_is_one(values, k, expected):
     """Whole blocks of sixteen, less two probes; clusters are taken whole, endless ones are not."""
     assert first_block(values, k, width=16) == expected
+
+
+@pytest.mark.parametrize("k", [40, 120])
+def test_many_pairs_are_found_in_steps_of_half_of_them(k):
+    """The basis never overflows, whatever k is."""
+    A, lam, _ = _planted(500, np.geomspace(1.0, 1e-2, 300), 0)
+    for near in (None, _near(A, 1e-3, 200, 1)):
+        pairs = Davidson(tol=1e-8).solve(HeldMatrix(A), k, approximation=near)
+        assert pairs.converged == k
+        np.testing.assert_allclose(pairs.values, lam[:k], rtol=1e-8)

@@ -6,8 +6,9 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from gramian.plots import COLORS, MARKERS, blank_axes, plot_loadings, plot_scores, plot_scree, to_svg
+from gramian.plots import COLORS, MARKERS, blank_axes, plot_gamma, plot_loadings, plot_scores, plot_scree, to_svg
 from gramian.plots.palette import FALLING, KEPT, MUTED, RISING, color_of, marker_of
+from gramian.views.gamma import GammaCurve
 from gramian.views.loadings import ColumnWeight
 from gramian.views.scores import ScoreGroup, ScoresMap
 from gramian.views.scree import Scree
@@ -29,10 +30,17 @@ def scores(names, n=6, n_rows=None):
     return ScoresMap(groups, "PC1 (60.0%)", "PC2 (20.0%)", n_rows or shown, shown)
 
 
+def gammas(chosen=2, *, found=True, median=0.5):
+    """Two lines that part in the middle."""
+    lost, chance = np.array([0.0, 0.1, 0.3, 0.9, 1.0]), np.array([0.0, 0.2, 0.7, 0.95, 1.0])
+    return GammaCurve(10.0 ** np.arange(-2, 3), lost, chance, 0.01 + 0 * lost, chosen, found, median, 10)
+
+
 DRAWN = {
     "scree": lambda ax: plot_scree(scree(), ax=ax),
     "scores": lambda ax: plot_scores(scores(["a", "b"]), ax=ax),
     "loadings": lambda ax: plot_loadings([ColumnWeight("a", 0.8, 0.64)], ax=ax),
+    "gamma": lambda ax: plot_gamma(gammas(), ax=ax),
 }
 
 
@@ -160,3 +168,13 @@ def test_signs_have_colors_that_no_group_has():
     assert colors == [RISING, FALLING]
     assert not {RISING, FALLING} & {*COLORS, MUTED}
     assert all(f"var({name}" in to_svg(ax, description="x") for name in ("--rising", "--falling"))
+
+
+@pytest.mark.parametrize("chosen, found, median", [(0, True, None), (2, False, 0.5), (4, True, 1e9)])
+def test_the_choice_of_gamma_says_its_number_and_its_gap(chosen, found, median):
+    """At the edges and in the middle, with and without a median: the gamma is written, and a gap only where found."""
+    ax = plot_gamma(gammas(chosen, found=found, median=median), ax=blank_axes())
+    words = " ".join(text.get_text() for text in ax.texts)
+    assert f"gamma = {10.0 ** (chosen - 2):.3g}" in words
+    assert ("gap beyond chance" in words) == (not found)
+    assert ("median" in words) == (median == 0.5)

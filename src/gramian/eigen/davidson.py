@@ -151,6 +151,17 @@ def first_block(values: HostArray | None, k: int, *, width: int, reserved: int =
     return min(clear[0] if clear else sizes[0], len(values))
 
 
+def step_width(k: int, width: int) -> int:
+    """Return the columns of a step: whole blocks of ``width`` for about half of the pairs wanted.
+
+    Examples
+    --------
+    >>> step_width(10, 16), step_width(100, 16)
+    (16, 64)
+    """
+    return width * max(1, -(-k // (2 * width)))
+
+
 class _Iteration:
     """The state of one solve: Q (orthonormal), W = A Q, T = Q'W, and the directions to add next."""
 
@@ -158,8 +169,9 @@ class _Iteration:
         self.operator, self.k, self.solver, self.near = operator, k, solver, near
         values = None if near is None else near.values
         self.first = min(operator.size, first_block(values, k, width=solver.width, reserved=solver.reserved))
-        smallest = self.first + PROBES + 2 * solver.width
-        self.basis = min(operator.size, max(solver.basis or self.first + PROBES + ROOM * solver.width, smallest))
+        self.block = step_width(k, solver.width)
+        smallest = self.first + PROBES + 2 * self.block
+        self.basis = min(operator.size, max(solver.basis or self.first + PROBES + ROOM * self.block, smallest))
         self.columns, self.error, self.steps = 0, 0.0, 0
         self.worst = np.inf
         self.residuals = np.full(k, np.inf)
@@ -247,7 +259,7 @@ class _Iteration:
         p = self.columns
         values, rotation = np.linalg.eigh(self.T[:p, :p])
         self.values, self.rotation = values[::-1], rotation[:, ::-1]
-        leading = self.rotation[:, : min(p, max(self.k + PROBES, self.solver.width - PROBES))]
+        leading = self.rotation[:, : min(p, max(self.k + PROBES, self.block - PROBES))]
         self.difference = self.W[:, :p] @ leading - self.Q[:, :p] @ (leading * self.values[: leading.shape[1]])
         self.norms = np.sqrt(np.einsum("ij,ij->j", self.difference, self.difference))
         self.residuals = np.full(self.k, np.inf)
@@ -275,7 +287,7 @@ class _Iteration:
         norms = self.residuals / np.maximum(self._asked(), np.finfo(float).tiny)
         open_pairs = np.flatnonzero(norms > 1)
         beyond = np.arange(self.k, self.difference.shape[1])
-        chosen = np.concatenate([open_pairs, beyond])[: max(self.solver.width - PROBES, len(open_pairs))]
+        chosen = np.concatenate([open_pairs, beyond])[: self.block - PROBES]
         directions = self._corrected(self.difference[:, chosen], self.values[chosen])
         self.pending = self._beside(np.hstack([directions, probes]))
         self.probing = slice(max(self.pending.shape[1] - PROBES, 0), self.pending.shape[1])
@@ -315,7 +327,7 @@ class _Iteration:
 
     def _restart(self) -> None:
         """Cut the basis back to the best Ritz vectors."""
-        keep = min(self.columns - 1, self.k + self.solver.width)
+        keep = min(self.columns - 1, self.k + self.solver.width, self.basis - self.pending.shape[1])
         rotation = self.rotation[:, :keep]
         self.Q[:, :keep], self.W[:, :keep] = (
             self.Q[:, : self.columns] @ rotation,

@@ -8,10 +8,13 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.eigen.orthonormal import orthonormalized
-from gramian.errors import InputError, KernelWidthWarning
+from gramian.errors import IndefiniteKernelWarning, InputError, KernelWidthWarning
 from gramian.features.resolving import Resolved
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.kernel import Kernel
+from gramian.kernels.laplacian import Laplacian
+from gramian.kernels.precomputed import Precomputed
+from gramian.kernels.radial import Gaussian, Matern
 from gramian.kernels.widths import facts_of
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.operators.symmetric import SymmetricOperator
@@ -46,8 +49,7 @@ def check_on_sample(source: RowSource, resolved: Resolved, *, centered: bool, se
     K = placed.between(rows, rows)
     _require_finite(K, resolved.kernel)
     _require_symmetric(K, resolved.kernel)
-    gamma = getattr(resolved.kernel, "gamma", None)
-    if isinstance(gamma, float) and resolved.kernel.is_psd and len(K) > 1:
+    if isinstance(resolved.kernel, Gaussian | Laplacian | Matern) and len(K) > 1:
         _warn_of_width(K, rows, resolved.kernel, source.n_rows, seed)
 
 
@@ -60,13 +62,31 @@ def require_positive(values: HostArray, kernel: Kernel, *, where: str = "") -> N
     >>> require_positive(np.array([2.0, 0.0]), Sigmoid(gamma=2.0, coef0=-1.0))
     """
     lowest, largest = float(np.min(values, initial=0.0)), float(np.max(values, initial=0.0))
-    if lowest >= -NEGATIVE_VALUE or lowest >= -NEGATIVE_SHARE * largest:
+    if _is_rounding(lowest, largest):
         return
+    advice = (
+        "Check how the matrix was made, or ask for no more components than there are positive eigenvalues."
+        if isinstance(kernel, Precomputed)
+        else f"Check the parameters of {kernel!r}, or choose another kernel."
+    )
     message = (
-        f"The centered kernel matrix{where} has an eigenvalue of {lowest:.3g} beside a largest of {largest:.3g}, so it "
-        f"is not positive semidefinite. Check the parameters of {kernel!r}, or choose another kernel."
+        f"There are significant negative eigenvalues: the centered kernel matrix{where} has an eigenvalue of "
+        f"{lowest:.3g} beside a largest of {largest:.3g}, so it is not positive semidefinite. {advice}"
     )
     raise InputError(message)
+
+
+def warn_of_negative(values: HostArray) -> None:
+    """Say so when a matrix has negative eigenvalues beyond rounding that are left out."""
+    lowest, largest = float(np.min(values, initial=0.0)), float(np.max(values, initial=0.0))
+    if _is_rounding(lowest, largest):
+        return
+    message = (
+        f"The centered kernel matrix has an eigenvalue of {lowest:.3g} beside a largest of {largest:.3g}, so it is not "
+        "positive semidefinite. The components kept have positive eigenvalues and are right; shares of the variance "
+        "and errors in feature space mean nothing for such a matrix."
+    )
+    warnings.warn(IndefiniteKernelWarning(message, lowest=lowest, largest=largest), stacklevel=6)
 
 
 def lowest_value(operator: SymmetricOperator, *, seed: int, steps: int = 12, columns: int = 4) -> float:
@@ -85,6 +105,10 @@ def lowest_value(operator: SymmetricOperator, *, seed: int, steps: int = 12, col
         Q = np.hstack([Q, last])
     Q = Q[:, : W.shape[1]]
     return float(np.linalg.eigvalsh((Q.T @ W + W.T @ Q) / 2)[0])
+
+
+def _is_rounding(lowest: float, largest: float) -> bool:
+    return lowest >= -NEGATIVE_VALUE or lowest >= -NEGATIVE_SHARE * largest
 
 
 def _require_finite(K: HostArray, kernel: Kernel) -> None:
@@ -110,7 +134,7 @@ def _require_symmetric(K: HostArray, kernel: Kernel) -> None:
     raise InputError(message)
 
 
-def _warn_of_width(K: HostArray, rows: Any, kernel: Kernel, n: int, seed: int) -> None:
+def _warn_of_width(K: HostArray, rows: Any, kernel: Gaussian | Laplacian | Matern, n: int, seed: int) -> None:
     """Say so when K is the identity or a constant, as far as a sample tells; not for rows that are all equal."""
     diagonal = float(np.mean(np.diagonal(K)))
     beside = (float(K.sum()) - len(K) * diagonal) / (len(K) * (len(K) - 1))
@@ -132,9 +156,6 @@ def _warn_of_width(K: HostArray, rows: Any, kernel: Kernel, n: int, seed: int) -
     warnings.warn(KernelWidthWarning(message, suggested=suggested), stacklevel=4)
 
 
-def _median_gamma(kernel: Kernel, rows: Any, seed: int) -> float:
-    try:
-        widened: Any = replace(kernel, gamma="median")  # type: ignore[type-var]
-    except (TypeError, ValueError):
-        widened = type(kernel)(gamma="median")  # type: ignore[call-arg]
-    return float(widened.resolved(facts_of(rows, seed=seed)).gamma)
+def _median_gamma(kernel: Gaussian | Laplacian | Matern, rows: Any, seed: int) -> float:
+    resolved: Any = replace(kernel, gamma="median").resolved(facts_of(rows, seed=seed))
+    return float(resolved.gamma)

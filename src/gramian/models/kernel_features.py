@@ -9,9 +9,8 @@ from gramian.features.mapped_rows import MappedRows
 from gramian.features.polynomial import LARGEST_PHI, MonomialMap, Monomials, n_monomials
 from gramian.kernels.inner_product import Linear, Polynomial
 from gramian.kernels.kernel import Kernel
-from gramian.models.decomposition import completed_components
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
-from gramian.models.kernel_solving import Solved, Wish
+from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.sources.rows import Block, RowSource
 
@@ -83,21 +82,9 @@ def solve_features(source: RowSource, phi: FeatureMap | None, wish: Wish, *, bud
         certificate=pca.certificate.rescaled(total),
         total=pca.total_variance * total,
         centering=_centering(pca, rows, weights, centered=wish.center),
-        rank=pca.rank,
+        rank=min(pca.rank, rank_of(values, rounding=0.0)),
         features=FeatureExpansion(phi, _host(pca.mean), _padded(_host(pca.components).T, wish.k)),
     )
-
-
-def missing_trace(source: RowSource, phi: FeatureMap) -> float:
-    """Return  sum w (k(x, x) - |phi(x)|^2): what a projection of the features leaves of the trace of K. One pass."""
-
-    def fold(state: float | None, block: Block) -> float:
-        features = to_host(phi.map_block(block.rows)).astype(FLOAT64)
-        left = phi.kernel.diagonal(block.rows) - np.einsum("ij,ij->i", features, features)
-        weights = np.ones(len(left)) if block.weights is None else to_host(block.weights)
-        return (state or 0.0) + float(weights @ left)
-
-    return max(float(source.reduce(fold, lambda left, right: left + right)), 0.0)
 
 
 def _has_real_features(kernel: Polynomial) -> bool:
@@ -112,7 +99,7 @@ def _vectors(pca: PCAModel, rows: RowSource, weights: HostArray | None, wish: Wi
     u = scores[:, : pca.rank] / s[: pca.rank]
     if weights is not None:
         u *= np.sqrt(weights)[:, None]
-    return to_host(completed_components(u, rank=pca.rank, k=wish.k, seed=wish.seed))
+    return completed_vectors(u, wish.k, seed=wish.seed)
 
 
 def _centering(pca: PCAModel, rows: RowSource, weights: HostArray | None, *, centered: bool) -> KernelCentering:

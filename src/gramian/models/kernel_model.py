@@ -42,6 +42,10 @@ class KernelPCAOptions:
         "uniform", "kmeans" or "pivoted".
     features : FeatureRecipe, FeatureMap or None
         An approximate model in the space of this map instead.
+    drop_zeros : bool
+        Whether components whose eigenvalue is zero are left out, though they were asked for.
+    strict : bool
+        Whether a kernel matrix that is given is refused for any negative eigenvalue, not only for one that is kept.
     progress : callable or None
         Called with a sentence before each stage and after each product.
     """
@@ -56,6 +60,8 @@ class KernelPCAOptions:
     landmarks: int | None = None
     landmark_choice: str = "uniform"
     features: FeatureRecipe | FeatureMap | None = None
+    drop_zeros: bool = False
+    strict: bool = True
     progress: Callable[[str], None] | None = None
 
 

@@ -10,13 +10,14 @@ from gramian.arrays.precision import FLOAT64
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.features.feature_map import FeatureMap
 from gramian.features.kernel_error import measure_kernel_error
-from gramian.features.nystrom import Landmarks
+from gramian.features.nystrom import LandmarkMap, Landmarks
 from gramian.features.resolving import Resolved, resolve_kernel
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.precomputed import Precomputed
 from gramian.models.kernel_checks import check_on_sample
-from gramian.models.kernel_features import missing_trace, own_features, own_map, solve_features
+from gramian.models.kernel_features import own_features, own_map, solve_features
 from gramian.models.kernel_how_many import Kept, kept, more, requested
+from gramian.models.kernel_landmarks import solve_landmarks
 from gramian.models.kernel_model import KernelPCAModel, KernelPCAOptions, alphas_of
 from gramian.models.kernel_precomputed import solve_precomputed
 from gramian.models.kernel_projection import Expansion, KernelCentering, MatrixExpansion, RowExpansion
@@ -123,21 +124,32 @@ def _fit_matrix(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
 def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
     """Fit PCA to features near the kernel's, and measure how near."""
     phi = _map_of(source, options)
-    facts = first_facts(source, options, phi.kernel)
     D = phi.n_features
-    facts = replace(facts, k=min(facts.wanted, D), features=D, way="features")
-    way = "landmarks" if options.landmarks is not None else "map"
+    facts = first_facts(source, options, phi.kernel)
+    facts = replace(facts, k=_within(requested(options.n_components, source.n_rows), D), features=D, way="features")
+    way = "landmarks" if isinstance(phi, LandmarkMap) else "map"
     plan = replace(plan_kernel_pca(facts), way=way, reason=f"because {D:,} features near the kernel's were asked for")
     _say(options, f"solving: {plan}")
     wish = _wish(options, facts)
-    solved = solve_features(source, phi, wish, budget=options.memory_budget)
-    if phi.bounds_trace:
-        solved = replace(solved, total=solved.total + missing_trace(source, phi))
+    if isinstance(phi, LandmarkMap):
+        solved = solve_landmarks(source, phi, wish)
+    else:
+        solved = solve_features(source, phi, wish, budget=options.memory_budget)
     chosen = kept(solved, options.n_components, facts.wanted)
     model = _assembled(source, Resolved(phi.kernel, None), solved, plan=plan, options=options, chosen=chosen)
     _say(options, "measuring the error of the approximation")
     error = measure_kernel_error(phi, source, seed=options.seed)
     return replace(model, approximate=not phi.is_exact, error=error)
+
+
+def _within(k: int | None, features: int) -> int:
+    if k is None or k <= features:
+        return features if k is None else k
+    message = (
+        f"n_components={k} is more than the {features:,} features of the approximation. Pass at most {features}, or "
+        "more landmarks or features."
+    )
+    raise ParameterError(message)
 
 
 def _map_of(source: RowSource, options: KernelPCAOptions) -> FeatureMap:
@@ -162,11 +174,12 @@ def _assembled(
     chosen: Kept,
 ) -> KernelPCAModel:
     """Put a fitted model together: signs, ranks, shares, and the way rows are projected."""
-    k = chosen.k or 0
-    values, vectors = np.maximum(solved.values[:k], 0.0), solved.vectors[:, :k]
-    signs = to_host(signs_of(vectors)) if k else np.zeros(0)
-    vectors, rank = vectors * signs, min(solved.rank, k)
+    k = min(chosen.k or 0, solved.rank) if options.drop_zeros else chosen.k or 0
+    rank = min(solved.rank, k)
+    values = np.where(np.arange(k) < rank, np.maximum(solved.values[:k], 0.0), 0.0)
     weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
+    signs = _signs(solved.vectors[:, :k], weights)
+    vectors = solved.vectors[:, :k] * signs
     expand = partial(_expansion, source, resolved, solved.centering, centered=options.center)
     return KernelPCAModel(
         eigenvalues=values,
@@ -185,9 +198,18 @@ def _assembled(
         options=options,
         expansion=expand(alphas_of(values, vectors, weights, rank))
         if solved.features is None
-        else solved.features.turned(signs),
+        else solved.features.turned(np.where(np.arange(k) < rank, signs, 0.0)),
         verdict=chosen.reason,
     )
+
+
+def _signs(vectors: HostArray, weights: HostArray | None) -> HostArray:
+    """Return signs that make the largest entry of each u positive; of a row of weight w as of w equal rows."""
+    if vectors.shape[1] == 0:
+        return np.zeros(0)
+    if weights is not None:
+        vectors = vectors / np.sqrt(np.where(weights > 0, weights, 1.0))[:, None]
+    return to_host(signs_of(vectors))
 
 
 def _expansion(
@@ -200,7 +222,7 @@ def _expansion(
 
 
 def _wish(options: KernelPCAOptions, facts: KernelFacts) -> Wish:
-    return Wish(facts.wanted, facts.tol, options.seed, options.center, partial(_say, options))
+    return Wish(facts.wanted, facts.tol, options.seed, options.center, partial(_say, options), options.strict)
 
 
 def _say(options: KernelPCAOptions, sentence: str) -> None:

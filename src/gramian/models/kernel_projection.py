@@ -5,17 +5,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError
 from gramian.features.feature_map import FeatureMap
+from gramian.features.nystrom import LandmarkMap
 from gramian.kernels.kernel import Prepared
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.sources.rows import RowSource, ranges
 
 NEW_ROWS, FITTED_ROWS = 512, 2048
 """New rows, and rows of the fit, whose kernel values are held at a time: 8 MB a worker."""
+
+PIECE_NUMBERS = 1 << 20
+"""Features, or kernel values with landmarks, that are held at a time: 8 MB a worker."""
 
 READY_BYTES = 1 << 28
 """Prepared rows of the fit up to this size are kept between calls."""
@@ -101,6 +106,7 @@ class RowExpansion(Expansion):
         return np.concatenate([scores for scores, _ in parts]), np.concatenate([errors for _, errors in parts])
 
     def _piece(self, rows: Any, joined: HostArray) -> tuple[HostArray, HostArray]:
+        rows = _of_kind(rows, sparse=self.source.is_sparse)
         left = self.placed.prepare(rows, dtype=FLOAT64)
         sums = np.zeros((rows.shape[0], joined.shape[1]))
         for i in range(self.source.n_blocks):
@@ -131,6 +137,8 @@ class RowExpansion(Expansion):
 class FeatureExpansion(Expansion):
     """Components in an explicit feature space:  y = (phi(x) - mean) V.
 
+    Cost: that of phi and 2 m D k operations for m rows; landmarks are joined to V, so that no feature is made.
+
     Attributes
     ----------
     phi : FeatureMap or None
@@ -155,31 +163,36 @@ class FeatureExpansion(Expansion):
         d = len(self.mean) if self.phi is None else self.phi.n_columns
         if rows.shape[1] != d:
             raise InputError(_columns_sentence(rows.shape[1], d))
-        step = max(16, FITTED_ROWS * NEW_ROWS // max(len(self.mean), 1))
-        parts = [self._piece(rows[part]) for part in ranges(rows.shape[0], step)]
+        width = self.phi.landmarks.shape[0] if isinstance(self.phi, LandmarkMap) else len(self.mean)
+        parts = [self._piece(rows[part]) for part in ranges(rows.shape[0], max(16, PIECE_NUMBERS // max(width, 1)))]
         if not parts:
             return np.zeros((0, self.components.shape[1])), np.zeros(0)
         return np.concatenate([scores for scores, _ in parts]), np.concatenate([errors for _, errors in parts])
 
     def _piece(self, rows: Any) -> tuple[HostArray, HostArray]:
-        if self.phi is None and hasattr(rows, "indptr"):
-            return self._sparse_piece(rows)
+        if isinstance(self.phi, LandmarkMap):
+            rows = _of_kind(rows, sparse=hasattr(self.phi.landmarks, "indptr"))
         wide = rows if hasattr(rows, "indptr") else to_host(rows).astype(FLOAT64)
-        features = wide if self.phi is None else to_host(self.phi.map_block(wide)).astype(FLOAT64)
-        missing = 0.0
-        if self.phi is not None and self.phi.bounds_trace:
-            missing = self.phi.kernel.diagonal(wide) - np.einsum("ij,ij->i", features, features)
-        centered = features - self.mean
-        scores = centered @ self.components
-        lengths = np.einsum("ij,ij->i", centered, centered) + missing
+        if isinstance(self.phi, LandmarkMap) or (self.phi is None and hasattr(rows, "indptr")):
+            scores, lengths = self._without_features(wide)
+        else:
+            # The mean first: rows far from the origin keep their digits.
+            features = wide if self.phi is None else to_host(self.phi.map_block(wide)).astype(FLOAT64)
+            centered = features - self.mean
+            scores, lengths = centered @ self.components, np.einsum("ij,ij->i", centered, centered)
         return scores, np.maximum(lengths - np.einsum("ij,ij->i", scores, scores), 0.0)
 
-    def _sparse_piece(self, rows: Any) -> tuple[HostArray, HostArray]:
-        """Project sparse rows on linear components without making them dense."""
-        scores = np.asarray(rows @ self.components) - self.mean @ self.components
-        squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-        lengths = squares - 2 * np.asarray(rows @ self.mean) + self.mean @ self.mean
-        return scores, np.maximum(lengths - np.einsum("ij,ij->i", scores, scores), 0.0)
+    def _without_features(self, rows: Any) -> tuple[HostArray, HostArray]:
+        """Return  phi(x) V - mean V  and  k(x, x) - 2 phi(x) mean + |mean|^2  by products with joined columns."""
+        joined = np.column_stack([self.components, self.mean])
+        if isinstance(self.phi, LandmarkMap):
+            along = to_host(self.phi.columns(rows)).astype(FLOAT64, copy=False) @ (self.phi.root @ joined)
+            squares = self.phi.kernel.diagonal(rows)
+        else:
+            along = np.asarray(rows @ joined)
+            squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=FLOAT64).ravel()
+        lengths = squares - 2 * along[:, -1] + float(self.mean @ self.mean)
+        return along[:, :-1] - self.mean @ self.components, lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +222,13 @@ def require_errors(expansion: Expansion) -> None:
             "hold. Fit with a kernel function instead."
         )
         raise NotSupportedError(message)
+
+
+def _of_kind(rows: Any, *, sparse: bool) -> Any:
+    """Return a piece of new rows sparse or dense, as those are that they are compared with."""
+    if hasattr(rows, "indptr") == sparse:
+        return rows
+    return sp.csr_array(to_host(rows)) if sparse else rows.toarray()
 
 
 def _columns_sentence(given: int, fitted: int) -> str:

@@ -12,11 +12,12 @@ from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.davidson import Davidson
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
+from gramian.eigen.orthonormal import orthonormalized
 from gramian.eigen.pairs import EigenPairs
 from gramian.errors import ConvergenceWarning
 from gramian.features.resolving import Resolved
 from gramian.kernels.kernel import Kernel
-from gramian.models.kernel_checks import lowest_value, require_positive
+from gramian.models.kernel_checks import lowest_value, require_positive, warn_of_negative
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_start import nystroem_start
 from gramian.operators.held import HeldMatrix
@@ -29,6 +30,9 @@ Say = Callable[[str], None]
 
 VALUE_ACCURACY = 1e-6
 """Relative accuracy of an eigenvalue that float32 tiles must not spoil."""
+
+ZERO_SHARE = 1e-12
+"""Eigenvalues under this share of the largest count as zero: scikit-learn's limit for spectra in float64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,8 @@ class Wish:
     center : bool
     say : callable
         Called with a sentence.
+    strict : bool
+        Whether a matrix that was given is refused for negative eigenvalues that are not among those wanted.
     """
 
     k: int
@@ -79,6 +85,7 @@ class Wish:
     seed: int
     center: bool
     say: Say
+    strict: bool = True
 
 
 def solve_rows(source: RowSource, resolved: Resolved, plan: KernelPlan, wish: Wish) -> Solved:
@@ -106,7 +113,8 @@ def solve_matrix(matrix: HostArray, centering: KernelCentering, kernel: Kernel, 
     pairs = solver.solve(held, wish.k, seed=wish.seed)
     known = pairs.values if pairs.spectrum is None else pairs.spectrum
     lowest = lowest_value(held, seed=wish.seed) if pairs.spectrum is None else float(known[-1])
-    require_positive(np.append(known, lowest), kernel)
+    require_positive(np.append(known, lowest) if wish.strict else pairs.values, kernel)
+    warn_of_negative(np.append(known, lowest))
     certificate = certify(held, pairs, tol=wish.tol)
     return _solved(pairs, certificate, held.trace(), centering, rounding=len(matrix) * eps_of(FLOAT64))
 
@@ -207,9 +215,23 @@ def _from_gram(gram: KernelGram, pairs: EigenPairs, certificate: Certificate) ->
 def _solved(
     pairs: EigenPairs, certificate: Certificate, total: float, centering: KernelCentering, *, rounding: float
 ) -> Solved:
-    top = float(np.max(pairs.values, initial=0.0))
-    rank = int(np.count_nonzero(pairs.values > max(rounding * top, np.finfo(float).tiny)))
+    rank = rank_of(pairs.values, rounding=rounding)
     return Solved(pairs.values, to_host(pairs.vectors), certificate, max(total, 0.0), centering, rank)
+
+
+def rank_of(values: HostArray, *, rounding: float) -> int:
+    """Return how many eigenvalues are not zero: more than rounding, and more than 1e-12 of the largest."""
+    top = float(np.max(values, initial=0.0))
+    return int(np.count_nonzero(values > max(max(rounding, ZERO_SHARE) * top, np.finfo(float).tiny)))
+
+
+def completed_vectors(vectors: HostArray, k: int, *, seed: int) -> HostArray:
+    """Return (n, k) orthonormal columns: those given, and seeded directions orthogonal to them."""
+    missing = k - vectors.shape[1]
+    if missing <= 0:
+        return vectors[:, :k]
+    draw = np.random.default_rng(seed).standard_normal((len(vectors), missing))
+    return np.hstack([vectors, to_host(orthonormalized(draw, vectors))])
 
 
 def _warn(pairs: EigenPairs, wish: Wish) -> None:

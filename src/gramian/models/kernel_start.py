@@ -1,22 +1,17 @@
 """Where an exact kernel PCA starts: the eigenpairs of the Nystroem approximation of K on a few landmarks."""
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.eigen.davidson import Approximation
 from gramian.features.sampling import draw_positions, take_rows
-from gramian.kernels.kernel import Prepared
+from gramian.models.kernel_strips import ExtendStrips, SquareStrips, Strips, merge_sums, nothing
 from gramian.operators.kernel_gram import KernelGram
-from gramian.operators.kernel_tiles import PlacedKernel
-from gramian.sources.rows import Block, ranges
-
-STRIP_BYTES = 8 << 20
-"""Bytes of the strip of K between some rows and all landmarks that a worker makes at a time."""
+from gramian.sources.rows import ranges
 
 RIDGE = 1e-5
 """What is added to the landmarks' matrix, as a share of its largest centered eigenvalue. Less lets the rounding of
@@ -65,29 +60,28 @@ def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int) -
     factor = _factor(M + gram.shift, RIDGE * _largest(own, seed))
     if factor is None:
         return Start(None, values)
-    strips = _Strips(gram.placed, gram.placed.prepare(points, dtype=FLOAT32), len(M), gram.shift)
+    strips = Strips.between(gram.placed, points, shift=gram.shift, dtype=FLOAT32)
     mu, S = _small_pairs(gram, strips, factor, pairs)
     if len(mu) == 0:
         return Start(None, values)
     weights = scipy.linalg.solve_triangular(factor, S, lower=True, trans="T", check_finite=False) / np.sqrt(mu)
     vectors = np.empty((gram.size, len(mu)), FLOAT32)
-    gram.source.reduce(_Extend(strips, weights.astype(FLOAT32), vectors), _first)
+    gram.source.reduce(ExtendStrips(strips, weights.astype(FLOAT32), vectors), nothing)
     return Start(Approximation(mu, _projected(gram, vectors)), values)
 
 
-def _small_pairs(gram: KernelGram, strips: "_Strips", factor: HostArray, pairs: int) -> tuple[HostArray, HostArray]:
+def _small_pairs(gram: KernelGram, strips: Strips, factor: HostArray, pairs: int) -> tuple[HostArray, HostArray]:
     """Return the leading eigenpairs of  L^-1 C'P C L^-T."""
-    sums = gram.source.reduce(_Square(strips), _merge)
+    sums = gram.source.reduce(SquareStrips(strips), merge_sums)
     G = sums.squares
     if gram.centered:
         G -= np.outer(sums.columns, sums.columns / gram.total_weight)
     solve = scipy.linalg.solve_triangular
     B = solve(factor, solve(factor, G, lower=True, check_finite=False).T, lower=True, check_finite=False)
-    m = len(B)
     # float32 is enough for a start, and twice as fast.
     B = ((B + B.T) / 2).astype(FLOAT32)
-    mu, S = scipy.linalg.eigh(B, subset_by_index=[max(m - pairs, 0), m - 1], driver="evr", check_finite=False)
-    mu, S = mu[::-1].astype(FLOAT64), S[:, ::-1].astype(FLOAT64)
+    mu, S = scipy.linalg.eigh(B, driver="evd", check_finite=False)
+    mu, S = mu[::-1][:pairs].astype(FLOAT64), S[:, ::-1][:, :pairs].astype(FLOAT64)
     kept = mu > 1e-6 * max(float(mu[0]), 0.0)
     return mu[kept], S[:, kept]
 
@@ -127,76 +121,3 @@ def _factor(M: HostArray, ridge: float) -> HostArray | None:
         except np.linalg.LinAlgError:
             continue
     return None
-
-
-@dataclass(frozen=True, eq=False)
-class _Strips:
-    """K - c between rows and the landmarks, a strip at a time, in float32."""
-
-    placed: PlacedKernel
-    ready: Prepared
-    count: int
-    shift: float
-
-    def of(self, block: Block) -> Any:
-        """Give the strips of a block and the places of their rows in it."""
-        for part in ranges(block.rows.shape[0], max(16, STRIP_BYTES // (4 * self.count))):
-            left = self.placed.prepare(block.rows[part], dtype=FLOAT32)
-            strip = to_host(self.placed.kernel.evaluate(left, self.ready))
-            strip -= np.float32(self.shift)
-            yield part, strip
-
-
-class _Sums(NamedTuple):
-    squares: HostArray
-    columns: HostArray
-
-
-@dataclass(frozen=True, eq=False)
-class _Square:
-    """Fold: C'C and the column sums of C, rows counted by their weights."""
-
-    strips: _Strips
-
-    def __call__(self, state: _Sums | None, block: Block) -> _Sums:
-        m = self.strips.count
-        state = _Sums(np.zeros((m, m)), np.zeros(m)) if state is None else state
-        for part, strip in self.strips.of(block):
-            roots = _roots(block, part)
-            C = strip if block.weights is None else strip * roots[:, None]
-            np.add(state.squares, C.T @ C, out=state.squares)
-            np.add(state.columns, roots @ C, out=state.columns)
-        return state
-
-
-@dataclass(frozen=True, eq=False)
-class _Extend:
-    """Fold: fill the rows of ``vectors`` with combinations of the landmarks' columns."""
-
-    strips: _Strips
-    combination: HostArray
-    vectors: HostArray
-
-    def __call__(self, _state: None, block: Block) -> None:
-        for part, strip in self.strips.of(block):
-            out = self.vectors[block.start + part.start : block.start + part.stop]
-            np.matmul(strip, self.combination, out=out)
-            if block.weights is not None:
-                out *= _roots(block, part)[:, None]
-
-
-def _roots(block: Block, part: slice) -> HostArray:
-    """Return the square roots of the weights of some rows of a block."""
-    if block.weights is None:
-        return np.ones(part.stop - part.start, FLOAT32)
-    return np.sqrt(to_host(block.weights)[part]).astype(FLOAT32)
-
-
-def _first(left: None, _right: None) -> None:
-    return left
-
-
-def _merge(left: _Sums, right: _Sums) -> _Sums:
-    np.add(left.squares, right.squares, out=left.squares)
-    np.add(left.columns, right.columns, out=left.columns)
-    return left

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gramian.eigen.davidson import PROBES, ROOM, WIDEST, Davidson
+from gramian.eigen.davidson import PROBES, ROOM, WIDEST, Davidson, step_width
 from gramian.eigen.direct import Direct
 from gramian.eigen.pairs import EigenSolver
 from gramian.errors import MemoryBudgetError
@@ -227,11 +227,11 @@ def _iteration_bytes(facts: KernelFacts, k: int, pairs: int, landmarks: int, *, 
     """
     n, item = facts.n, 8 if double else 4
     first = WIDTH * (-(-(k + 3 + PROBES) // WIDTH) + WIDEST - 1)
-    start = 8 * landmarks**2 * (cores() + 5) + 4 * 8 * MEGABYTE * cores()
-    basis = 16 * n * (first + ROOM * WIDTH)
+    start = 8 * landmarks**2 * (cores() + 5) + 12 * MEGABYTE * cores()
+    basis = 16 * n * (first + ROOM * step_width(k, WIDTH))
     vectors = n * first * (8 * (cores() + 2) + item)
     ready = min(2 * item * n * (facts.d + 2), 1 << 28)
-    products = basis + vectors + ready + 4 * item * TILE_ROWS**2 * cores()
+    products = basis + vectors + ready + 2 * item * TILE_ROWS**2 * cores()
     return 4 * n * pairs + max(start, products) + 16 * MEGABYTE
 
 

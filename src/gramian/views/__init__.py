@@ -4,6 +4,7 @@ A view knows nothing of colors, axes or pages, so the same numbers serve a plot,
 """
 
 from gramian.views.certificates import CertificateTable, certificate_table
+from gramian.views.gamma import GammaCurve, gamma_curve
 from gramian.views.labels import component_label, component_name
 from gramian.views.loadings import ColumnWeight, leading_columns
 from gramian.views.scores import ScoreGroup, ScoresMap, scores_map
@@ -13,6 +14,7 @@ from gramian.views.separation import between_share
 __all__ = [
     "CertificateTable",
     "ColumnWeight",
+    "GammaCurve",
     "ScoreGroup",
     "ScoresMap",
     "Scree",
@@ -20,6 +22,7 @@ __all__ = [
     "certificate_table",
     "component_label",
     "component_name",
+    "gamma_curve",
     "leading_columns",
     "scores_map",
     "scree_of",

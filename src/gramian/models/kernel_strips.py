@@ -1,0 +1,114 @@
+"""Strips of kernel values between rows and landmarks, which a Nystroem approximation is summed from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT64
+from gramian.kernels.kernel import Prepared
+from gramian.operators.kernel_tiles import PlacedKernel
+from gramian.sources.rows import Block, ranges
+
+STRIP_BYTES = 4 << 20
+"""Bytes of a strip that a worker makes at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Strips:
+    """C - shift, C being K between rows and m landmarks, in one precision.
+
+    Attributes
+    ----------
+    placed : PlacedKernel
+    ready : Prepared
+        The landmarks.
+    count : int
+        m.
+    shift : float
+    dtype : numpy.dtype
+    """
+
+    placed: PlacedKernel
+    ready: Prepared
+    count: int
+    shift: float
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def between(cls, placed: PlacedKernel, landmarks: Any, *, shift: float, dtype: np.dtype[Any]) -> "Strips":
+        """Return the strips of these landmarks."""
+        return cls(placed, placed.prepare(landmarks, dtype=dtype), landmarks.shape[0], shift, dtype)
+
+    def of(self, block: Block) -> Iterator[tuple[slice, HostArray]]:
+        """Give the strips of a block of rows, and the places of their rows in it."""
+        step = max(16, STRIP_BYTES // (self.dtype.itemsize * self.count))
+        for part in ranges(block.rows.shape[0], step):
+            left = self.placed.prepare(block.rows[part], dtype=self.dtype)
+            strip = to_host(self.placed.kernel.evaluate(left, self.ready))
+            yield part, np.subtract(strip, self.dtype.type(self.shift), out=strip)
+
+
+class StripSums(NamedTuple):
+    """C'C (m, m) and C'w (m,), rows counted by their weights w, in float64."""
+
+    squares: HostArray
+    columns: HostArray
+
+
+@dataclass(frozen=True, eq=False)
+class SquareStrips:
+    """Fold: the sums of the strips. Cost: n m^2 operations, in the strips' precision a strip at a time."""
+
+    strips: Strips
+
+    def __call__(self, state: StripSums | None, block: Block) -> StripSums:
+        """Take in one block of rows."""
+        m = self.strips.count
+        state = StripSums(np.zeros((m, m)), np.zeros(m)) if state is None else state
+        for part, strip in self.strips.of(block):
+            roots = _roots(block, part, self.strips.dtype)
+            C = strip if block.weights is None else strip * roots[:, None]
+            np.add(state.squares, C.T @ C, out=state.squares)
+            np.add(state.columns, roots @ C, out=state.columns)
+        return state
+
+
+def merge_sums(left: StripSums, right: StripSums) -> StripSums:
+    """Add the sums of two workers, reusing the left ones."""
+    np.add(left.squares, right.squares, out=left.squares)
+    np.add(left.columns, right.columns, out=left.columns)
+    return left
+
+
+@dataclass(frozen=True, eq=False)
+class ExtendStrips:
+    """Fold: fill the rows of ``out`` with strips times a combination (m, p), and with roots of the weights."""
+
+    strips: Strips
+    combination: HostArray
+    out: HostArray
+
+    def __call__(self, _state: None, block: Block) -> None:
+        """Take in one block of rows."""
+        for part, strip in self.strips.of(block):
+            rows = self.out[block.start + part.start : block.start + part.stop]
+            if rows.dtype == strip.dtype:
+                np.matmul(strip, self.combination, out=rows)
+            else:
+                rows[...] = strip @ self.combination
+            if block.weights is not None:
+                rows *= _roots(block, part, FLOAT64)[:, None].astype(rows.dtype)
+
+
+def nothing(_left: None, _right: None) -> None:
+    """Merge of folds that write where they are told to."""
+
+
+def _roots(block: Block, part: slice, dtype: np.dtype[Any]) -> HostArray:
+    """Return the square roots of the weights of some rows of a block."""
+    if block.weights is None:
+        return np.ones(part.stop - part.start, dtype)
+    return np.sqrt(to_host(block.weights)[part]).astype(dtype)
