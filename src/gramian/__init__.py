@@ -9,17 +9,32 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
-    from gramian.estimators import PCA, IncrementalPCA, TruncatedSVD
+    from gramian.estimators import ICA, PCA, FastICA, IncrementalPCA, TruncatedSVD, fastica
     from gramian.models.planned import plan
+    from gramian.unmixing.contrast import check_contrast
 
 _HOMES = {
+    "ICA": "gramian.estimators",
     "PCA": "gramian.estimators",
+    "FastICA": "gramian.estimators",
     "IncrementalPCA": "gramian.estimators",
     "TruncatedSVD": "gramian.estimators",
+    "check_contrast": "gramian.unmixing.contrast",
+    "fastica": "gramian.estimators",
     "plan": "gramian.models.planned",
 }
 
-__all__ = ["PCA", "IncrementalPCA", "TruncatedSVD", "__version__", "plan"]
+__all__ = [
+    "ICA",
+    "PCA",
+    "FastICA",
+    "IncrementalPCA",
+    "TruncatedSVD",
+    "__version__",
+    "check_contrast",
+    "fastica",
+    "plan",
+]
 
 
 def __getattr__(name: str) -> Any:

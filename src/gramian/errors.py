@@ -7,6 +7,7 @@ be catching (``ValueError``, ``TypeError``, ``MemoryError``), so switching to Gr
 __all__ = [
     "ConvergenceWarning",
     "GramianError",
+    "IdentifiabilityWarning",
     "InputError",
     "MemoryBudgetError",
     "NotSupportedError",
@@ -70,3 +71,7 @@ class PrecisionWarning(UserWarning):
 
 class RankWarning(UserWarning):
     """More components were asked for than the data have directions."""
+
+
+class IdentifiabilityWarning(UserWarning):
+    """Some sources cannot be told apart by any method: they are too Gaussian."""

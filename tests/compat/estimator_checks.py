@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramian import PCA, IncrementalPCA, TruncatedSVD
+from gramian import ICA, PCA, FastICA, IncrementalPCA, TruncatedSVD
 
 ESTIMATORS = [
     PCA(),
@@ -15,6 +15,11 @@ ESTIMATORS = [
     IncrementalPCA(n_components=1, batch_size=10),
     TruncatedSVD(n_components=1),
     TruncatedSVD(n_components=1, algorithm="arpack"),
+    *(ICA(algorithm=name, max_iter=50) for name in ("picard", "parallel", "deflation", "infomax")),
+    ICA(n_components=1, runs=2),
+    ICA(n_components=1, whiten="arbitrary-variance", report=False),
+    FastICA(),
+    FastICA(n_components=1, algorithm="deflation"),
 ]
 
 
