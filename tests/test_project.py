@@ -32,6 +32,7 @@ ALLOWED_FROM_SCIKIT_LEARN = {
     "sklearn.base.BaseEstimator",
     "sklearn.base.ClassNamePrefixFeaturesOutMixin",
     "sklearn.base.TransformerMixin",
+    "sklearn.exceptions.ConvergenceWarning",
     "sklearn.utils.Tags",
     "sklearn.utils.validation.check_is_fitted",
     "sklearn.utils.validation.validate_data",

@@ -10,16 +10,19 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from gramian import kernels
-    from gramian.estimators import PCA, IncrementalPCA, TruncatedSVD
+    from gramian.estimators import ICA, PCA, FastICA, IncrementalPCA, TruncatedSVD, fastica
     from gramian.estimators.kernel_pca import KernelPCA
     from gramian.estimators.maps import FourierFeatures, Nystroem, PolynomialMap
     from gramian.kernels.checking import check_kernel
     from gramian.models.every_rule import how_many
     from gramian.models.kernel_choice import choose_gamma, kernel_score
     from gramian.models.planned import plan
+    from gramian.unmixing.contrast import check_contrast
 
 _HOMES = {
+    "ICA": "gramian.estimators",
     "PCA": "gramian.estimators",
+    "FastICA": "gramian.estimators",
     "IncrementalPCA": "gramian.estimators",
     "KernelPCA": "gramian.estimators.kernel_pca",
     "TruncatedSVD": "gramian.estimators",
@@ -30,12 +33,16 @@ _HOMES = {
     "how_many": "gramian.models.every_rule",
     "choose_gamma": "gramian.models.kernel_choice",
     "kernel_score": "gramian.models.kernel_choice",
+    "check_contrast": "gramian.unmixing.contrast",
+    "fastica": "gramian.estimators",
     "plan": "gramian.models.planned",
 }
 _PACKAGES = {"choosing", "kernels"}
 
 __all__ = [
+    "ICA",
     "PCA",
+    "FastICA",
     "FourierFeatures",
     "IncrementalPCA",
     "KernelPCA",
@@ -43,8 +50,10 @@ __all__ = [
     "PolynomialMap",
     "TruncatedSVD",
     "__version__",
+    "check_contrast",
     "check_kernel",
     "choose_gamma",
+    "fastica",
     "how_many",
     "kernel_score",
     "kernels",

@@ -7,6 +7,7 @@ be catching (``ValueError``, ``TypeError``, ``MemoryError``), so switching to Gr
 __all__ = [
     "ConvergenceWarning",
     "GramianError",
+    "IdentifiabilityWarning",
     "IndefiniteKernelWarning",
     "InputError",
     "KernelWidthWarning",
@@ -101,3 +102,7 @@ class KernelWidthWarning(UserWarning):
     def __init__(self, message: str, *, suggested: float | None = None) -> None:
         super().__init__(message)
         self.suggested = suggested
+
+
+class IdentifiabilityWarning(UserWarning):
+    """Some sources cannot be told apart by any method: they are too Gaussian."""

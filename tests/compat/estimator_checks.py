@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramian import PCA, IncrementalPCA, KernelPCA, TruncatedSVD
+from gramian import ICA, PCA, FastICA, IncrementalPCA, KernelPCA, TruncatedSVD
 
 ESTIMATORS = [
     PCA(),
@@ -21,6 +21,11 @@ ESTIMATORS = [
     KernelPCA(n_components=2, kernel="poly", degree=2, eigen_solver="dense"),
     KernelPCA(n_components=1, kernel="laplacian", gamma="scale"),
     KernelPCA(n_components=1, kernel="rbf", gamma="scale", eigen_solver="tiled"),
+    *(ICA(algorithm=name, max_iter=50) for name in ("picard", "parallel", "deflation", "infomax")),
+    ICA(n_components=1, runs=2),
+    ICA(n_components=1, whiten="arbitrary-variance", report=False),
+    FastICA(),
+    FastICA(n_components=1, algorithm="deflation"),
 ]
 
 

@@ -31,6 +31,7 @@ SUITES = (
     Suite("sklearn.decomposition.tests.test_incremental_pca", ("PCA", "IncrementalPCA")),
     Suite("sklearn.decomposition.tests.test_truncated_svd", ("PCA", "TruncatedSVD")),
     Suite("sklearn.decomposition.tests.test_kernel_pca", ("PCA", "KernelPCA")),
+    Suite("sklearn.decomposition.tests.test_fastica", ("PCA", "FastICA", "fastica")),
 )
 
 # Off by default in scikit-learn: torch tensors in place of arrays, and float32.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.errors import ParameterError
+from gramian.unmixing.contrast import Contrast
 
 
 class Limit(NamedTuple):
@@ -42,6 +43,7 @@ NOTHING = Limit(lambda value: value is None, "None")
 FLAG = Limit(lambda value: isinstance(value, bool | np.bool_), "True or False")
 TEXT = Limit(lambda value: isinstance(value, str), "a name")
 CALL = Limit(callable, "a function")
+CONTRAST = Limit(lambda value: isinstance(value, Contrast), "a Contrast")
 SHARE = Limit(
     lambda value: isinstance(value, float | np.floating) and 0 < value < 1,
     "a share strictly between 0 and 1",
@@ -88,6 +90,35 @@ TRUNCATED_SVD_LIMITS: Limits = {
     "power_iteration_normalizer": (one_of("auto", "QR", "LU", "none"),),
     "random_state": (NOTHING, SEED),
     "tol": (number(0.0),),
+}
+
+ARRAY = Limit(
+    lambda value: hasattr(value, "__array__") or isinstance(value, list | tuple),
+    "an array with a row and a column for each source",
+)
+WORDS = Limit(lambda value: isinstance(value, dict), "a dict")
+NO = Limit(lambda value: value is False or value is np.False_, "False")
+
+FASTICA_LIMITS: Limits = {
+    "n_components": (NOTHING, whole(1)),
+    "algorithm": (one_of("parallel", "deflation"),),
+    "whiten": (one_of("unit-variance", "arbitrary-variance"), NO),
+    "fun": (one_of("logcosh", "exp", "cube"), CALL),
+    "fun_args": (NOTHING, WORDS),
+    "max_iter": (whole(1),),
+    "tol": (number(0.0),),
+    "w_init": (NOTHING, ARRAY),
+    "whiten_solver": (one_of("eigh", "svd"),),
+    "random_state": (NOTHING, SEED),
+}
+
+ICA_LIMITS: Limits = {
+    **FASTICA_LIMITS,
+    "algorithm": (one_of("picard", "parallel", "deflation", "infomax"),),
+    "fun": (one_of("logcosh", "exp", "cube"), CALL, CONTRAST),
+    "runs": (whole(1),),
+    "report": (FLAG,),
+    "memory_budget": (NOTHING, whole(1)),
 }
 
 

@@ -4,6 +4,7 @@ Nothing else in the library imports this package. The suites are plain classes o
 test file, give it a maker, and pytest runs every test of the contract on what it makes.
 """
 
+from gramian.testing.amari import amari_distance, mixed_sources
 from gramian.testing.angles import assert_same_subspace, largest_angle, orthonormality_error
 from gramian.testing.counting import CountingRows
 from gramian.testing.hard_matrices import graded, hilbert, kahan, laeuchli
@@ -26,6 +27,7 @@ __all__ = [
     "Planted",
     "RowSourceSuite",
     "SymmetricOperatorSuite",
+    "amari_distance",
     "assert_same_subspace",
     "centered",
     "exact_rows",
@@ -37,6 +39,7 @@ __all__ = [
     "kahan",
     "laeuchli",
     "largest_angle",
+    "mixed_sources",
     "mpmath_singular_values",
     "orthonormality_error",
     "rows_with_spectrum",

@@ -1,0 +1,257 @@
+"""What the estimators of independent sources share: fitting, sources and back, and taking sources out."""
+
+import warnings
+from abc import abstractmethod
+from dataclasses import replace
+from functools import partial
+from math import isfinite, sqrt
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, namespace_of
+from gramian.errors import ConvergenceWarning, InputError, ParameterError
+from gramian.estimators.features import check_features, feature_names
+from gramian.estimators.parameters import Limits, check_parameters, is_whole, seed_of
+from gramian.models.ica import ICAModel, ICAOptions, fit_ica
+from gramian.sources.opening import as_source, require_finite
+from gramian.sources.rows import Block, RowSource
+from gramian.unmixing.contrast import contrast_of
+
+
+class UnmixingNotConverged(ConvergenceWarning, TheirConvergenceWarning):
+    """Gramian's warning and scikit-learn's in one, so that a filter for either sees it."""
+
+
+class UnmixedSources(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A fitted linear map to independent sources and back, in scikit-learn's manners. Abstract: see ``ICA``."""
+
+    n_components: int | None
+    algorithm: str
+    whiten: str | bool
+    fun: Any
+    fun_args: dict[str, Any] | None
+    max_iter: int
+    tol: float
+    w_init: Any
+    random_state: Any
+    components_: Array
+    mixing_: Array
+    mean_: Array
+    n_features_in_: int
+    n_iter_: int
+    feature_names_in_: HostArray
+    _model: ICAModel
+
+    def fit(self, X: Any, y: Any = None) -> "UnmixedSources":
+        """Learn to unmix from rows.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+            Rows are samples, columns sensors.
+        y : ignored
+
+        Returns
+        -------
+        self : estimator
+            If the fit fails, the former model stays.
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Learn to unmix from rows and return the sources of the same rows.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        y : ignored
+
+        Returns
+        -------
+        S : array (n, k)
+            The same as ``fit(X).transform(X)``.
+        """
+        return self._sources(self._fit(X))
+
+    def transform(self, X: Any, copy: bool = True) -> Array:  # noqa: FBT001 - as scikit-learn's
+        """Return the sources of rows:  S = (X - mean) components'.
+
+        Cost: 2 n d k operations, one pass.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        copy : bool, default=True
+            Accepted as scikit-learn's; rows are never written to.
+
+        Returns
+        -------
+        S : array (n, k)
+        """
+        return self._sources(self._opened(X))
+
+    def inverse_transform(self, X: Any, copy: bool = True) -> Array:  # noqa: FBT001 - as scikit-learn's
+        """Return the rows that sources stand for:  X = S mixing' + mean.
+
+        Parameters
+        ----------
+        X : array (n, k)
+            Sources, as ``transform`` gives them.
+        copy : bool, default=True
+            Accepted as scikit-learn's; sources are never written to.
+
+        Returns
+        -------
+        rows : array (n, d)
+        """
+        model, source = self._fitted_model(), as_source(X)
+        k = self._n_features_out
+        if source.n_columns != k:
+            message = (
+                f"X has {source.n_columns} columns, and this {type(self).__name__} has {k} sources. Pass sources as "
+                "transform gives them, one column each."
+            )
+            raise InputError(message)
+        return self._finite(source.map_rows(partial(_reconstruct, model)), source)
+
+    def remove(self, X: Any, sources: Any) -> Array:
+        """Return rows without some of their sources, for example those that hold eye blinks.
+
+        Computes  X - sum_i s_i mixing_i'  over the sources named; what no source explains stays in the rows. Fit on
+        some rows and remove from all of them.  Cost: one pass, 4 n d operations a source.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        sources : sequence of int
+            Positions of the sources to take out, from 0.
+
+        Returns
+        -------
+        rows : array (n, d)
+        """
+        source = self._opened(X)
+        return self._finite(self._model.remove(source, self._positions(sources)), source)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what this estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns that ``transform`` gives."""
+        return int(self.components_.shape[0])
+
+    @abstractmethod
+    def _limits(self) -> Limits:
+        """Return what each parameter may be."""
+
+    @abstractmethod
+    def _options(self) -> ICAOptions:
+        """Return what the model is asked for."""
+
+    def _fitted_model(self) -> ICAModel:
+        if "_model" not in self.__dict__:
+            check_is_fitted(self)
+        return self._model
+
+    def _shared_options(self) -> ICAOptions:
+        """Return the options that every class of this kind has parameters for."""
+        start = None if self.w_init is None else np.asarray(self.w_init, dtype=np.float64)
+        return ICAOptions(
+            n_components=None if self.n_components is None or self.whiten is False else int(self.n_components),
+            algorithm=self.algorithm,
+            contrast=contrast_of(self.fun, self.fun_args),
+            whiten=self.whiten is not False,
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            start=start,
+            seed=seed_of(self.random_state),
+            name=type(self).__name__,
+            warning=UnmixingNotConverged,
+        )
+
+    def _fit(self, X: Any) -> RowSource:
+        check_parameters(self, self._limits())
+        options = self._options()
+        if self.whiten is False and self.n_components is not None:
+            _warn_of_components()
+        source = as_source(X)
+        model, names = fit_ica(source, options), feature_names(X)
+        self._adopt(_in_their_units(model, self.whiten), names)
+        return source
+
+    def _adopt(self, model: ICAModel, names: HostArray | None) -> None:
+        """Take over a finished model: the last step of a fit, so that a fit that fails leaves the former one."""
+        for name in ("feature_names_in_", "mean_", "whitening_"):
+            self.__dict__.pop(name, None)
+        fields: dict[str, Any] = {
+            "components_": model.components,
+            "mixing_": model.mixing,
+            "_unmixing": model.unmixing,
+            "n_iter_": model.n_iter,
+            "gradient_norm_": model.gradient_norm,
+            "explained_variance_": model.variances,
+        }
+        if model.mean is not None:
+            fields |= {"mean_": model.mean, "whitening_": model.whitening}
+        if names is not None:
+            fields["feature_names_in_"] = names
+        self.__dict__.update(fields, _model=model, n_features_in_=model.n_columns)
+
+    def _opened(self, X: Any) -> RowSource:
+        self._fitted_model()
+        source = as_source(X)
+        check_features(self, X, source.n_columns)
+        return source
+
+    def _sources(self, source: RowSource) -> Array:
+        return self._finite(self._model.project(source), source)
+
+    def _finite(self, results: Array, source: RowSource) -> Array:
+        # One sum over the results stands for a look at all n d values: NaN and infinity survive every product.
+        with np.errstate(invalid="ignore", over="ignore"):
+            total = float(namespace_of(results).sum(results))
+        if not isfinite(total):
+            require_finite(source)
+        return results
+
+    def _positions(self, sources: Any) -> list[int]:
+        k = self._n_features_out
+        named = np.atleast_1d(np.asarray(sources)).tolist() if not isinstance(sources, list) else sources
+        wrong = [i for i in named if not is_whole(i) or not -k <= i < k]
+        if wrong:
+            message = f"sources holds {wrong[0]!r}, and this {type(self).__name__} has the sources 0 to {k - 1}."
+            raise ParameterError(message)
+        return [int(i) % k for i in named]
+
+
+def _warn_of_components() -> None:
+    warnings.warn("Ignoring n_components with whiten=False.", UserWarning, stacklevel=4)
+
+
+def _in_their_units(model: ICAModel, whiten: Any) -> ICAModel:
+    """Return the model with scikit-learn's whitening, K / sqrt(n), and sources of the variance asked for."""
+    if model.whitening is None:
+        return model
+    root = sqrt(model.n_rows)
+    if whiten == "arbitrary-variance":
+        return replace(
+            model, whitening=model.whitening / root, components=model.components / root, mixing=model.mixing * root
+        )
+    return replace(model, whitening=model.whitening / root, unmixing=model.unmixing * root)
+
+
+def _reconstruct(model: ICAModel, block: Block) -> Array:
+    sources = block.rows.toarray() if hasattr(block.rows, "indptr") else block.rows
+    with np.errstate(invalid="ignore", over="ignore"):
+        return model.reconstruct(cast(sources, dtype_of(model.components)))

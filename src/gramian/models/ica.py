@@ -1,0 +1,359 @@
+"""Independent components: the fitted model, and the function that fits it."""
+
+import warnings
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, to_host
+from gramian.arrays.precision import FLOAT64
+from gramian.errors import ConvergenceWarning, IdentifiabilityWarning, InputError, ParameterError, RankWarning
+from gramian.models.pca import PCAModel, PCAOptions, fit_pca
+from gramian.models.scoring import deviations
+from gramian.models.spectrum import signs_of
+from gramian.operators.centering import Standardization
+from gramian.planning.machine import one_blas_thread
+from gramian.sources.moments import measure_moments
+from gramian.sources.rows import Block, RowSource
+from gramian.unmixing.contrast import Contrast, LogCosh
+from gramian.unmixing.fastica import Deflation, SymmetricFastICA
+from gramian.unmixing.independence import Independence, measure_independence
+from gramian.unmixing.infomax import Infomax
+from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation
+from gramian.unmixing.picard import PicardO
+from gramian.unmixing.stability import Stability, measure_stability
+from gramian.unmixing.warm_start import unmix
+from gramian.unmixing.white_rows import WhiteRows
+
+METHODS: dict[str, type[UnmixingMethod]] = {
+    "picard": PicardO,
+    "parallel": SymmetricFastICA,
+    "deflation": Deflation,
+    "infomax": Infomax,
+}
+"""Methods by name; adding one is a line here beside its own file."""
+
+WIDE = 2
+"""Columns, in numbers of sources, beyond which white rows are held: half a copy at most, and cheaper passes."""
+
+REPORT_ROWS = 100_000
+"""Rows, at most, from which independence is measured."""
+
+STABILITY_ROWS = 20_000
+"""Rows, at most, that are resampled for stability."""
+
+
+@dataclass(frozen=True)
+class ICAOptions:
+    """What is asked of an ICA.
+
+    Attributes
+    ----------
+    n_components : int or None
+        ``None`` for as many sources as the rows have directions.
+    algorithm : str
+        "picard", "parallel", "deflation" or "infomax".
+    contrast : Contrast
+    whiten : bool
+        With ``False`` the rows are taken as white and centered already.
+    tol : float
+        Gradient norm at which the algorithm stops.
+    max_iter : int
+    start : numpy array (k, k) or None
+        First unmixing matrix of the white rows; drawn when ``None``.
+    seed : int
+    runs : int
+        Runs by which stability is measured; 1 for none.
+    report : bool
+        Whether independence is measured.
+    memory_budget : int or None
+        Bytes beyond the rows that the whitening may use.
+    name : str
+        What warnings call this fit.
+    warning : type
+        Category of the warning of a fit that has not converged.
+    """
+
+    n_components: int | None = None
+    algorithm: str = "picard"
+    contrast: Contrast = field(default_factory=LogCosh)
+    whiten: bool = True
+    tol: float = 1e-6
+    max_iter: int = 200
+    start: HostArray | None = None
+    seed: int = 0
+    runs: int = 1
+    report: bool = True
+    memory_budget: int | None = None
+    name: str = "ICA"
+    warning: type[Warning] = ConvergenceWarning
+
+
+@dataclass(frozen=True, eq=False)
+class ICAModel:
+    """Independent sources of a table; arrays have the type, library and device of its rows.
+
+    Attributes
+    ----------
+    components : array (k, d)
+        Sources are  (x - mean) components',  of unit variance, those that explain most variance first.
+    mixing : array (d, k)
+        What each source adds to the columns; the largest entry of each column is positive.
+    mean : array (d,) or None
+    whitening : array (k, d) or None
+        K, with  components = unmixing K.
+    unmixing : array (k, k)
+    variances : array (k,)
+        Variance that each source explains, over all columns.
+    n_rows, n_columns : int
+    gradient_norm : float
+        Largest entry of the relative gradient of the algorithm's objective.
+    n_iter : int
+    converged : bool
+    independence : Independence or None
+    stability : numpy array (k,) or None
+        Index of each source over several runs.
+    options : ICAOptions
+    """
+
+    components: Array
+    mixing: Array
+    mean: Array | None
+    whitening: Array | None
+    unmixing: Array
+    variances: Array
+    n_rows: int
+    n_columns: int
+    gradient_norm: float
+    n_iter: int
+    converged: bool
+    independence: Independence | None
+    stability: HostArray | None
+    options: ICAOptions
+
+    def project(self, rows: RowSource | Array) -> Array:
+        """Return the sources  (x - mean) components'  of rows (n, k): one pass, 2 n d k operations."""
+        return _mapped(partial(_project, self), rows)
+
+    def reconstruct(self, sources: Array) -> Array:
+        """Return the rows  s mixing' + mean  that sources stand for (n, d)."""
+        rows = sources @ self.mixing.T
+        if self.mean is not None:
+            rows += self.mean
+        return rows
+
+    def remove(self, rows: RowSource | Array, sources: list[int]) -> Array:
+        """Return rows without some sources,  x - s_i mixing_i'  (n, d): one pass, 2 n d operations a source.
+
+        What lies outside the space of all sources stays as it is.
+        """
+        return _mapped(partial(_remove, self, sources), rows)
+
+
+def _mapped(local: Any, rows: RowSource | Array) -> Array:
+    return rows.map_rows(local) if isinstance(rows, RowSource) else local(Block(rows, 0, None))
+
+
+def _project(model: ICAModel, block: Block) -> Array:
+    d = model.n_columns
+    mean = np.zeros(d) if model.mean is None else to_host(model.mean)
+    standardization = Standardization(mean, None, model.mean is not None)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return standardization.times(block._replace(weights=None), model.components.T)
+
+
+def _remove(model: ICAModel, sources: list[int], block: Block) -> Array:
+    part = replace(model, components=model.components[sources, :])
+    rows = block.rows.toarray() if hasattr(block.rows, "indptr") else block.rows
+    with np.errstate(invalid="ignore", over="ignore"):
+        return cast(rows, dtype_of(model.components)) - _project(part, block) @ model.mixing[:, sources].T
+
+
+def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
+    """Fit independent sources to the rows of a source.
+
+    Computes  s = W K (x - mean),  K the whitening by :func:`~gramian.models.pca.fit_pca` on the directions that the
+    rows have, W by the algorithm asked for; whitening is folded into W, so white rows are stored only where there are
+    more than twice as many columns as sources, or a sample of them.
+
+    Cost: that of the PCA, then one pass an iteration (2 n k (d + k) operations and n k nonlinearities).
+
+    Parameters
+    ----------
+    source : RowSource
+    options : ICAOptions, optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.sources import as_source
+    >>> s = np.random.default_rng(0).uniform(-1.0, 1.0, size=(5000, 2))
+    >>> model = fit_ica(as_source(s @ np.array([[2.0, 1.0], [1.0, 1.0]])))
+    >>> np.abs(model.components @ np.array([[2.0, 1.0], [1.0, 1.0]]).T).round(1).max(axis=1)
+    array([1.7, 1.7])
+    """
+    options = options or ICAOptions()
+    _require_rows(source, options)
+    rows, pca = _white(source, options)
+    method = METHODS[options.algorithm](options.contrast, options.tol, options.max_iter)
+    with one_blas_thread():
+        if source.n_columns > WIDE * rows.size:
+            rows = rows.held()
+        start, stability = _start(rows, method, options)
+        found = unmix(rows, method, start)
+        order, W = _ordered(found.matrix, rows, pca)
+        independence = _independence(rows, W) if options.report else None
+    _warn(found, independence, options)
+    index = None if stability is None else _matched(stability, found.matrix)[order]
+    return _assembled(
+        W,
+        found,
+        second=rows.second,
+        source=source,
+        pca=pca,
+        options=options,
+        independence=independence,
+        stability=index,
+    )
+
+
+def _require_rows(source: RowSource, options: ICAOptions) -> None:
+    if source.n_rows < 2:
+        message = (
+            f"Found array with 1 sample(s) (shape={(source.n_rows, source.n_columns)}) while a minimum of 2 is "
+            f"required by {options.name}: one row has no variation to unmix."
+        )
+        raise InputError(message)
+
+
+def _white(source: RowSource, options: ICAOptions) -> tuple[WhiteRows, PCAModel | None]:
+    """Return the rows seen as white, and the PCA that made them so."""
+    if not options.whiten:
+        moments = measure_moments(source, center=False)
+        second = to_host(moments.scatter) / moments.weight
+        return WhiteRows(source, np.eye(source.n_columns), None, second), None
+    most = min(source.n_rows, source.n_columns)
+    k = most if options.n_components is None else options.n_components
+    if k > most:
+        message = f"n_components is too large: it will be set to {most}, the smaller side of these rows."
+        warnings.warn(message, RankWarning, stacklevel=3)
+        k, options = most, replace(options, n_components=None)
+    pca = fit_pca(source, PCAOptions(n_components=k, ddof=0, seed=options.seed, memory_budget=options.memory_budget))
+    _check_rank(pca, k, options)
+    K = to_host(pca.components).astype(FLOAT64)[: pca.rank] / deviations(pca)[: pca.rank, None]
+    return WhiteRows(source, K, to_host(pca.mean).astype(FLOAT64), np.eye(pca.rank)), pca
+
+
+def _check_rank(pca: PCAModel, k: int, options: ICAOptions) -> None:
+    if pca.rank == 0:
+        message = f"All {pca.n_rows:,} rows are equal, so there is nothing to unmix. Pass rows that vary."
+        raise InputError(message)
+    natural = min(pca.n_rows - 1, pca.n_columns)
+    if pca.rank < (k if options.n_components is not None else min(k, natural)):
+        message = (
+            f"There are some small singular values: the rows have {pca.rank} directions, so {pca.rank} sources are "
+            f"returned and not {k}. Columns may be constant or repeated, or the rows too few; pass "
+            f"n_components={pca.rank} to say that this is meant."
+        )
+        warnings.warn(message, RankWarning, stacklevel=4)
+
+
+def _start(rows: WhiteRows, method: UnmixingMethod, options: ICAOptions) -> tuple[HostArray, Stability | None]:
+    k = rows.size
+    if options.start is not None and options.start.shape != (k, k):
+        message = f"w_init has invalid shape {options.start.shape} -- should be {(k, k)}, one row a source."
+        raise ParameterError(message)
+    stability = None
+    if options.runs > 1:
+        sample = rows.sampled(min(STABILITY_ROWS, rows.n_rows))
+        stability = measure_stability(sample, method, runs=options.runs, seed=options.seed)
+    if options.start is not None:
+        return np.asarray(options.start, dtype=FLOAT64), stability
+    if stability is not None:
+        return stability.matrix, stability
+    return nearest_rotation(np.random.default_rng(options.seed).standard_normal((k, k))), None
+
+
+def _ordered(W: HostArray, rows: WhiteRows, pca: PCAModel | None) -> tuple[HostArray, HostArray]:
+    """Return the order of the sources by explained variance, and W in it with unit variances and the house's signs."""
+    if pca is not None:
+        W = W / np.sqrt(np.einsum("ij,jk,ik->i", W, rows.second, W))[:, None]
+    variance = np.einsum("ij,jk,ik->i", W, rows.second, W)
+    mixing = _mixing(W, pca)
+    order = np.argsort(-(mixing**2).sum(axis=0) * variance, kind="stable")
+    return order, W[order] * signs_of(mixing[:, order])[:, None]
+
+
+def _mixing(W: HostArray, pca: PCAModel | None) -> HostArray:
+    inverse = np.linalg.pinv(W)
+    if pca is None:
+        return inverse
+    V = to_host(pca.components).astype(FLOAT64)[: pca.rank]
+    mixing: HostArray = (V.T * deviations(pca)[: pca.rank]) @ inverse
+    return mixing
+
+
+def _independence(rows: WhiteRows, W: HostArray) -> Independence:
+    sample = rows.sampled(min(REPORT_ROWS, rows.n_rows))
+    return measure_independence(to_host(sample.source.array), W)  # type: ignore[attr-defined]
+
+
+def _matched(stability: Stability, W: HostArray) -> HostArray:
+    """Return the stability of each source of W: that of the source of the central run it is most like."""
+    unit = [M / np.linalg.norm(M, axis=1, keepdims=True) for M in (W, stability.matrix)]
+    matches = linear_sum_assignment(np.abs(unit[0] @ unit[1].T), maximize=True)[1]
+    return stability.index[matches]
+
+
+def _warn(found: Unmixing, independence: Independence | None, options: ICAOptions) -> None:
+    if not found.converged:
+        other = "algorithm='picard'" if options.algorithm != "picard" else "fewer sources (n_components)"
+        message = (
+            f"{options.name} did not converge. Consider increasing tolerance or the maximum number of iterations: "
+            f"after {found.n_iter} iterations the gradient norm is {found.gradient_norm:.1e}, and tol is "
+            f"{options.tol:g}. Otherwise try {other}; sources that are nearly Gaussian converge slowly and mean little."
+        )
+        warnings.warn(message, options.warning, stacklevel=3)
+    if independence is not None and len(independence.gaussian) > 1:
+        message = (
+            f"Sources {', '.join(map(str, independence.gaussian))} are too Gaussian to be told apart: only the space "
+            "that they span is known. Keep fewer sources (n_components), or use them together."
+        )
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=3)
+
+
+def _assembled(
+    W: HostArray,
+    found: Unmixing,
+    *,
+    second: HostArray,
+    source: RowSource,
+    pca: PCAModel | None,
+    options: ICAOptions,
+    independence: Independence | None,
+    stability: HostArray | None,
+) -> ICAModel:
+    """Put a fitted model together in the type, library and device of the rows."""
+    to_rows = partial(from_host, like=source.like(), dtype=source.dtype)
+    mixing = _mixing(W, pca)
+    spread = np.einsum("ij,jk,ik->i", W, second, W)
+    K = None if pca is None else to_host(pca.components).astype(FLOAT64)[: pca.rank] / deviations(pca)[: pca.rank, None]
+    return ICAModel(
+        components=to_rows(W if K is None else W @ K),
+        mixing=to_rows(mixing),
+        mean=None if pca is None else pca.mean,
+        whitening=None if K is None else to_rows(K),
+        unmixing=to_rows(W),
+        variances=to_rows((mixing**2).sum(axis=0) * spread),
+        n_rows=source.n_rows,
+        n_columns=source.n_columns,
+        gradient_norm=found.gradient_norm,
+        n_iter=found.n_iter,
+        converged=found.converged,
+        independence=independence,
+        stability=stability,
+        options=options,
+    )

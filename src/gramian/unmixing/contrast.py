@@ -1,0 +1,198 @@
+"""Contrasts: the nonlinearity psi of a source, and its derivative.
+
+A contrast G measures how far a source is from a Gaussian; an algorithm only ever needs its derivative psi = G' and
+psi'. A new contrast is one small class; :func:`check_contrast` tests it by finite differences.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray, namespace_of
+from gramian.errors import ParameterError
+
+
+class Contrast(ABC):
+    """A nonlinearity psi and its derivative. Small, frozen, and able to be pickled."""
+
+    @abstractmethod
+    def evaluate(self, s: Array) -> tuple[Array, Array]:
+        """Return psi(s) and psi'(s) for sources s (b, k), both (b, k) and new; s is left as it is."""
+
+
+@dataclass(frozen=True)
+class LogCosh(Contrast):
+    """G(s) = log cosh(alpha s) / alpha,  psi = tanh(alpha s),  psi' = alpha (1 - psi^2).
+
+    A good contrast for nearly everything: robust to outliers, and right for super- and sub-Gaussian sources alike when
+    signs are adapted, as every algorithm here does. Cost: one tanh a number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LogCosh().evaluate(np.array([[0.0]]))
+    (array([[0.]]), array([[1.]]))
+    """
+
+    alpha: float = 1.0
+
+    def evaluate(self, s: Array) -> tuple[Array, Array]:
+        """Return tanh(alpha s) and alpha (1 - tanh^2)."""
+        psi = namespace_of(s).tanh(s if self.alpha == 1.0 else self.alpha * s)
+        slope = psi * psi
+        slope *= -self.alpha
+        slope += self.alpha
+        return psi, slope
+
+
+@dataclass(frozen=True)
+class Exp(Contrast):
+    """G(s) = -exp(-s^2 / 2),  psi = s exp(-s^2 / 2),  psi' = (1 - s^2) exp(-s^2 / 2).
+
+    For very peaked sources, and where outliers must not count: beyond three deviations psi is nearly zero.
+    """
+
+    def evaluate(self, s: Array) -> tuple[Array, Array]:
+        """Return s e and (1 - s^2) e with e = exp(-s^2 / 2)."""
+        bell = namespace_of(s).exp(-0.5 * (s * s))
+        psi = s * bell
+        return psi, bell - s * psi
+
+
+@dataclass(frozen=True)
+class Cube(Contrast):
+    """G(s) = s^4 / 4,  psi = s^3,  psi' = 3 s^2: the kurtosis.
+
+    The cheapest, and good for bounded sources. Not for data with outliers: one row can decide a source.
+    """
+
+    def evaluate(self, s: Array) -> tuple[Array, Array]:
+        """Return s^3 and 3 s^2."""
+        square = s * s
+        psi = square * s
+        square *= 3
+        return psi, square
+
+
+@dataclass(frozen=True)
+class Own(Contrast):
+    """A function of one's own, in scikit-learn's manner:  function(x) -> psi(x), mean of psi'(x) along the last axis.
+
+    ``x`` is (k, b), one source a row. Because the function averages by itself, rows with weights are not taken into
+    account in psi'.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> own = Own(lambda x: (x**3, (3 * x**2).mean(axis=-1)))
+    >>> own.evaluate(np.array([[1.0], [2.0]]))[0].ravel()
+    array([1., 8.])
+    """
+
+    function: Callable[..., Any]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def evaluate(self, s: Array) -> tuple[Array, Array]:
+        """Return psi(s), and psi'(s) averaged over the rows, repeated for every row."""
+        xp = namespace_of(s)
+        # A copy, because such functions may work in place.
+        result = self.function(xp.asarray(s.T, copy=True), **self.arguments)
+        k, b = s.shape[1], s.shape[0]
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise ParameterError(_OWN_SENTENCE.format(shape=(k, b), got="something else"))
+        psi, slope = xp.asarray(result[0]), xp.asarray(result[1])
+        if tuple(psi.shape) != (k, b) or tuple(slope.shape) != (k,):
+            got = f"arrays of shapes {tuple(psi.shape)} and {tuple(slope.shape)}"
+            raise ParameterError(_OWN_SENTENCE.format(shape=(k, b), got=got))
+        return psi.T, xp.broadcast_to(slope, (b, k))
+
+
+_OWN_SENTENCE = (
+    "fun must return a tuple of two: psi(x), of the shape of x, and the mean of its derivative along the last axis. "
+    "For x of shape {shape} it returned {got}. Example: lambda x: (x**3, (3 * x**2).mean(axis=-1))."
+)
+
+CONTRASTS: dict[str, type[LogCosh | Exp | Cube]] = {"logcosh": LogCosh, "exp": Exp, "cube": Cube}
+"""Contrasts by the names that scikit-learn gives them."""
+
+
+def contrast_of(fun: str | Callable[..., Any] | Contrast, arguments: Mapping[str, Any] | None = None) -> Contrast:
+    """Return the contrast that a name, a function or a contrast stands for.
+
+    Examples
+    --------
+    >>> contrast_of("logcosh", {"alpha": 1.5})
+    LogCosh(alpha=1.5)
+    """
+    arguments = dict(arguments or {})
+    alpha = float(arguments.get("alpha", 1.0))
+    if not 1 <= alpha <= 2:
+        message = f"alpha must be in [1,2], and it is {alpha:g}. Pass fun_args={{'alpha': 1.0}}, or leave it out."
+        raise ParameterError(message)
+    if isinstance(fun, Contrast):
+        return fun
+    if not isinstance(fun, str):
+        return Own(fun, arguments)
+    if fun not in CONTRASTS:
+        message = f"fun={fun!r} is no contrast. Pass 'logcosh', 'exp', 'cube', a function or a Contrast."
+        raise ParameterError(message)
+    return LogCosh(alpha) if fun == "logcosh" else CONTRASTS[fun]()
+
+
+def check_contrast(fun: str | Callable[..., Any] | Contrast, *, tol: float = 1e-5) -> None:
+    """Test a contrast by finite differences: psi' must be the derivative of psi, both finite and not linear.
+
+    Computes  (psi(x + h) - psi(x - h)) / 2h  at points from -4 to 4, one at a time, and compares with psi'(x).
+
+    Parameters
+    ----------
+    fun : str, callable or Contrast
+        What ``ICA(fun=...)`` takes.
+    tol : float, default=1e-5
+        Largest difference, relative to the largest derivative.
+
+    Raises
+    ------
+    ParameterError
+        With the point where it fails and both numbers.
+
+    Examples
+    --------
+    >>> check_contrast("logcosh")
+    >>> check_contrast(lambda x: (x**3, (2 * x**2).mean(axis=-1)))
+    Traceback (most recent call last):
+    ...
+    gramian.errors.ParameterError: At x = -4 the contrast's derivative is 32, and finite differences give 48. ...
+    """
+    contrast = contrast_of(fun)
+    points, step = np.linspace(-4.0, 4.0, 41), 1e-5
+    psi, slope = _at(contrast, points)
+    _require_finite(points, psi, slope)
+    measured = (_at(contrast, points + step)[0] - _at(contrast, points - step)[0]) / (2 * step)
+    wrong = np.abs(measured - slope) > tol * max(1.0, float(np.abs(measured).max()))
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        message = (
+            f"At x = {points[i]:.4g} the contrast's derivative is {slope[i]:.6g}, and finite differences give "
+            f"{measured[i]:.6g}. Correct the derivative, or psi."
+        )
+        raise ParameterError(message)
+    if np.ptp(slope) <= tol * np.abs(slope).max():
+        message = "The contrast is linear: it sees variances only, and cannot tell sources apart. Bend it."
+        raise ParameterError(message)
+
+
+def _at(contrast: Contrast, points: HostArray) -> tuple[HostArray, HostArray]:
+    """Evaluate at points, one source each, so that a mean over rows is the value itself."""
+    psi, slope = contrast.evaluate(points[None, :].copy())
+    return np.asarray(psi)[0], np.asarray(slope)[0]
+
+
+def _require_finite(points: HostArray, psi: HostArray, slope: HostArray) -> None:
+    bad = ~(np.isfinite(psi) & np.isfinite(slope))
+    if bad.any():
+        message = f"The contrast is not finite at x = {points[int(np.argmax(bad))]:.4g}. Bound it, for example by tanh."
+        raise ParameterError(message)

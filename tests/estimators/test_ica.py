@@ -1,0 +1,215 @@
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import sklearn.decomposition
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
+from sklearn.exceptions import NotFittedError
+
+import gramian
+from gramian import ICA, FastICA, fastica
+from gramian.errors import ConvergenceWarning, IdentifiabilityWarning, InputError, ParameterError, RankWarning
+from gramian.sources.dense import DenseRows
+from gramian.testing import amari_distance, mixed_sources
+
+ALGORITHMS = ["picard", "parallel", "deflation", "infomax"]
+
+
+@pytest.fixture
+def mixed():
+    """Four mixed sources with a mean, and the mixing matrix."""
+    A = np.random.default_rng(5).standard_normal((4, 4))
+    return mixed_sources(4_000, 4, seed=5) @ A.T + 2.0, A
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sources_have_unit_variance_order_and_signs(mixed, algorithm, dtype):
+    """Unit variances, most explained variance first, the largest entry of each mixing column positive."""
+    X = mixed[0].astype(dtype)
+    ica = ICA(algorithm=algorithm, tol=1e-5).fit(X)
+    S = ica.transform(X)
+    assert S.dtype == ica.components_.dtype == ica.mixing_.dtype == dtype
+    np.testing.assert_allclose(S.var(axis=0), 1.0, rtol=1e-4)
+    np.testing.assert_allclose(S.mean(axis=0), 0.0, atol=1e-5)
+    assert (np.diff(ica.explained_variance_) <= 0).all()
+    assert (ica.mixing_[np.abs(ica.mixing_).argmax(axis=0), np.arange(4)] > 0).all()
+    np.testing.assert_allclose(ica.explained_variance_, (ica.mixing_**2).sum(axis=0), rtol=1e-4)
+    np.testing.assert_allclose(ica.inverse_transform(S), X, atol=1e-4)
+
+
+@pytest.mark.parametrize("whiten, variance", [("unit-variance", 1.0), ("arbitrary-variance", 1 / 4000)])
+def test_meanings_of_whiten(mixed, whiten, variance):
+    """Sources of variance 1 or 1/n; components = unmixing @ whitening; mixing is the pseudo-inverse."""
+    X, _ = mixed
+    ica = ICA(whiten=whiten).fit(X)
+    np.testing.assert_allclose(ica.transform(X).var(axis=0), variance, rtol=1e-6)
+    np.testing.assert_allclose(ica._unmixing @ ica.whitening_, ica.components_, atol=1e-12)
+    np.testing.assert_allclose(ica.mixing_, np.linalg.pinv(ica.components_), rtol=1e-6, atol=1e-9)
+    theirs = sklearn.decomposition.FastICA(whiten=whiten, random_state=0, tol=1e-9, max_iter=1000).fit(X)
+    P = np.abs(ica.components_ @ theirs.mixing_)
+    np.testing.assert_allclose(P.max(axis=1), 1.0, atol=1e-4)
+    np.testing.assert_allclose(np.abs(ica.whitening_), np.abs(theirs.whitening_), atol=1e-6)
+
+
+def test_whiten_false_takes_rows_as_they_are():
+    """White rows are not centered, n_components is ignored with a warning, and nothing is whitened."""
+    z = mixed_sources(3_000, 3, seed=0)
+    with pytest.warns(UserWarning, match="Ignoring n_components with whiten=False"):
+        ica = ICA(n_components=2, whiten=False).fit(z)
+    assert not hasattr(ica, "mean_")
+    assert not hasattr(ica, "whitening_")
+    assert ica.components_.shape == (3, 3)
+    np.testing.assert_allclose(ica.transform(z), z @ ica.components_.T)
+
+
+def test_signatures_are_scikit_learns():
+    """FastICA and fastica take scikit-learn's parameters with its defaults; ICA takes them and more."""
+    for name in ("FastICA", "fastica"):
+        ours, theirs = (inspect.signature(getattr(home, name)) for home in (gramian, sklearn.decomposition))
+        assert {p: v.default for p, v in ours.parameters.items()} == {
+            p: v.default for p, v in theirs.parameters.items()
+        }
+    assert set(FastICA().get_params()) < set(ICA().get_params())
+
+
+def test_remove_takes_out_the_sources_named_and_nothing_else(mixed):
+    """Removed sources are zero afterwards, the others are untouched; removing none changes nothing."""
+    X, _ = mixed
+    ica = ICA(n_components=3).fit(X[:2000])
+    before, after = ica.transform(X), ica.transform(ica.remove(X, sources=[1]))
+    np.testing.assert_allclose(after[:, 1], 0.0, atol=1e-9)
+    np.testing.assert_allclose(after[:, [0, 2]], before[:, [0, 2]], atol=1e-9)
+    np.testing.assert_allclose(ica.remove(X, sources=[]), X)
+    np.testing.assert_allclose(ica.remove(X, sources=np.array([0, 2])), ica.remove(X, sources=[2, -3]), atol=1e-9)
+    with pytest.raises(ParameterError, match=r"sources holds 3, and this ICA has the sources 0 to 2"):
+        ica.remove(X, sources=[3])
+
+
+@pytest.mark.parametrize("estimator", [ICA(2), ICA(2, runs=3), FastICA(2), FastICA(2, algorithm="deflation")])
+def test_pickle_and_clone(mixed, estimator):
+    """A pickled model gives the same sources; a clone is unfitted."""
+    X, _ = mixed
+    fitted = clone(estimator).fit(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).transform(X), fitted.transform(X))
+    with pytest.raises(NotFittedError):
+        clone(fitted).transform(X)
+
+
+def test_fit_transform_is_fit_then_transform(mixed):
+    """The same sources either way, and from the function."""
+    X, _ = mixed
+    np.testing.assert_allclose(ICA(3).fit_transform(X), ICA(3).fit(X).transform(X))
+    K, W, S, mean, n_iter = fastica(X, 3, return_X_mean=True, return_n_iter=True)
+    np.testing.assert_allclose((X - mean) @ (W @ K).T, S, atol=1e-10)
+    assert n_iter >= 1
+    assert fastica(X, compute_sources=False)[2] is None
+
+
+def test_sparse_and_dense_rows_agree(mixed):
+    """CSR rows give the sources of the same dense rows."""
+    X, _ = mixed
+    np.testing.assert_allclose(ICA().fit(sp.csr_array(X)).components_, ICA().fit(X).components_, atol=1e-8)
+
+
+def test_tables_give_names(mixed):
+    """Column names are remembered and outputs bear the class's name."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(mixed[0], columns=list("abcd"))
+    ica = ICA(2).set_output(transform="pandas").fit(table)
+    assert list(ica.transform(table).columns) == ["ica0", "ica1"]
+    assert list(ica.feature_names_in_) == list("abcd")
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_not_converged_is_said_with_what_to_try(mixed, algorithm):
+    """A warning of both libraries' classes, with iterations, norm and advice; deflation too."""
+    with pytest.warns(ConvergenceWarning, match="did not converge.*after 2 iterations the gradient norm is") as caught:
+        ica = ICA(algorithm=algorithm, max_iter=2, tol=0.0).fit(mixed[0])
+    assert issubclass(caught[0].category, TheirConvergenceWarning)
+    assert ica.n_iter_ == 2
+    assert ica.gradient_norm_ > 0
+
+
+def test_hopeless_rows_are_refused():
+    """One row, constant rows, NaN: a sentence each."""
+    with pytest.raises(InputError, match=r"1 sample\(s\)"):
+        ICA().fit(np.ones((1, 3)))
+    with pytest.raises(InputError, match="All 50 rows are equal"):
+        ICA().fit(np.full((50, 3), 7.0))
+    with pytest.raises(InputError, match="NaN"):
+        ICA().fit(np.where(np.eye(4) > 0, np.nan, 1.0))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_repeated_and_constant_columns_reduce_the_sources(algorithm):
+    """Duplicated sensors and constant ones are no sources: the rank is respected, and said."""
+    A = np.random.default_rng(0).standard_normal((3, 3))
+    X = mixed_sources(3_000, 3, seed=1) @ A.T
+    wide = np.column_stack([X, X[:, 0], X @ [1.0, 2.0, 3.0], np.full(3_000, 5.0)])
+    with pytest.warns(RankWarning, match="the rows have 3 directions, so 3 sources are returned and not 6"):
+        ica = ICA(algorithm=algorithm, report=False).fit(wide)
+    assert ica.components_.shape == (3, 6)
+    assert amari_distance(ica.components_[:, :3] + 0, A) >= 0
+    P = ica.transform(wide).T @ mixed_sources(3_000, 3, seed=1) / 3_000
+    assert np.abs(P).max(axis=1).min() > 0.98
+    np.testing.assert_allclose(ica.inverse_transform(ica.transform(wide)), wide, atol=1e-8)
+
+
+def test_fewer_rows_than_columns():
+    """n - 1 directions at most, whatever the number of sensors."""
+    X = np.random.default_rng(0).laplace(size=(30, 50))
+    ica = ICA(report=False, tol=1e-3, max_iter=2000).fit(X)
+    assert ica.components_.shape == (29, 50)
+    with pytest.warns(RankWarning, match="n_components is too large: it will be set to 30"):
+        ICA(40, report=False, tol=1e-2, max_iter=2000).fit(X)
+
+
+def test_gaussian_sources_are_named():
+    """Among Gaussian sources there is nothing to find, and the fit says which they are."""
+    X = np.random.default_rng(3).standard_normal((10_000, 4))
+    with pytest.warns(IdentifiabilityWarning, match="Sources 0, 1, 2, 3 are too Gaussian"):
+        ICA(tol=1e-4, max_iter=2000).fit(X)
+
+
+def test_bad_parameters_are_refused(mixed):
+    """Each sentence names the parameter."""
+    X, _ = mixed
+    for words, bad in [("algorithm", {"algorithm": "jade"}), ("whiten", {"whiten": True}), ("runs", {"runs": 0})]:
+        with pytest.raises(ParameterError, match=words):
+            ICA(**bad).fit(X)
+    with pytest.raises(ParameterError, match=r"w_init has invalid shape.+should be \(4, 4\)"):
+        ICA(w_init=np.eye(3)).fit(X)
+    with pytest.raises(InputError, match="has 4 sources"):
+        ICA().fit(X).inverse_transform(X[:, :2])
+
+
+def test_same_seed_same_digits_and_any_block_size(mixed):
+    """The same seed gives the same digits; blocks of another size the same to rounding."""
+    X, _ = mixed
+    one, again = ICA(random_state=3).fit(X), ICA(random_state=3).fit(X)
+    np.testing.assert_array_equal(one.components_, again.components_)
+    for block_rows in (100, 999):
+        other = ICA(random_state=3).fit(DenseRows(X, block_rows=block_rows))
+        np.testing.assert_allclose(other.components_, one.components_, atol=1e-9)
+    np.testing.assert_allclose(ICA(random_state=3).fit(np.asfortranarray(X)).components_, one.components_, atol=1e-9)
+
+
+def test_a_failed_fit_keeps_the_model(mixed):
+    """Bad rows leave the former model as it was."""
+    X, _ = mixed
+    ica = ICA(2).fit(X)
+    before = ica.transform(X)
+    with pytest.raises(InputError):
+        ica.fit(np.full((9, 7), np.nan))
+    np.testing.assert_array_equal(ica.transform(X), before)
+
+
+def test_own_contrast_and_function(mixed):
+    """A function of one's own gives what the contrast of that name gives."""
+    X, _ = mixed
+    own = ICA(fun=lambda x: (x**3, (3 * x**2).mean(axis=-1))).fit(X)
+    np.testing.assert_allclose(own.components_, ICA(fun="cube").fit(X).components_, atol=1e-8)

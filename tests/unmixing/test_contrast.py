@@ -1,0 +1,59 @@
+import pickle
+
+import numpy as np
+import pytest
+
+from gramian import check_contrast
+from gramian.errors import ParameterError
+from gramian.unmixing.contrast import Cube, Exp, LogCosh, Own, contrast_of
+
+
+def bent(x):
+    """A contrast of one's own: psi(x) = x^3 / (1 + x^2)."""
+    return x**3 / (1 + x**2), ((3 * x**2 + x**4) / (1 + x**2) ** 2).mean(axis=-1)
+
+
+@pytest.mark.parametrize("fun", ["logcosh", "exp", "cube", LogCosh(1.7), bent, Own(bent)])
+def test_every_contrast_passes_its_check(fun):
+    """psi' is the derivative of psi for every contrast that is shipped, and for a good one of one's own."""
+    check_contrast(fun)
+
+
+@pytest.mark.parametrize(
+    "fun, words",
+    [
+        (lambda x: (x**3, (2 * x**2).mean(axis=-1)), "finite differences give"),
+        (lambda x: (2 * x, np.full(len(x), 2.0)), "linear"),
+        (lambda x: (np.where(x > 3, np.inf, x), np.ones(len(x))), "not finite at x = 3.2"),
+        (np.tanh, "must return a tuple of two"),
+        (lambda x: (x, x), "arrays of shapes"),
+        ("square", "is no contrast"),
+    ],
+)
+def test_a_wrong_contrast_is_refused_with_the_reason(fun, words):
+    """The sentence says what is wrong."""
+    with pytest.raises(ParameterError, match=words):
+        check_contrast(fun)
+
+
+@pytest.mark.parametrize("contrast", [LogCosh(), LogCosh(1.5), Exp(), Cube()])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_evaluation_keeps_type_and_input(contrast, dtype):
+    """psi and psi' have the type of s, and s is not written to."""
+    s = np.random.default_rng(0).standard_normal((7, 3)).astype(dtype)
+    before = s.copy()
+    assert [part.dtype for part in contrast.evaluate(s)] == [dtype, dtype]
+    np.testing.assert_array_equal(s, before)
+
+
+def test_contrasts_are_values():
+    """They compare, print and pickle."""
+    assert contrast_of("logcosh", {"alpha": 1.5}) == LogCosh(1.5)
+    assert pickle.loads(pickle.dumps(LogCosh(1.2))) == LogCosh(1.2)
+    assert repr(Cube()) == "Cube()"
+
+
+def test_alpha_outside_its_limits_is_refused():
+    """The sentence has the limits and the number."""
+    with pytest.raises(ParameterError, match=r"alpha must be in \[1,2\], and it is 3"):
+        contrast_of("logcosh", {"alpha": 3})

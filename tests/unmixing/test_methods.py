@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+
+from gramian.models.ica import METHODS, ICAOptions, fit_ica
+from gramian.sources.dense import DenseRows
+from gramian.testing import CountingRows, amari_distance, haar, mixed_sources
+from gramian.unmixing.contrast import Cube, Exp, LogCosh
+from gramian.unmixing.fastica import Deflation, SymmetricFastICA
+from gramian.unmixing.infomax import Infomax
+from gramian.unmixing.method import nearest_rotation, skew
+from gramian.unmixing.picard import PicardO
+from gramian.unmixing.white_rows import WhiteRows
+
+ORTHOGONAL = [PicardO, SymmetricFastICA, Deflation]
+EVERY = [*ORTHOGONAL, Infomax]
+
+
+def white(n, k, seed):
+    """Exactly white rows of rotated independent sources, and the rotation."""
+    S = mixed_sources(n, k, seed=seed)
+    S -= S.mean(axis=0)
+    values, vectors = np.linalg.eigh(S.T @ S / n)
+    Z = S @ (vectors / np.sqrt(values)) @ vectors.T
+    Q = haar(k, k, seed=seed)
+    return WhiteRows(DenseRows(Z @ Q.T), np.eye(k), None, np.eye(k)), Q
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("k", [2, 5])
+def test_rotated_sources_are_found(method, k):
+    """From white rows every method finds the rotation, up to order and sign."""
+    rows, Q = white(20_000, k, seed=k)
+    found = method(tol=1e-7).solve(rows, np.eye(k))
+    assert found.converged
+    assert found.gradient_norm <= 1e-7
+    assert amari_distance(found.matrix, Q) <= 0.02
+
+
+@pytest.mark.parametrize("method", ORTHOGONAL)
+def test_rotations_stay_rotations(method):
+    """W W' = I to rounding."""
+    rows, _ = white(5_000, 4, seed=1)
+    W = method().solve(rows, np.random.default_rng(0).standard_normal((4, 4))).matrix
+    np.testing.assert_allclose(W @ W.T, np.eye(4), atol=1e-12)
+
+
+@pytest.mark.parametrize("contrast", [LogCosh(), LogCosh(1.5), Exp(), Cube()])
+@pytest.mark.parametrize("method", ORTHOGONAL)
+def test_every_contrast_separates(method, contrast):
+    """Log cosh, exp and cube all find peaked and flat sources."""
+    rows, Q = white(20_000, 3, seed=3)
+    found = method(contrast, tol=1e-6).solve(rows, np.eye(3))
+    assert found.converged
+    assert amari_distance(found.matrix, Q) <= 0.05
+
+
+def test_gradient_norm_is_the_gradient_of_the_objective():
+    """What Picard-O reports is the skew part of E[psi(s) s'] at its answer; Infomax reports E[psi s'] - I."""
+    rows, _ = white(3_000, 3, seed=4)
+    W = PicardO(tol=1e-9).solve(rows, np.eye(3)).matrix
+    S = rows.source.array @ W.T
+    cross = np.tanh(S).T @ S / len(S)
+    signs = np.sign((1 - np.tanh(S) ** 2).mean(axis=0) - np.diagonal(cross))
+    assert np.abs(skew(signs[:, None] * cross)).max() <= 2e-9
+    found = Infomax(tol=1e-9).solve(rows, np.eye(3))
+    S = rows.source.array @ found.matrix.T
+    kappa = (1 - np.tanh(S) ** 2).mean(axis=0) * (S**2).mean(axis=0) - (np.tanh(S) * S).mean(axis=0)
+    psi = S + np.sign(kappa) * np.tanh(S)
+    assert np.abs(psi.T @ S / len(S) - np.eye(3)).max() <= 2e-9
+
+
+def test_plain_infomax_finds_peaked_sources():
+    """Without switching, psi = tanh is right for super-Gaussian sources."""
+    S = np.random.default_rng(0).laplace(size=(20_000, 3))
+    Q = haar(3, 3, seed=0)
+    X = S @ Q.T
+    rows = WhiteRows(DenseRows(X), np.eye(3), None, X.T @ X / len(X))
+    found = Infomax(extended=False).solve(rows, np.eye(3))
+    assert found.converged
+    assert amari_distance(found.matrix, Q) <= 0.03
+
+
+def test_symmetric_and_picard_find_the_same_point():
+    """Picard-O and symmetric FastICA have the same fixed points."""
+    rows, _ = white(20_000, 5, seed=6)
+    one, other = (method(tol=1e-9).solve(rows, np.eye(5)).matrix for method in (PicardO, SymmetricFastICA))
+    P = np.abs(one @ other.T)
+    np.testing.assert_allclose(np.sort(P, axis=1)[:, -1], 1.0, atol=1e-8)
+
+
+def test_a_cap_ends_the_iteration_and_says_so():
+    """Two iterations are not enough for 1e-12."""
+    rows, _ = white(2_000, 5, seed=7)
+    for method in EVERY:
+        found = method(tol=1e-14, max_iter=2).solve(rows, np.eye(5))
+        assert not found.converged
+        assert found.n_iter == 2
+        assert found.gradient_norm > 1e-14
+
+
+def test_passes_are_few_where_rows_are_many():
+    """With a first approach on a sample, all rows are read a handful of times."""
+    S = mixed_sources(60_000, 5, seed=8)
+    rows = CountingRows(DenseRows(S @ haar(5, 5, seed=8).T))
+    model = fit_ica(rows, ICAOptions(report=False, tol=1e-6))
+    assert model.converged
+    assert rows.passes <= 12
+
+
+def test_names_cover_every_method():
+    """Each name of the catalogue is a method."""
+    assert set(METHODS.values()) == set(EVERY)
+
+
+def test_nearest_rotation_is_orthogonal_and_nearest():
+    """The polar factor: orthogonal, and M R' is symmetric positive."""
+    M = np.random.default_rng(1).standard_normal((4, 4))
+    R = nearest_rotation(M)
+    np.testing.assert_allclose(R @ R.T, np.eye(4), atol=1e-13)
+    np.testing.assert_allclose(M @ R.T, (M @ R.T).T, atol=1e-12)

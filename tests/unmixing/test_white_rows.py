@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from gramian.sources.dense import DenseRows
+from gramian.sources.sparse import SparseRows
+from gramian.unmixing.contrast import LogCosh
+from gramian.unmixing.white_rows import WhiteRows
+
+RNG = np.random.default_rng(0)
+X = RNG.laplace(size=(500, 4)) @ RNG.standard_normal((4, 4)) + 3.0
+K = RNG.standard_normal((3, 4))
+W = RNG.standard_normal((3, 3))
+
+
+def _white(source, mean=None):
+    return WhiteRows(source, K, X.mean(axis=0) if mean is None else mean, np.eye(3))
+
+
+def _direct(weights=None):
+    """The means by their definition."""
+    w = np.ones(500) if weights is None else weights
+    z = (X - X.mean(axis=0)) @ K.T
+    s = z @ W.T
+    psi, slope = np.tanh(s), 1 - np.tanh(s) ** 2
+    total = w.sum()
+    return (psi.T * w) @ s / total, w @ slope / total, (slope.T * w) @ s**2 / total, (psi.T * w) @ z / total
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("block_rows", [1, 7, 64, 500])
+def test_means_are_those_of_the_definition(block_rows, weighted):
+    """One pass gives all means, for any block size, with and without weights."""
+    weights = np.arange(500.0) % 3 if weighted else None
+    rows = _white(DenseRows(X, block_rows=block_rows, weights=weights))
+    cross, slope, curvature, against = _direct(weights)
+    found = rows.score_moments(W, LogCosh(), curvature=True)
+    np.testing.assert_allclose(found.cross, cross, rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(found.slope, slope, rtol=1e-11)
+    np.testing.assert_allclose(found.curvature, curvature, rtol=1e-10)
+    np.testing.assert_allclose(rows.score_moments(W, LogCosh(), against_z=True).cross, against, atol=1e-10)
+
+
+def test_sparse_rows_stay_sparse_and_give_the_same():
+    """CSR rows are centered by a correction, never filled."""
+    found = _white(SparseRows(sp.csr_array(X))).score_moments(W, LogCosh())
+    np.testing.assert_allclose(found.cross, _direct()[0], rtol=1e-10, atol=1e-11)
+    against = _white(SparseRows(sp.csr_array(X))).score_moments(W, LogCosh(), against_z=True)
+    np.testing.assert_allclose(against.cross, _direct()[3], atol=1e-10)
+
+
+def test_a_large_mean_costs_no_digits():
+    """Rows far from zero are centered before they are multiplied."""
+    far = X + 2.0**27
+    rows = WhiteRows(DenseRows(far), K, far.mean(axis=0), np.eye(3))
+    z = (far - far.mean(axis=0)) @ K.T
+    s = z @ W.T
+    np.testing.assert_allclose(rows.score_moments(W, LogCosh()).cross, np.tanh(s).T @ s / 500, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("block_rows", [3, 64, 500])
+def test_a_sample_does_not_depend_on_blocks(block_rows):
+    """Every m-th row by position, whatever the blocks."""
+    taken = _white(DenseRows(X, block_rows=block_rows)).sampled(100)
+    z = (X - X.mean(axis=0)) @ K.T
+    np.testing.assert_allclose(taken.source.array, z[::5], atol=1e-12)
+
+
+def test_torch_rows_give_the_same():
+    """Tensors stay tensors in the pass; means come to the host."""
+    torch = pytest.importorskip("torch")
+    rows = _white(DenseRows(torch.asarray(X)))
+    np.testing.assert_allclose(rows.score_moments(W, LogCosh()).cross, _direct()[0], rtol=1e-10, atol=1e-11)
