@@ -116,7 +116,7 @@ class _Iteration:
         self.columns = self.linked = 0
         self.asked_to_search, self.searching, self.next_seen = search, False, -np.inf
         self.probe = Probe(0, 0)
-        self.best, self.stalled = np.inf, 0
+        self.best, self.stalled, self.error = np.inf, 0, 0.0
         self.steps = self.next_estimate = 0
         self.history: list[tuple[int, float]] = []
 
