@@ -15,7 +15,7 @@ class GaussianScores:
 
     @property
     def loadings_(self) -> Array:
-        """Components times the deviation along each (d, k): covariances of columns with unit-variance scores."""
+        """Components times the deviation along each (d, k), or covariances of columns with unit-variance scores."""
         model = self._fitted_model()
         factors = from_host(scoring.deviations(model), like=model.components, dtype=None)
         return model.components.T * namespace_of(factors).asarray(factors, dtype=model.components.dtype)
