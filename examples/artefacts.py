@@ -53,7 +53,11 @@ for i in blinking:
 share = clean[:, frontal].var() / X[:, frontal].var()
 print(f"variance left in the frontal channels without them: {share:.0%}")
 
-shown = slice(0, min(len(X), int(20 * rate)))
+# Twenty seconds with many blinks.
+length = min(len(X), int(20 * rate))
+energy = np.cumsum(np.r_[0.0, (S[:, blinking] ** 4).sum(axis=1)])
+first = int(np.argmax(energy[length:] - energy[:-length]))
+shown = slice(first, first + length)
 t = np.arange(len(X))[shown] / rate
 figure = Figure(figsize=(10, 6), layout="constrained")
 top, middle, bottom = figure.subplots(3, 1, sharex=True)

@@ -39,7 +39,9 @@ def pulse(s: np.ndarray, rate: float) -> float:
     lags = np.fft.irfft(np.abs(np.fft.rfft(x, 2 * len(x))) ** 2)[: len(x)]
     low, high = int(rate * 60 / 180), int(rate * 60 / 50)
     best = low + int(np.argmax(lags[low:high]))
-    return 60 * rate / best if lags[best] > 0.2 * lags[0] else 0.0
+    # A slow wave has large lags without a peak: a pulse is a peak.
+    peak = lags[best] > max(0.2 * lags[0], lags[best - 5], lags[best + 5])
+    return 60 * rate / best if peak else 0.0
 
 
 X, rate = read(sys.argv[1]) if len(sys.argv) > 1 else made_up()

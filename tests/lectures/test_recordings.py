@@ -73,4 +73,5 @@ def beats_a_minute(s, rate):
     lags = np.fft.irfft(spectrum)[: len(x)]
     low, high = int(rate * 60 / 180), int(rate * 60 / 50)
     best = low + int(np.argmax(lags[low:high]))
-    return 60 * rate / best if lags[best] > 0.2 * lags[0] else np.nan
+    peak = lags[best] > max(0.2 * lags[0], lags[best - 5], lags[best + 5])
+    return 60 * rate / best if peak else np.nan
