@@ -1,4 +1,4 @@
-"""Kernel PCA beside scikit-learn's, with the floor of a product: ``python -m benchmarks.kernel_pca [--large]``.
+"""Kernel PCA beside scikit-learn's: ``python -m benchmarks.kernel_pca [--growth] [--large]``.
 
 Rows are float32, 50 columns, on a curved surface with noise; the kernel is Gaussian of median width, ten components.
 Every fit runs in a process of its own, in turn, three times; its peak memory beyond the rows is the system's high-water
@@ -159,30 +159,6 @@ def _row(n: int, way: Way, tol: float, seen: list[Any], failure: str) -> Row:
     seconds = statistics.median(one[0] for one in seen)
     worst = next((one[2] for one in seen if one[2] is not None), None)
     return Row(n, way.name, tol, seconds, len(seen), max(one[1] for one in seen) / 1e6, worst, seen[0][3])
-
-
-def floor(n: int, columns: int = 16) -> float:
-    """Return the seconds of one product's parts on two cores: half of K's exponentials and the matrix products."""
-    from gramian.planning.machine import cores
-
-    tile, rng = 768, np.random.default_rng(0)
-    left = rng.standard_normal((tile, COLUMNS + 2)).astype(np.float32)
-    V, T = rng.standard_normal((tile, columns)).astype(np.float32), np.empty((tile, tile), dtype=np.float32)
-    rounds, times = 60, []
-    for _ in range(5):
-        start = perf_counter()
-        for _ in range(rounds):
-            np.matmul(left, left.T, out=T)
-            np.multiply(T, -0.01, out=T)
-            T @ V
-            T.T @ V
-        products = perf_counter() - start
-        start = perf_counter()
-        for _ in range(rounds):
-            np.exp(T, out=T)
-            np.minimum(T, 0.0, out=T)
-        times.append((products + perf_counter() - start) / rounds)
-    return min(times) * (n / tile) * (n / tile + 1) / 2 / cores()
 
 
 def table(rows: list[Row]) -> str:
