@@ -199,3 +199,25 @@ def test_an_indefinite_matrix_has_no_trace_bound():
     operator = HeldMatrix(A, is_psd=False)
     certificate = certify(operator, Direct().solve(operator, 2), tol=TOL)
     assert certificate.missed_bound == np.inf
+
+
+class TestUnknownGap:
+    """Matrix-free pairs that come without an estimate of the next eigenvalue."""
+
+    @pytest.mark.parametrize("seed", SEEDS)
+    @pytest.mark.parametrize("kind", DISTINCT)
+    def test_is_neither_a_tie_nor_a_bound_on_the_angle(self, kind, seed):
+        """Nothing is claimed of the last vector; the others keep the gaps to their neighbours."""
+        problem = exact_problem(kind, 32, seed)
+        pairs = _pairs(problem, [0, 1, 2])
+        assert pairs.next_value is None
+        *others, last = certify(MatrixFree(problem.A), pairs, tol=TOL).lines
+        assert (last.gap, last.tie, last.angle_bound) == (0.0, False, np.inf)
+        assert last.value_bound < 1e-8 * problem.values[0]
+        assert all(line.gap > 0 and np.isfinite(line.angle_bound) for line in others)
+
+    def test_is_known_where_every_pair_is_there(self):
+        """There is no next eigenvalue to be near."""
+        problem = exact_problem("geometric", 32, 0)
+        pairs = _pairs(problem, list(range(32)))
+        assert certify(MatrixFree(problem.A), pairs, tol=TOL).lines[-1].gap >= 0

@@ -22,12 +22,10 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
-from gramian.eigen.held_checks import measured_residuals, none_above
-from gramian.eigen.pairs import EigenPairs, Probe
+from gramian.eigen.held_checks import measured_residuals
+from gramian.eigen.pairs import EigenPairs
+from gramian.eigen.ranking import rank_pairs
 from gramian.operators.symmetric import MatrixLike, SymmetricOperator
-
-LARGEST_FAILURE = 1e-3
-"""Chance of failure above which a random search is not called proof of anything."""
 
 LARGEST_OVERLAP = 1e-6
 """Inner product of two vectors above which they are not two pairs."""
@@ -212,7 +210,7 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
     residuals = _residuals(operator, pairs)
     rounding = rounding_of(operator, values)
     bounds = _cluster_norms(values, residuals) + rounding
-    next_bound, grades, chances = _rank(operator, pairs, bounds)
+    next_bound, grades, chances = rank_pairs(operator, pairs, bounds)
     met = _independent(pairs) & (residuals <= max(tol, 64 * EPS * np.sqrt(operator.size)) * top)
     grades = tuple(grade if ok else "rejected" for grade, ok in zip(grades, met, strict=True))
     gaps = _gaps(values, bounds, next_bound)
@@ -296,75 +294,6 @@ def _cluster_norms(values: HostArray, residuals: HostArray) -> HostArray:
     label = np.concatenate([[0], np.cumsum(~near)])
     sums = np.bincount(label, weights=np.asarray(residuals) ** 2)
     return np.asarray(np.sqrt(sums[label]))
-
-
-def _rank(
-    operator: SymmetricOperator, pairs: EigenPairs, bounds: HostArray
-) -> tuple[float | None, tuple[str, ...], HostArray]:
-    """Grade the claim that no larger eigenvalue was missed; also bound, or estimate, eigenvalue k + 1."""
-    k = len(pairs.values)
-    if pairs.complete:
-        return pairs.next_value, ("proved",) * k, np.zeros(k)
-    if isinstance(operator, MatrixLike) and k:
-        return _rank_by_inertia(operator, pairs, bounds)
-    chances = _failure(pairs, operator) if operator.is_psd else np.full(k, np.nan)
-    grades = tuple("probable" if chance <= LARGEST_FAILURE else "conditional" for chance in chances)
-    return pairs.next_value, grades, chances
-
-
-def _rank_by_inertia(
-    operator: MatrixLike, pairs: EigenPairs, bounds: HostArray
-) -> tuple[float | None, tuple[str, ...], HostArray]:
-    """Prove by Cholesky that no eigenvalue above the ones found is left, or say which pairs are passed over."""
-    k = len(pairs.values)
-    last, margin = float(pairs.values[-1]), float(bounds[-1]) + 8 * operator.size * EPS * abs(float(pairs.values[0]))
-    if pairs.next_value is not None and last - pairs.next_value > 4 * margin:
-        between = pairs.next_value + 0.25 * (last - pairs.next_value)
-        if none_above(operator.matrix, pairs.values, pairs.vectors, between):
-            return between, ("proved",) * k, np.zeros(k)
-    if none_above(operator.matrix, pairs.values, pairs.vectors, last + margin):
-        return _proved_level(operator, pairs, last, margin), ("proved",) * k, np.zeros(k)
-    proved = _count_above_missed(operator, pairs, margin)
-    grades = ("proved",) * proved + ("rejected",) * (k - proved)
-    return None, grades, np.where(np.arange(k) < proved, 0.0, np.nan)
-
-
-def _proved_level(operator: MatrixLike, pairs: EigenPairs, last: float, margin: float) -> float:
-    """Return a level, as far below the last pair as a few tries find, that no other eigenvalue exceeds."""
-    if pairs.next_value is None:
-        for share in (0.5, 0.1, 0.01, 1e-4):
-            level = last - share * abs(last)
-            if level > margin and none_above(operator.matrix, pairs.values, pairs.vectors, level):
-                return level
-    return last + margin
-
-
-def _count_above_missed(operator: MatrixLike, pairs: EigenPairs, margin: float) -> int:
-    """Count the leading pairs that no missed eigenvalue exceeds, by bisection over their values."""
-    low, high = 0, len(pairs.values) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if none_above(operator.matrix, pairs.values, pairs.vectors, float(pairs.values[middle]) + margin):
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-def _failure(pairs: EigenPairs, operator: SymmetricOperator) -> HostArray:
-    """Return the chance, a pair, that an eigenvalue above it was missed by the random search.
-
-    From one Gaussian start, q Krylov steps miss the largest eigenvalue of a positive semidefinite map by a share e or
-    more with probability at most 1.648 sqrt(m) exp(-sqrt(e) (2 q - 1)) (Kuczynski and Wozniakowski 1992, theorem
-    4.1); independent columns multiply. The map here is the operator with the found pairs removed, and e the share
-    from ``next_value`` to the pair.
-    """
-    probe = pairs.probe or Probe(0, 0)
-    if pairs.next_value is None or probe.steps < 1 or probe.columns < 1:
-        return np.full(len(pairs.values), np.nan)
-    share = np.clip(1.0 - pairs.next_value / np.maximum(pairs.values, np.finfo(float).tiny), 0.0, 1.0)
-    log_chance = np.log(1.648 * np.sqrt(operator.size)) - np.sqrt(share) * (2 * probe.steps - 1)
-    return np.asarray(np.exp(np.minimum(log_chance * probe.columns, 0.0)))
 
 
 def _gaps(values: HostArray, bounds: HostArray, next_bound: float | None) -> HostArray:

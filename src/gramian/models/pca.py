@@ -25,6 +25,7 @@ from gramian.models.how_many import Choice, choose, requested
 from gramian.models.spectrum import Spectrum, rank_of
 from gramian.operators.centering import Standardization
 from gramian.planning.plan import DIRECT_SIZE, Facts, Plan, default_budget, plan_pca
+from gramian.planning.refusal import require_free
 from gramian.sources.moments import Moments
 from gramian.sources.rows import Block, RowSource
 
@@ -157,6 +158,7 @@ def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
     """
     facts = first_facts(source, options)
     plan = plan_pca(facts)
+    require_free(plan.peak_bytes, work=f"PCA of {source.n_rows:,} x {source.n_columns:,} rows")
     _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
     rows = prepare_rows(source, plan=plan, center=options.center, scale=options.scale, ddof=options.ddof)
     shape = _Shape.of(source)
