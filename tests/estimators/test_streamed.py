@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
 from gramian import PCA, IncrementalPCA
 from gramian.errors import InputError, NotSupportedError, ParameterError, PrecisionWarning
@@ -142,3 +143,14 @@ def test_names_are_kept_from_the_first_batch(X):
         pca.partial_fit(table[list("fedcba")])
     assert list(pca.partial_fit(table[50:]).feature_names_in_) == list("abcdef")
     assert_same_model(pca, PCA(2).fit(X))
+
+
+@pytest.mark.parametrize("cls", [PCA, IncrementalPCA])
+@pytest.mark.parametrize("name", ["certificate_", "plan_", "loadings_"])
+def test_a_property_of_an_unfitted_estimator_says_that_it_is_not_fitted(cls, name):
+    """Not that there is no such attribute; ``hasattr`` is False all the same."""
+    with pytest.raises(NotFittedError, match=f"This {cls.__name__} instance is not fitted yet"):
+        getattr(cls(), name)
+    assert not hasattr(cls(), name)
+    with pytest.raises(AttributeError, match="has no attribute 'certificat_'"):
+        _ = cls().certificat_

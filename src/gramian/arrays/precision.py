@@ -32,14 +32,9 @@ def resolve_tolerance(tol: float, dtype: np.dtype[Any]) -> float:
     return tol if tol > 0 else HOUSE_TOLERANCE[np.dtype(dtype)]
 
 
-def rank_threshold(n: int, d: int, eps: float, *, input_rounding: float = 0.0) -> float:
-    """Return the share of the first singular value under which another one counts as zero.
-
-    Computes  max(min(n, d) eps, input_rounding), where ``input_rounding`` is the rounding already in
-    the rows, relative to the first singular value: subtracting a mean a million times the spread
-    leaves noise that no arithmetic can tell from structure.
-    """
-    return max(min(n, d) * eps, input_rounding)
+def rank_threshold(n: int, d: int, eps: float) -> float:
+    """Return the share of the first singular value, min(n, d) eps, under which another one counts as zero."""
+    return min(n, d) * eps
 
 
 def squaring_floor(m: int) -> float:

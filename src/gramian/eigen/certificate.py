@@ -142,6 +142,11 @@ class Certificate:
             missed_bound=max(self.missed_bound, float(np.max(self.values[k:], initial=0.0))),
         )
 
+    def null_beyond(self, rank: int) -> "Certificate":
+        """Return the certificate with every pair beyond ``rank`` a tie: one null direction is as good as another."""
+        null = np.arange(len(self.values)) >= rank
+        return replace(self, ties=self.ties | null, gaps=np.where(null, 0.0, self.gaps)) if null.any() else self
+
     def rescaled(self, factor: float, *, exponent: int = 0) -> "Certificate":
         """Return the certificate in other units: every value, residual, bound and gap times factor 2**exponent."""
 
@@ -267,12 +272,12 @@ def rounding_of(operator: SymmetricOperator, values: HostArray) -> float:
 
     A Gram matrix formed in float64 has entries wrong by a few eps |x_i||x_j|: a random matrix of Frobenius norm about
     eps trace, whose spectral norm is 2 / sqrt(m) of that. float32 products add the error measured on them. A matrix
-    that was given, not formed, has no such error.
+    that was given, not formed, has no such error. What a mean taken off afterwards has cost comes on top.
     """
-    top = _largest(values)
+    top, lost = _largest(values), operator.lost
     if operator.error == 0:
-        return 8 * EPS * top
-    return top * (operator.error + 8 * EPS) + 12 * EPS * abs(operator.trace()) / float(np.sqrt(operator.size))
+        return 8 * EPS * top + lost
+    return lost + top * (operator.error + 8 * EPS) + 12 * EPS * abs(operator.trace()) / float(np.sqrt(operator.size))
 
 
 def _largest(values: HostArray) -> float:

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+from sklearn.utils.validation import check_is_fitted
+
 from gramian.estimators.features import check_features, feature_names
 from gramian.models.pca import PCAModel, PCAOptions
 from gramian.models.streaming import Batches
@@ -25,6 +27,9 @@ class StreamedFit:
             self._adopt_streamed(self._batches.fit(self._pending))
             del self._pending
             return self.__dict__[name]
+        if isinstance(getattr(type(self), name, None), property):
+            # A property that could not be read because nothing is fitted: its own sentence, not that it is missing.
+            check_is_fitted(self)
         message = f"{type(self).__name__!r} object has no attribute {name!r}"
         raise AttributeError(message)
 

@@ -67,6 +67,18 @@ class Rows:
         factor = self.standardization.factor
         return self.moments.squares if factor is None else self.moments.squares * factor**2
 
+    @property
+    def column_sizes(self) -> HostArray:
+        """Root mean square of each column before centering, in standardized units; zero for a constant column.
+
+        What an entry is rounded by is relative to it; the entries of a constant column are all rounded alike.
+        """
+        moments, factor = self.moments, self.standardization.factor
+        with np.errstate(over="ignore"):
+            sizes = np.sqrt(moments.squares / moments.weight + moments.mean**2)
+        sizes[moments.squares == 0] = 0.0
+        return sizes if factor is None else sizes * factor
+
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:

@@ -255,7 +255,7 @@ def _assembled(
         weight=rows.moments.weight,
         total_variance=float(sized(2, np.array(whole.total / divisor if divisor > 0 else 0.0))),
         noise_variance=float(sized(2, np.array(whole.noise(k, rank=rank)))),
-        certificate=_in_variances(solved.certificate.leading(k), divisor, rows.exponent),
+        certificate=_in_variances(solved.certificate.leading(k).null_beyond(rank), divisor, rows.exponent),
         plan=plan,
         options=options,
         verdict=choice.reason,
@@ -267,12 +267,9 @@ def _in_variances(certificate: Certificate, divisor: float, exponent: int) -> Ce
 
 
 def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
-    moments = rows.moments
-    with np.errstate(over="ignore"):
-        energy = float(moments.squares.sum() + moments.weight * (moments.mean @ moments.mean))
-    rms = float(np.sqrt(energy / (moments.weight * shape.d)))
     eps = eps_of(FLOAT64) if rows.source is not None else float(np.sqrt(eps_of(FLOAT64)))
-    return rank_of(solved.spectrum, n=shape.n, d=shape.d, eps=eps, rounding=eps_of(shape.dtype) * rms)
+    rounding = eps_of(shape.dtype) * rows.column_sizes
+    return rank_of(solved.spectrum, solved.components, n=shape.n, eps=eps, rounding=rounding)
 
 
 def _as_rows(shape: _Shape, values: HostArray) -> Array:

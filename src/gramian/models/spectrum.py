@@ -81,19 +81,51 @@ def signs_of(vectors: Array) -> Array:
     return from_host(signs, like=vectors)
 
 
-def rank_of(squares: HostArray, *, n: int, d: int, eps: float, rounding: float) -> int:
-    """Count the singular values that are more than rounding.
+def rank_of(squares: HostArray, components: Array, *, n: int, eps: float, rounding: HostArray) -> int:
+    """Count the singular values up to the last one that is more than rounding.
 
-    Computes  #{s : s > min(n, d) eps s_1  and  s > rounding (sqrt n + sqrt d) / 2},  with eps that of the precision
-    in which the small problem was formed, and ``rounding`` the size of the rounding already in an entry of the rows:
-    the second threshold is the norm of a random matrix of such entries, which no arithmetic can tell from structure.
+    A singular value s with component v counts when  s > min(n, d) eps s_1,  eps being that of the precision in which
+    the small problem was formed, and  s > c |diag(rounding) v|,  c = (sqrt n + sqrt d) / 2.  The rounding already in
+    the rows is a random matrix whose column j has entries of size rounding_j; what v sees of it no arithmetic can tell
+    from structure. One large column so costs the directions that lie along it, and no other.
+
+    Where only leading components are known, a value beyond them is compared with the rounding that is left for it: a
+    matrix of rank r and the j largest columns of rounding together have r + j singular values (Weyl).
+
+    Parameters
+    ----------
+    squares : numpy array
+        Squared singular values, descending.
+    components : array (d, k)
+        Columns that belong to the first k of them.
+    n : int
+    eps : float
+    rounding : numpy array (d,)
+        Size of the rounding in an entry of each standardized column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rank_of(np.array([1.0, 1e-10]), np.eye(2), n=4, eps=2e-16, rounding=np.array([1e-3, 0.0]))
+    2
+    >>> rank_of(np.array([1.0, 1e-10]), np.eye(2), n=4, eps=2e-16, rounding=np.array([1e-3, 1e-3]))
+    1
     """
     singular = np.sqrt(np.maximum(squares, 0.0))
     if len(singular) == 0 or singular[0] == 0:
         return 0
-    noise = rounding * (np.sqrt(n) + np.sqrt(d)) / 2
-    threshold = rank_threshold(n, d, eps, input_rounding=noise / singular[0]) * singular[0]
-    return int(np.count_nonzero(singular > threshold))
+    d, k = components.shape[0], min(components.shape[1], len(singular))
+    reach = (np.sqrt(n) + np.sqrt(d)) / 2
+    noise = reach * np.concatenate([_seen(components[:, :k], rounding), np.sort(rounding)[::-1][: len(singular) - k]])
+    noise = np.pad(noise, (0, len(singular) - len(noise)))
+    counted = np.flatnonzero(singular > np.maximum(noise, rank_threshold(n, d, eps) * singular[0]))
+    return int(counted[-1]) + 1 if len(counted) else 0
+
+
+def _seen(components: Array, rounding: HostArray) -> HostArray:
+    """Return  |diag(rounding) v|  of each column v."""
+    squared = components * components
+    return np.sqrt(to_host(squared.T @ from_host(rounding**2, like=components)))
 
 
 def orthonormal_features(Y: Array, squares: HostArray) -> Array:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of
-from gramian.arrays.precision import FLOAT64
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.sources.rows import Block, ColumnBlock
 from gramian.sources.sparse import is_sparse, transposed
 
@@ -75,6 +75,24 @@ class Standardization:
         if self.centered:
             out -= self.mean[:, None].astype(out.dtype, copy=False) * Y.sum(axis=0)
         return out if self.factor is None else self.factor[:, None].astype(out.dtype, copy=False) * out
+
+    def lost_by_products(self, weight: float, squares: float) -> float:
+        """Return what products that are corrected for the mean afterwards cost, in the units of eigenvalues.
+
+        X V is rounded by eps |X||V| where the centered product is only |Xs||V| large; with the mean's part of |X|
+        being |1 mean'| = sqrt(W) |mean|, and |Xs| the root of ``squares``, that is  eps sqrt(W) |mean| |Xs|.
+        """
+        return eps_of(FLOAT64) * self._mean_norm(weight) * float(np.sqrt(squares))
+
+    def lost_by_squares(self, weight: float) -> float:
+        """Return the same where X'X is formed first and corrected afterwards:  eps W |mean|^2."""
+        return eps_of(FLOAT64) * self._mean_norm(weight) ** 2
+
+    def _mean_norm(self, weight: float) -> float:
+        if not self.centered:
+            return 0.0
+        mean = self.mean if self.factor is None else self.mean * self.factor
+        return float(np.sqrt(weight) * np.linalg.norm(mean))
 
     def corrects(self, block: Block, V: Array) -> bool:
         """Tell whether a product of this block is corrected for the mean afterwards, by a term of rank one."""

@@ -55,6 +55,12 @@ class Covariance(SymmetricOperator):
         self.applications = passes
         self.error = moments.error + eps_of(FLOAT64)
         self.ways = Ways(source, moments, standardization)
+        if source.is_sparse:
+            self.lost = (
+                standardization.lost_by_products(moments.weight, self.trace())
+                if moments.scatter is None
+                else standardization.lost_by_squares(moments.weight)
+            )
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs'(Xs V): float32 products, summed in float64, when ``accuracy`` allows and rows are float32."""
@@ -77,7 +83,7 @@ class Covariance(SymmetricOperator):
     def materialize(self) -> HeldMatrix:
         """Form Xs'Xs; its scaling costs no pass, because a scatter is scaled entry by entry without loss."""
         if self.moments.scatter is None and self.source.is_sparse:
-            return HeldMatrix(columns_of(self), error=self.error)
+            return HeldMatrix(columns_of(self), error=self.error, lost=self.lost)
         if self.moments.scatter is None:
             self.moments = measure_moments(self.source, center=self.standardization.centered)
             self.applications += 1
@@ -85,7 +91,7 @@ class Covariance(SymmetricOperator):
         factor, matrix = self.standardization.factor, self.moments.scatter
         if factor is not None:
             matrix = matrix * from_host(np.outer(factor, factor), like=matrix)
-        return HeldMatrix(matrix, error=self.error)
+        return HeldMatrix(matrix, error=self.error, lost=self.lost)
 
     def root(self, V: Array) -> HostArray:
         """Return the triangle of Xs V by TSQR: one pass."""

@@ -57,6 +57,11 @@ class FormedLater(SymmetricOperator):
         """Rounding in the operator itself."""
         return self.current.error
 
+    @property
+    def lost(self) -> float:  # type: ignore[override]
+        """Rounding from a mean that is taken off after products."""
+        return self.current.lost
+
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return A @ V, by the matrix once it is formed."""
         return self.current.apply(V, accuracy=accuracy)

@@ -60,6 +60,8 @@ class Gram(SymmetricOperator):
         self.gram = gram
         self.ways = Ways(source, moments, standardization)
         self.error = (moments.error if gram is None else gram.error) + eps_of(FLOAT64)
+        if source.is_sparse:
+            self.lost = standardization.lost_by_products(moments.weight, self.trace())
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs(Xs'V): one pass, or two where only rows can be read."""
@@ -87,7 +89,7 @@ class Gram(SymmetricOperator):
     def materialize(self) -> HeldMatrix:
         """Form Xs Xs'."""
         if self.source.is_sparse and self.moments.is_offset:
-            return HeldMatrix(columns_of(self), error=self.error)
+            return HeldMatrix(columns_of(self), error=self.error, lost=self.lost)
         if self.gram is not None:
             return HeldMatrix(self.gram.matrix, error=self.error)
         self.applications += 1
@@ -101,7 +103,9 @@ class Gram(SymmetricOperator):
         fold_pairs = _InnerProducts(self.standardization, n)
         matrix = self.source.reduce_pairs(fold_pairs, add, symmetric=True)
         self.error = 4 * eps_of(self.source.dtype)
-        return HeldMatrix(completed(matrix), error=self.error)
+        if self.source.is_sparse:
+            self.lost = self.standardization.lost_by_squares(self.moments.weight)
+        return HeldMatrix(completed(matrix), error=self.error, lost=self.lost)
 
     def root(self, V: Array) -> HostArray:
         """Return the triangle of Xs'V by TSQR over columns: one pass."""

@@ -39,6 +39,8 @@ class SymmetricOperator(ABC):
         Passes over the data made so far; a product is at least one.
     error : float
         Rounding in the operator itself, relative to its largest eigenvalue; zero when it is exact as given.
+    lost : float
+        Further rounding, in the units of the eigenvalues: what a mean that is taken off after a product has cost.
     """
 
     size: int
@@ -46,6 +48,7 @@ class SymmetricOperator(ABC):
     is_psd: bool
     applications: int
     error: float
+    lost: float = 0.0
 
     @property
     def is_held(self) -> bool:

@@ -60,9 +60,9 @@ class Ways:
             return self.known["coarse"]
         dtype = FLOAT64
         error = ROUNDING * eps_of(dtype)
-        if accuracy is None or self.source.is_sparse:
-            return Way(self.standardization, dtype, error)
         corrected = error * (1 + self.moments.offset) if self.standardization.centered else error
+        if accuracy is None or self.source.is_sparse:
+            return Way(self.standardization, dtype, corrected if self.source.is_sparse else error)
         if not corrected <= accuracy or self.standardization.factor is not None:
             return Way(self.standardization, dtype, error)
         way = replace(self.standardization, corrected=True)

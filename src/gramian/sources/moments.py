@@ -272,6 +272,9 @@ def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -
         mean = shift + delta if center else np.zeros(d)
     if matrix is not None:
         matrix = _recentered(matrix, sums.weight, delta)
+        largest = float(squares.max(initial=0.0))
+        # The scatter about the shift is larger than the one about the mean, and so is its rounding.
+        error += eps_of(FLOAT64) * float(drift.sum()) / largest if largest > 0 and not far else 0.0
     return Moments(source.n_rows, sums.weight, mean, squares, matrix, error), far
 
 
