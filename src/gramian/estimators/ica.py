@@ -22,8 +22,9 @@ class ICA(UnmixedSources):
     norm, of every algorithm; repeated or constant columns reduce the number of sources; independence and stability
     are measured.
 
-    Cost: that of a PCA, then one pass an iteration: 2 n k (d + k) operations and n k hyperbolic tangents. Not for
-    Gaussian sources, which no method can tell apart: ``independence_`` names them.
+    Cost: that of a PCA, then one pass an iteration: 4 n k^2 operations and n k hyperbolic tangents, in float32 but for
+    the last ones, and 4 n k bytes. Not for Gaussian sources, which no method can tell apart: ``independence_`` names
+    them.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ class ICA(UnmixedSources):
         Variance that each source adds to the columns, summed over them.
     gradient_norm_ : float
     n_iter_ : int
-        Iterations, those on a first sample of the rows too.
+        Iterations, those on a first sample of the rows and in float32 too.
     mutual_information_drop_ : float
         Nats of mutual information that unmixing took out of the white columns.
     independence_ : Independence or None
