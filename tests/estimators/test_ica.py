@@ -158,6 +158,15 @@ def test_not_converged_is_said_with_what_to_try(mixed, algorithm):
     assert ica.gradient_norm_ > 0
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_iterations_over_all_rows_are_at_most_those_asked_for(algorithm):
+    """Where nothing converges, both precisions together make no more iterations than max_iter."""
+    X = np.random.default_rng(0).standard_normal((3_000, 6))
+    with pytest.warns(ConvergenceWarning, match="after 20 iterations"):
+        ica = ICA(algorithm=algorithm, max_iter=20, report=False).fit(X)
+    assert ica.n_iter_ == 20
+
+
 def test_hopeless_rows_are_refused():
     """One row, constant rows, NaN: a sentence each."""
     with pytest.raises(InputError, match=r"1 sample\(s\)"):

@@ -20,6 +20,9 @@ WORTHWHILE = 4
 SINGLE_TOLERANCE = 5e-7
 """Gradient norm at which single precision has done its part: its rounding there is 1e-8 to 1e-7 (measured)."""
 
+STALLED = 1e-4
+"""Gradient norm from which on a stage in single precision that did not end may have been held up by its rounding."""
+
 FEW_ITERATIONS = 10
 """Iterations under which someone wants to count them: they are all made on all rows."""
 
@@ -43,7 +46,8 @@ def unmix(rows: WhiteRows, method: UnmixingMethod, start: HostArray, *, hold: bo
     first = near.solve(single, sampled.matrix)
     del single
     # Where rounding kept single precision from its goal, all iterations are there for the other one.
-    left = method.max_iter - first.n_iter if first.converged else method.max_iter
+    stalled = not first.converged and first.gradient_norm <= STALLED
+    left = method.max_iter if stalled else method.max_iter - first.n_iter
     return _after(sampled, _after(first, replace(method, max_iter=left).solve(rows, first.matrix)))
 
 
