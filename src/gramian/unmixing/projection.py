@@ -36,7 +36,8 @@ class Projection:
     @property
     def piece_rows(self) -> int:
         """Rows of a piece."""
-        piece = PIECE_BYTES // 2 if self.is_light else PIECE_BYTES
+        # Few columns mostly mean few numbers, beside which the memory of a piece would weigh.
+        piece = PIECE_BYTES // 2 if self.matrix.shape[1] <= LIGHT_COLUMNS else PIECE_BYTES
         return max(64, piece // (len(self.matrix) * self.dtype.itemsize))
 
     def centered(self, rows: Array) -> Array:
