@@ -70,9 +70,7 @@ for axes, channel, name in ((panels[0], frontal, "frontal channels"), (panels[-1
     axes.set_title(name, loc="left", fontsize=10)
 for axes, i in zip(panels[1:-1], blinking, strict=True):
     axes.plot(t, S[shown][:, i], color=COLORS[1], lw=0.9)
-    axes.set_title(
-        f"source {i}, in deviations: {likeness[i]:.2f} alike to the frontal channels", loc="left", fontsize=10
-    )
+    axes.set_title(f"source {i}: correlation {likeness[i]:.2f} with the frontal channels", loc="left", fontsize=10)
 for axes in panels:
     plain_frame(axes)
     axes.margins(x=0)

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.skipif(
 @pytest.mark.parametrize(
     "n, d, options",
     [
-        (150_000, 20, {}),
-        (100_000, 30, {}),
+        (200_000, 20, {}),
+        (200_000, 30, {}),
         (150_000, 20, {"algorithm": "parallel", "report": False}),
         (150_000, 20, {"algorithm": "infomax", "report": False, "tol": 1e-4}),
         (150_000, 20, {"n_components": 4, "report": False, "tol": 1e-2}),

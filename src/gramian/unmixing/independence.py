@@ -138,7 +138,7 @@ def measure_independence(z: HostArray, W: HostArray, quarters: Sequence[HostArra
     found: list[_Column] = run_folds(range(k), partial(_fold_column, z, W), _chain)
     before, after = [column.before for column in found], [column.after for column in found]
     scale = np.array([column.scale for column in found])
-    thinned = z[:: -(-len(z) // DEPENDENCE_ROWS)] @ W.T
+    thinned = z[:: -(-len(z) // DEPENDENCE_ROWS)] @ W.T.astype(z.dtype)
     limit = gaussian_limit(k)
     return Independence(
         drop=sum(e.value for e in before) - sum(e.value for e in after) + float(np.linalg.slogdet(W)[1]),
