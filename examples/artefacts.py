@@ -11,6 +11,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gramian import ICA
+from gramian.plots.axes import plain_frame
+from gramian.plots.palette import COLORS, MUTED
 
 OUT = Path("out")
 
@@ -59,17 +61,21 @@ energy = np.cumsum(np.r_[0.0, (S[:, blinking] ** 4).sum(axis=1)])
 first = int(np.argmax(energy[length:] - energy[:-length]))
 shown = slice(first, first + length)
 t = np.arange(len(X))[shown] / rate
-figure = Figure(figsize=(10, 6), layout="constrained")
-top, middle, bottom = figure.subplots(3, 1, sharex=True)
-top.plot(t, eyes[shown], color="0.6", lw=0.8, label="frontal channels")
-top.plot(t, clean[shown][:, frontal].mean(axis=1), color="C0", lw=0.8, label="without the blinks")
-middle.plot(t, S[shown][:, blinking], lw=0.8)
-bottom.plot(t, X[shown][:, -1], color="0.6", lw=0.8, label=channels[-1])
-bottom.plot(t, clean[shown][:, -1], color="C0", lw=0.8, label=f"{channels[-1]} without the blinks")
-middle.set_ylabel("blink sources")
-bottom.set_xlabel("seconds")
-top.legend(loc="upper right")
-bottom.legend(loc="upper right")
+figure = Figure(figsize=(9.6, 6.4), layout="constrained")
+panels = figure.subplots(2 + len(blinking), 1, sharex=True)
+figure.suptitle(f"{len(blinking)} of {S.shape[1]} sources held the blinks", x=0.01, ha="left", fontsize=13)
+for axes, channel, name in ((panels[0], frontal, "frontal channels"), (panels[-1], [-1], channels[-1])):
+    axes.plot(t, X[shown][:, channel].mean(axis=1), color=MUTED, lw=0.8, label="as recorded")
+    axes.plot(t, clean[shown][:, channel].mean(axis=1), color=COLORS[0], lw=0.9, label="without the blinks")
+    axes.set_title(name, loc="left", fontsize=10)
+for axes, i in zip(panels[1:-1], blinking, strict=True):
+    axes.plot(t, S[shown][:, i], color=COLORS[1], lw=0.9)
+    axes.set_title(f"source {i}: correlation {likeness[i]:.2f} with the frontal channels", loc="left", fontsize=10)
+for axes in panels:
+    plain_frame(axes)
+    axes.margins(x=0)
+panels[0].legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False, borderaxespad=0.1)
+panels[-1].set_xlabel("seconds")
 OUT.mkdir(exist_ok=True)
 figure.savefig(OUT / "artefacts.png", dpi=110)
 print(f"wrote {OUT / 'artefacts.png'}")

@@ -12,6 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gramian import ICA
+from gramian.plots.palette import COLORS, MUTED
 
 OUT = Path("out")
 
@@ -48,16 +49,26 @@ X, rate = read(sys.argv[1]) if len(sys.argv) > 1 else made_up()
 ica = ICA(n_components=None if len(sys.argv) > 1 else 3, report=False).fit(X)
 S = ica.transform(X)
 pulses = np.array([pulse(s, rate) for s in S.T])
-for i, beats in enumerate(pulses):
-    whose = "the child" if beats > 105 else "the mother" if beats > 50 else "no heart"
+hearts = ["child" if beats > 105 else "mother" if beats > 50 else "" for beats in pulses]
+for i, whose in enumerate(hearts):
     share = ica.explained_variance_[i] / X.var(axis=0).sum()
-    print(f"source {i}: {share:7.2%} of the variance, {beats:5.1f} beats a minute: {whose}")
+    said = f"{pulses[i]:5.1f} beats a minute: the {whose}" if whose else "no heart"
+    print(f"source {i}: {share:7.2%} of the variance, {said}")
 
 t = np.arange(len(X)) / rate
-figure = Figure(figsize=(10, 1.2 * S.shape[1] + 1), layout="constrained")
-for i, axes in enumerate(np.atleast_1d(figure.subplots(S.shape[1], 1, sharex=True))):
-    axes.plot(t, S[:, i], lw=0.7, color="C3" if pulses[i] > 105 else "C0" if pulses[i] > 50 else "0.6")
-    axes.set_ylabel(f"{pulses[i]:.0f}/min" if pulses[i] else "", rotation=0, labelpad=24)
+inks = {"child": COLORS[1], "mother": COLORS[0], "": MUTED}
+figure = Figure(figsize=(9.6, 0.9 * S.shape[1] + 1), layout="constrained")
+figure.suptitle("Each source of the skin's voltage, most variance first", x=0.01, ha="left", fontsize=13)
+for s, beats, whose, axes in zip(S.T, pulses, hearts, figure.subplots(S.shape[1], 1, sharex=True), strict=True):
+    axes.plot(t, s, lw=0.8, color=inks[whose])
+    words = f"{whose}\n{beats:.0f} a minute" if whose else "no pulse"
+    axes.set_ylabel(words, rotation=0, ha="right", va="center", color=inks[whose], labelpad=8)
+    axes.margins(x=0)
+    axes.set_yticks([])
+    axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
+    axes.tick_params(length=0)
+axes.spines["bottom"].set_visible(True)
+axes.tick_params(axis="x", length=3)
 axes.set_xlabel("seconds")
 OUT.mkdir(exist_ok=True)
 figure.savefig(OUT / "two_hearts.png", dpi=110)

@@ -22,8 +22,9 @@ class ICA(UnmixedSources):
     norm, of every algorithm; repeated or constant columns reduce the number of sources; independence and stability
     are measured.
 
-    Cost: that of a PCA, then one pass an iteration: 2 n k (d + k) operations and n k hyperbolic tangents. Not for
-    Gaussian sources, which no method can tell apart: ``independence_`` names them.
+    Cost: that of a PCA, then one pass an iteration: 4 n k^2 operations and n k hyperbolic tangents, in float32 but for
+    the last ones, and 4 n k bytes. Not for Gaussian sources, which no method can tell apart: ``independence_`` names
+    them.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ class ICA(UnmixedSources):
     report : bool, default=True
         Whether independence is measured, on at most 100,000 rows.
     memory_budget : int or None, default=None
-        Bytes that the whitening may use beyond the rows.
+        Bytes beyond the rows that the whitening, and then a float32 copy of the white rows, may use.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class ICA(UnmixedSources):
         Variance that each source adds to the columns, summed over them.
     gradient_norm_ : float
     n_iter_ : int
-        Iterations, those on a first sample of the rows too.
+        Iterations, those on a first sample of the rows and in float32 too.
     mutual_information_drop_ : float
         Nats of mutual information that unmixing took out of the white columns.
     independence_ : Independence or None

@@ -1,32 +1,34 @@
-"""Independent components: the fitted model, and the function that fits it."""
+"""Independent components: whitening by PCA, then unmixing, then what is known of the sources."""
 
 import warnings
-from dataclasses import dataclass, field, replace
+from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, to_host
-from gramian.arrays.precision import FLOAT64
-from gramian.errors import ConvergenceWarning, IdentifiabilityWarning, InputError, ParameterError, RankWarning
+from gramian.arrays.namespace import HostArray, from_host, to_host
+from gramian.arrays.precision import FLOAT32, FLOAT64
+from gramian.errors import IdentifiabilityWarning, InputError, ParameterError, RankWarning
+from gramian.models.ica_model import ICAModel, ICAOptions
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.models.scoring import deviations
 from gramian.models.spectrum import signs_of
-from gramian.operators.centering import Standardization
-from gramian.planning.machine import one_blas_thread
+from gramian.planning.machine import one_blas_thread, total_memory
 from gramian.sources.moments import measure_moments
-from gramian.sources.rows import Block, RowSource
-from gramian.unmixing.contrast import Contrast, LogCosh
+from gramian.sources.rows import RowSource
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
 from gramian.unmixing.independence import Independence, measure_independence
 from gramian.unmixing.infomax import Infomax
 from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation
 from gramian.unmixing.picard import PicardO
+from gramian.unmixing.resamples import unmixed_quarters
 from gramian.unmixing.stability import Stability, measure_stability
 from gramian.unmixing.warm_start import unmix
 from gramian.unmixing.white_rows import WhiteRows
+
+__all__ = ["METHODS", "ICAModel", "ICAOptions", "fit_ica"]
 
 METHODS: dict[str, type[UnmixingMethod]] = {
     "picard": PicardO,
@@ -36,150 +38,36 @@ METHODS: dict[str, type[UnmixingMethod]] = {
 }
 """Methods by name; adding one is a line here beside its own file."""
 
+FEW_COLUMNS = 256
+"""Columns up to which the whitening too is held to one BLAS thread a worker: its small eigenproblem gains nothing from
+more, and idle threads of BLAS spin on the cores that the next passes need."""
+
 WIDE = 2
 """Columns, in numbers of sources, beyond which white rows are held: half a copy at most, and cheaper passes."""
+
+HELD_SHARE = 8
+"""The part of the machine's memory that a copy of the white rows in float32 may take; its total, so that the way taken
+does not vary from run to run."""
 
 REPORT_ROWS = 100_000
 """Rows, at most, from which independence is measured."""
 
+LEAST_QUARTERS = 40
+"""Rows a source, at least, whose quarters are unmixed to tell the error of W."""
+
 STABILITY_ROWS = 20_000
 """Rows, at most, that are resampled for stability."""
-
-
-@dataclass(frozen=True)
-class ICAOptions:
-    """What is asked of an ICA.
-
-    Attributes
-    ----------
-    n_components : int or None
-        ``None`` for as many sources as the rows have directions.
-    algorithm : str
-        "picard", "parallel", "deflation" or "infomax".
-    contrast : Contrast
-    whiten : bool
-        With ``False`` the rows are taken as white and centered already.
-    tol : float
-        Gradient norm at which the algorithm stops.
-    max_iter : int
-    start : numpy array (k, k) or None
-        First unmixing matrix of the white rows; drawn when ``None``.
-    seed : int
-    runs : int
-        Runs by which stability is measured; 1 for none.
-    report : bool
-        Whether independence is measured.
-    memory_budget : int or None
-        Bytes beyond the rows that the whitening may use.
-    name : str
-        What warnings call this fit.
-    warning : type
-        Category of the warning of a fit that has not converged.
-    """
-
-    n_components: int | None = None
-    algorithm: str = "picard"
-    contrast: Contrast = field(default_factory=LogCosh)
-    whiten: bool = True
-    tol: float = 1e-6
-    max_iter: int = 200
-    start: HostArray | None = None
-    seed: int = 0
-    runs: int = 1
-    report: bool = True
-    memory_budget: int | None = None
-    name: str = "ICA"
-    warning: type[Warning] = ConvergenceWarning
-
-
-@dataclass(frozen=True, eq=False)
-class ICAModel:
-    """Independent sources of a table; arrays have the type, library and device of its rows.
-
-    Attributes
-    ----------
-    components : array (k, d)
-        Sources are  (x - mean) components',  of unit variance, those that explain most variance first.
-    mixing : array (d, k)
-        What each source adds to the columns; the largest entry of each column is positive.
-    mean : array (d,) or None
-    whitening : array (k, d) or None
-        K, with  components = unmixing K.
-    unmixing : array (k, k)
-    variances : array (k,)
-        Variance that each source explains, over all columns.
-    n_rows, n_columns : int
-    gradient_norm : float
-        Largest entry of the relative gradient of the algorithm's objective.
-    n_iter : int
-    converged : bool
-    independence : Independence or None
-    stability : numpy array (k,) or None
-        Index of each source over several runs.
-    options : ICAOptions
-    """
-
-    components: Array
-    mixing: Array
-    mean: Array | None
-    whitening: Array | None
-    unmixing: Array
-    variances: Array
-    n_rows: int
-    n_columns: int
-    gradient_norm: float
-    n_iter: int
-    converged: bool
-    independence: Independence | None
-    stability: HostArray | None
-    options: ICAOptions
-
-    def project(self, rows: RowSource | Array) -> Array:
-        """Return the sources  (x - mean) components'  of rows (n, k): one pass, 2 n d k operations."""
-        return _mapped(partial(_project, self), rows)
-
-    def reconstruct(self, sources: Array) -> Array:
-        """Return the rows  s mixing' + mean  that sources stand for (n, d)."""
-        rows = sources @ self.mixing.T
-        if self.mean is not None:
-            rows += self.mean
-        return rows
-
-    def remove(self, rows: RowSource | Array, sources: list[int]) -> Array:
-        """Return rows without some sources,  x - s_i mixing_i'  (n, d): one pass, 2 n d operations a source.
-
-        What lies outside the space of all sources stays as it is.
-        """
-        return _mapped(partial(_remove, self, sources), rows)
-
-
-def _mapped(local: Any, rows: RowSource | Array) -> Array:
-    return rows.map_rows(local) if isinstance(rows, RowSource) else local(Block(rows, 0, None))
-
-
-def _project(model: ICAModel, block: Block) -> Array:
-    d = model.n_columns
-    mean = np.zeros(d) if model.mean is None else to_host(model.mean)
-    standardization = Standardization(mean, None, model.mean is not None)
-    with np.errstate(invalid="ignore", over="ignore"):
-        return standardization.times(block._replace(weights=None), model.components.T)
-
-
-def _remove(model: ICAModel, sources: list[int], block: Block) -> Array:
-    part = replace(model, components=model.components[sources, :])
-    rows = block.rows.toarray() if hasattr(block.rows, "indptr") else block.rows
-    with np.errstate(invalid="ignore", over="ignore"):
-        return cast(rows, dtype_of(model.components)) - _project(part, block) @ model.mixing[:, sources].T
 
 
 def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     """Fit independent sources to the rows of a source.
 
     Computes  s = W K (x - mean),  K the whitening by :func:`~gramian.models.pca.fit_pca` on the directions that the
-    rows have, W by the algorithm asked for; whitening is folded into W, so white rows are stored only where there are
-    more than twice as many columns as sources, or a sample of them.
+    rows have, W by the algorithm asked for. Whitening is folded into W. White rows are stored in float64 only where
+    there are more than twice as many columns as sources; else in float32, for all iterations but the last ones, where
+    4 n k bytes are within the budget (an eighth of the machine's memory by default).
 
-    Cost: that of the PCA, then one pass an iteration (2 n k (d + k) operations and n k nonlinearities).
+    Cost: that of the PCA, then one pass an iteration (4 n k^2 operations and n k nonlinearities).
 
     Parameters
     ----------
@@ -197,15 +85,16 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     """
     options = options or ICAOptions()
     _require_rows(source, options)
-    rows, pca = _white(source, options)
+    with one_blas_thread() if source.n_columns <= FEW_COLUMNS else nullcontext():
+        rows, pca = _white(source, options)
     method = METHODS[options.algorithm](options.contrast, options.tol, options.max_iter)
     with one_blas_thread():
         if source.n_columns > WIDE * rows.size:
             rows = rows.held()
         start, stability = _start(rows, method, options)
-        found = unmix(rows, method, start)
+        found = unmix(rows, method, start, hold=4 * rows.n_rows * rows.size <= _room(options))
         order, W = _ordered(found.matrix, rows, pca)
-        independence = _independence(rows, W) if options.report else None
+        independence = _independence(rows, W, method, whiten=options.whiten) if options.report else None
     _warn(found, independence, options)
     index = None if stability is None else _matched(stability, found.matrix)[order]
     return _assembled(
@@ -218,6 +107,11 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
         independence=independence,
         stability=index,
     )
+
+
+def _room(options: ICAOptions) -> int:
+    """Return the bytes that a copy of the white rows may take."""
+    return options.memory_budget or total_memory() // HELD_SHARE
 
 
 def _require_rows(source: RowSource, options: ICAOptions) -> None:
@@ -296,9 +190,11 @@ def _mixing(W: HostArray, pca: PCAModel | None) -> HostArray:
     return mixing
 
 
-def _independence(rows: WhiteRows, W: HostArray) -> Independence:
-    sample = rows.sampled(min(REPORT_ROWS, rows.n_rows))
-    return measure_independence(to_host(sample.source.array), W)  # type: ignore[attr-defined]
+def _independence(rows: WhiteRows, W: HostArray, method: UnmixingMethod, *, whiten: bool) -> Independence:
+    # Entropies are known to three digits at best: float32 keeps the sample to half a copy of the rows.
+    z = to_host(rows.sampled(min(REPORT_ROWS, rows.n_rows), dtype=FLOAT32).source.array)  # type: ignore[attr-defined]
+    enough = len(z) >= LEAST_QUARTERS * rows.size
+    return measure_independence(z, W, unmixed_quarters(z, method, W, whiten=whiten) if enough else ())
 
 
 def _matched(stability: Stability, W: HostArray) -> HostArray:

@@ -72,7 +72,8 @@ def descend(objective: Objective, start: HostArray, *, tol: float, max_iter: int
     """
     point = _at(objective, start)
     pairs: deque[tuple[HostArray, HostArray]] = deque(maxlen=memory)
-    turning, leaping = np.inf, True
+    # Whoever starts near a solution, from rows in another precision, does not leap away from it.
+    turning, leaping = 0.0, True
     for iteration in range(1, max_iter + 1):
         if point.norm <= reachable(tol, objective.rows, point.moments.cross):
             return Unmixing(point.W, point.norm, iteration, converged=True)

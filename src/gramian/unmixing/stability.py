@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import HostArray
 from gramian.sources.dense import DenseRows
-from gramian.sources.moments import measure_moments
 from gramian.unmixing.method import UnmixingMethod, nearest_rotation
+from gramian.unmixing.resamples import whitened_anew
 from gramian.unmixing.white_rows import WhiteRows
 
 RUN_TOLERANCE = 1e-3
@@ -71,22 +71,15 @@ def measure_stability(rows: WhiteRows, method: UnmixingMethod, *, runs: int, see
 
 
 def _one_run(rows: WhiteRows, method: UnmixingMethod, rng: np.random.Generator) -> tuple[HostArray, bool]:
-    """Unmix one resample: rows count as often as they were drawn, so nothing is copied.
-
-    A resample is whitened anew. Its correlations, of size 1/sqrt(N), would otherwise turn sources by that much over
-    their curvature: ten times more than the resampling of the sources themselves.
-    """
+    """Unmix one resample: rows count as often as they were drawn, so nothing is copied."""
     source = rows.source
     assert isinstance(source, DenseRows)  # noqa: S101 - samples are held as dense rows
     drawn = max(rows.n_rows // SHARE, min(rows.n_rows, 10 * rows.size))
     counts = rng.multinomial(drawn, np.full(rows.n_rows, 1.0 / rows.n_rows)).astype(np.float64)
     resampled = DenseRows(source.array, weights=counts if source.weights is None else counts * source.weights)
-    moments = measure_moments(resampled)
-    values, vectors = np.linalg.eigh(to_host(moments.scatter) / moments.weight)
-    whitening = (vectors / np.sqrt(np.maximum(values, np.finfo(float).eps * values[-1]))) @ vectors.T
-    start = nearest_rotation(rng.standard_normal((rows.size, rows.size)))
-    found = method.solve(WhiteRows(resampled, whitening, moments.mean, np.eye(rows.size)), start)
-    return found.matrix @ whitening, found.converged
+    white = whitened_anew(resampled)
+    found = method.solve(white, nearest_rotation(rng.standard_normal((rows.size, rows.size))))
+    return found.matrix @ white.whitening, found.converged
 
 
 def _similarity(stacked: HostArray, second: HostArray) -> HostArray:

@@ -1,0 +1,79 @@
+"""White rows held in memory: every m-th of them, or all, one source after another."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray, cast, is_numpy, namespace_of, to_host
+from gramian.sources.dense import DenseRows
+from gramian.sources.rows import Block, RowSource
+from gramian.sources.sparse import SparseRows
+from gramian.unmixing.projection import Projection, pieces, roomy
+
+
+def hold(source: RowSource, project: Projection, step: int, dtype: np.dtype[Any]) -> DenseRows:
+    """Project every ``step``-th row of a source and hold what comes out: one pass."""
+    return (_filled if _is_here(source) else _gathered)(source, project, step, dtype)
+
+
+def _is_here(source: RowSource) -> bool:
+    """Tell whether the workers of a source can write into one array of this process."""
+    return isinstance(source, SparseRows) or (isinstance(source, DenseRows) and is_numpy(source.array))
+
+
+def _filled(source: RowSource, project: Projection, step: int, dtype: np.dtype[Any]) -> DenseRows:
+    """Project every ``step``-th row of a source in memory, without a second copy of what is taken."""
+    # One source after another in memory: products and sums over rows then run over consecutive numbers.
+    out = np.empty((len(project.matrix), -(-source.n_rows // step)), dtype=dtype)
+    source.reduce(_Fill(project, step, out), _first)
+    return DenseRows(out.T, weights=None if source.weights is None else source.weights[::step])
+
+
+@dataclass(frozen=True, eq=False)
+class _Fill:
+    """Write every ``step``-th row of a block, projected, a piece at a time, into its place of ``out`` (k, n)."""
+
+    project: Projection
+    step: int
+    out: HostArray
+
+    def __call__(self, room: HostArray | None, block: Block) -> HostArray | None:
+        first = -block.start % self.step
+        place = (block.start + first) // self.step
+        for rows, _ in pieces(Block(block.rows[first :: self.step], 0, None), self.project):
+            room = roomy(room, rows, self.project, 1)
+            s = self.project.times(self.project.centered(rows), None if room is None else room[0])
+            self.out[:, place : place + s.shape[0]] = s.T
+            place += s.shape[0]
+        return room
+
+
+def _first(left: Any, _right: Any) -> Any:
+    return left
+
+
+def _gathered(source: RowSource, project: Projection, step: int, dtype: np.dtype[Any]) -> DenseRows:
+    """Project every ``step``-th row of a source of any kind."""
+    parts = source.reduce(_Gather(project, step, dtype), _chain)
+    columns = namespace_of(parts[0][0]).concat([rows.T for rows, _ in parts], axis=1)
+    weights = None if parts[0][1] is None else np.concatenate([to_host(w) for _, w in parts])
+    return DenseRows(columns.T, weights=weights)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gather:
+    project: Projection
+    step: int
+    dtype: np.dtype[Any]
+
+    def __call__(self, state: list[tuple[Array, Any]] | None, block: Block) -> list[tuple[Array, Any]]:
+        first = -block.start % self.step
+        rows = block.rows[first :: self.step]
+        weights = None if block.weights is None else block.weights[first :: self.step]
+        found = [(cast(self.project(rows), self.dtype), weights)] if rows.shape[0] else []
+        return (state or []) + found
+
+
+def _chain(left: list[Any], right: list[Any]) -> list[Any]:
+    return left + right

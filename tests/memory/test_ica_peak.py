@@ -1,0 +1,33 @@
+"""ICA takes at most one copy of the rows beyond the rows, its report included."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).with_name("ica_peak.py")
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="the peak of one fit can be read on Linux alone"
+)
+
+
+@pytest.mark.parametrize(
+    "n, d, options",
+    [
+        (200_000, 20, {}),
+        (200_000, 30, {}),
+        (150_000, 20, {"algorithm": "parallel", "report": False}),
+        (150_000, 20, {"algorithm": "infomax", "report": False, "tol": 1e-4}),
+        (150_000, 20, {"n_components": 4, "report": False, "tol": 1e-2}),
+    ],
+)
+def test_peak_is_at_most_one_copy_of_the_rows(n, d, options):
+    """Held in float32, white rows are half a copy; a sample for the report is no more; few sources take less."""
+    words = [sys.executable, "-W", "ignore", str(PROGRAM), json.dumps({"n": n, "d": d, "options": options})]
+    run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+    assert run.returncode == 0, run.stderr
+    measured = json.loads(run.stdout.splitlines()[-1])
+    assert measured["used"] <= measured["input"]
