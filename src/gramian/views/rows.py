@@ -76,6 +76,11 @@ def scores_of(model: FittedModel, source: Any = None, scores: Any = None) -> np.
     return None if source is None else host(model.project(source))
 
 
+def values_of_rows(source: Any, positions: np.ndarray) -> np.ndarray:
+    """Return whole rows at some positions (m, d): one pass."""
+    return values_at(source, np.asarray(positions))
+
+
 def shown_rows(
     model: FittedModel,
     source: Any,
