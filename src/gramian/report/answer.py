@@ -145,7 +145,7 @@ def _is_first(made: Material, column: int) -> float:
 
 def _labels(made: Material) -> list[str]:
     """Say along which component each label shows most."""
-    if made.scores is None or made.kind == "kernel" and not len(made.components):
+    if made.scores is None or (made.kind == "kernel" and not len(made.components)):
         return []
     kept = range(min(max(made.scree.chosen, 2), len(made.components), 10))
     told = (label_words(made, name, values, kept) for name, values in list(made.labels.items())[:4])
@@ -244,7 +244,9 @@ def _kernel_width(made: Material) -> str:
 def _ica(made: Material) -> tuple[str, ...]:
     model, report = made.model, made.model.independence
     k = len(made.components)
-    opening = f"{model.n_rows:,} rows of {model.n_columns:,} columns, unmixed into {k} {'source' if k == 1 else 'sources'}."
+    opening = (
+        f"{model.n_rows:,} rows of {model.n_columns:,} columns, unmixed into {k} {'source' if k == 1 else 'sources'}."
+    )
     if not model.converged:
         opening += f" The algorithm stopped before it converged, so take them with care ({model.n_iter} iterations)."
     return (f"{opening} {_independence(report)}", " ".join(filter(None, (_shapes(made), _stability(model)))))

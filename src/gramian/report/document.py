@@ -10,7 +10,7 @@ from typing import Any
 from gramian.report import sections as parts
 from gramian.report.answer import answer
 from gramian.report.contents import contents
-from gramian.report.material import Labels, Material, gather
+from gramian.report.material import KEPT_UNUSUAL, Labels, Material, gather
 from gramian.report.packing import safe_json
 from gramian.report.provenance import computed_facts
 from gramian.report.recipes import Recipes, recipes_of
@@ -181,7 +181,7 @@ def _header(made: Material, heading: str, facts: Sequence[str]) -> str:
     done = "".join(f"<li>{escape(fact)}</li>" for fact in facts)
     scree = made.scree
     noun = "sources" if made.kind == "ica" else "components kept"
-    numbers = [(f"{made.model.n_rows:,} × {made.model.n_columns:,}", "rows × columns"), (str(scree.chosen), noun)]
+    numbers = [(f"{made.model.n_rows:,} x {made.model.n_columns:,}", "rows x columns"), (str(scree.chosen), noun)]
     if made.kind != "ica":
         numbers.append((f"{scree.kept:.1%}", "of the variance in them"))
         numbers.append((made.model.certificate.grade, "grade of the certificate"))
@@ -223,11 +223,9 @@ def _rows(made: Material, data: dict[str, Any], recipes: Recipes) -> str:
     if made.rows is None or made.rows.scores.shape[1] == 0:
         return ""
     total, shown = made.rows.n_rows, len(made.rows.positions)
-    sample = (
-        f"{shown:,} of {total:,} rows, drawn at random with seed 0; the rows worth a look are all among them. "
-        if made.rows.sampled
-        else ""
-    )
+    flagged = 0 if made.outliers is None else len(made.outliers.found.flagged)
+    among = f"; the {min(KEPT_UNUSUAL, flagged):,} rows furthest out are all among them" if flagged else ""
+    sample = f"{shown:,} of {total:,} rows, drawn at random{among}. " if made.rows.sampled else ""
     words = f"{sample}Each mark is a row. Draw around some of them with the lasso to see what makes them different."
     controls = "".join(
         f'<label>{name} <select id="rows-{ident}"></select></label>'
@@ -235,9 +233,8 @@ def _rows(made: Material, data: dict[str, Any], recipes: Recipes) -> str:
     )
     search = '<label class="grow">Search <input type="search" id="rows-search" placeholder="name of a row"></label>'
     pick = '<label>Pick a group <select id="rows-group"></select></label>'
-    side = (
-        '<aside id="rows-side"><div id="row-card" aria-live="polite"></div><div id="selection" aria-live="polite"></div></aside>'
-    )
+    live = "".join(f'<div id="{ident}" aria-live="polite"></div>' for ident in ("row-card", "selection"))
+    side = f'<aside id="rows-side" tabindex="0" aria-label="What is picked">{live}</aside>'
     return parts.section(
         "rows",
         "The map of rows",
@@ -257,7 +254,8 @@ def _columns(data: dict[str, Any], recipes: Recipes) -> str:
     circle = "A column at the circle is described whole by these two. " if view["correlations"] else ""
     words = f"{note}Positions are {view['scaling']}. {circle}Columns that point the same way rise together."
     controls = "".join(
-        f'<label>{name} <select id="columns-{ident}"></select></label>' for ident, name in (("x", "Across"), ("y", "Up"))
+        f'<label>{name} <select id="columns-{ident}"></select></label>'
+        for ident, name in (("x", "Across"), ("y", "Up"))
     )
     return parts.section(
         "columns",
@@ -330,8 +328,8 @@ def _outliers(made: Material, data: dict[str, Any], recipes: Recipes) -> str:
         return ""
     found = made.outliers.found
     words = (
-        f"To the right, rows far out within the {found.n_components} components (Hotelling's T²); upwards, rows far off "
-        f"them (squared prediction error, SPE). Dashed: what {found.level:.0%} of Gaussian rows stay under."
+        f"To the right, rows far out within the {found.n_components} components (Hotelling's T²); upwards, rows far "
+        f"off them (squared prediction error, SPE). Dashed: what {found.level:.0%} of Gaussian rows stay under."
     )
     return parts.section(
         "outliers",

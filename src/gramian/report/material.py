@@ -24,6 +24,9 @@ from gramian.views import (
 
 Labels = Mapping[str, Sequence[Any]]
 
+KEPT_UNUSUAL = 200
+"""Rows beyond a limit that are kept in every sample."""
+
 NUMBERED_COLUMNS = 40
 """Columns without names, up to which sentences still speak of them."""
 
@@ -120,7 +123,7 @@ def gather(
     outliers = None
     if kind == "pca" and source is not None:
         outliers = outlier_map(model, source, n_components=scree.chosen, names=named)
-    flagged = [] if outliers is None else outliers.found.flagged[:200].tolist()
+    flagged = [] if outliers is None else outliers.found.flagged[:KEPT_UNUSUAL].tolist()
     shown = None if table is None else shown_rows(model, source, table, always=flagged, seed=seed, limit=limit)
     return Material(
         model=model,

@@ -4,7 +4,7 @@ A view knows nothing of colors, axes or pages, so the same numbers serve a plot,
 """
 
 from gramian.views.biplot import Biplot, biplot_of
-from gramian.views.certificates import CertificateTable, certificate_table
+from gramian.views.certificates import CertificateTable, Residuals, certificate_residuals, certificate_table
 from gramian.views.columns import ColumnMap, column_map
 from gramian.views.eigenfunctions import Eigenfunctions, eigenfunctions_of
 from gramian.views.fitted import column_names, count_of, kind_of, model_of, names_of, shares_of
@@ -28,6 +28,7 @@ __all__ = [
     "GammaCurve",
     "ImageStrip",
     "OutlierMap",
+    "Residuals",
     "ScoreGroup",
     "ScoresMap",
     "Scree",
@@ -36,6 +37,7 @@ __all__ = [
     "UnusualRow",
     "between_share",
     "biplot_of",
+    "certificate_residuals",
     "certificate_table",
     "column_map",
     "column_names",
