@@ -24,6 +24,7 @@ from gramian.views import (
     biplot_of,
     certificate_residuals,
     column_map,
+    deviations_of,
     eigenfunctions_of,
     image_strip,
     leading_columns,
@@ -182,7 +183,7 @@ def correlation_circle(
     -------
     matplotlib axes
     """
-    spread = None if X is None else np.std(np.asarray(X, dtype=np.float64), axis=0, ddof=1)
+    spread = None if X is None else deviations_of(X)
     known = getattr(model_of(model), "factor", None) is not None
     view = column_map(model, names=_names(model, names), deviations=None if known else spread)
     ax = plot_columns(view, components=components, ax=ax)

@@ -13,7 +13,7 @@ from gramian.views.images import ImageStrip, image_strip
 from gramian.views.labels import component_label, component_name
 from gramian.views.loadings import ColumnWeight, leading_columns
 from gramian.views.outliers import OutlierMap, UnusualRow, outlier_map
-from gramian.views.rows import ShownRows, open_source, scores_of, shown_rows, values_of_rows
+from gramian.views.rows import ShownRows, deviations_of, open_source, scores_of, shown_rows, values_of_rows
 from gramian.views.scores import ScoreGroup, ScoresMap, scores_map
 from gramian.views.scree import Scree, scree_of
 from gramian.views.separation import between_share
@@ -44,6 +44,7 @@ __all__ = [
     "component_label",
     "component_name",
     "count_of",
+    "deviations_of",
     "eigenfunctions_of",
     "gamma_curve",
     "image_strip",
