@@ -29,12 +29,16 @@ class Pictures:
 
 
 class Shown:
-    """Pictures and a page, for every estimator that can be looked at."""
+    """Pictures, for every estimator that can be looked at."""
 
     @property
     def plot(self) -> Pictures:
         """Pictures of the fitted model by their names: ``model.plot.scree()``; see ``gramian.plot``."""
         return Pictures(self)
+
+
+class Reported(Shown):
+    """Pictures and a page."""
 
     def report(self, path: Any, X: Any = None, **more: Any) -> Path:
         """Write a page that says in words and pictures what was found.
@@ -53,7 +57,12 @@ class Shown:
         Path
             Where the page is.
         """
-        from gramian.report import write_report
+        return page_of(self, path, X, more)
 
-        more.setdefault("names", getattr(self, "feature_names_in_", None))
-        return write_report(self, path, rows=X, **more)
+
+def page_of(fitted: Any, path: Any, X: Any, more: dict[str, Any]) -> Path:
+    """Write the page of an estimator, with the names that its columns had in the fit."""
+    from gramian.report import write_report
+
+    names = getattr(fitted, "feature_names_in_", None)
+    return write_report(fitted, path, rows=X, **{"names": names, **more})

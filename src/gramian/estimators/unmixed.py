@@ -18,7 +18,7 @@ from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, namespace
 from gramian.errors import ConvergenceWarning, InputError, ParameterError
 from gramian.estimators.features import check_features, feature_names
 from gramian.estimators.parameters import Limits, check_parameters, is_whole, seed_of
-from gramian.estimators.shown import Shown
+from gramian.estimators.shown import Shown, page_of
 from gramian.models.ica import ICAModel, ICAOptions, fit_ica
 from gramian.sources.opening import as_source, require_finite
 from gramian.sources.rows import Block, RowSource
@@ -142,7 +142,7 @@ class UnmixedSources(Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self._finite(self._model.remove(source, self._positions(sources)), source)
 
     def write_report(self, path: Any, X: Any = None, **more: Any) -> Path:
-        """Write a page about the sources: ``report``, by a name that no parameter has.
+        """Write a page about the sources; ``report`` is the name of a parameter here.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class UnmixedSources(Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         -------
         Path
         """
-        return Shown.report(self, path, X, **more)
+        return page_of(self, path, X, more)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""

@@ -1,5 +1,7 @@
 """The columns as arrows: the correlation circle."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
@@ -59,6 +61,13 @@ def draw_arrows(ax: Axes, points: np.ndarray) -> None:
     """Thin arrows from the origin; fainter where there are many."""
     faint = 0.9 if len(points) <= 40 else 0.4
     for x, y in points:
-        style = {"arrowstyle": "-|>", "color": RISING, "linewidth": 1.1, "alpha": faint, "shrinkA": 0, "shrinkB": 0}
+        style: dict[str, Any] = {
+            "arrowstyle": "-|>",
+            "color": RISING,
+            "linewidth": 1.1,
+            "alpha": faint,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        }
         arrow = ax.annotate("", (float(x), float(y)), (0.0, 0.0), arrowprops=style)
         arrow.set_in_layout(False)

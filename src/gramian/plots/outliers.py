@@ -1,6 +1,7 @@
 """Rows by their two distances, with the limits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,6 +10,8 @@ from gramian.plots.axes import axes_or_new, plain_frame
 from gramian.plots.palette import KEPT, MUTED, RUNNING
 from gramian.plots.placing import place_names
 from gramian.views.outliers import OutlierMap
+
+_Side = tuple[np.ndarray, float, Callable[..., Any], Callable[..., Any]]
 
 _WIDE_RANGE = 15.0
 """Times its limit that a distance reaches before its axis becomes logarithmic."""
@@ -39,7 +42,7 @@ def plot_outliers(
     beyond = np.zeros(len(found.t2), dtype=bool)
     beyond[found.flagged] = True
     many = len(found.t2) > 2_000
-    look = {"linewidths": 0, "s": 7 if many else 20, "rasterized": many}
+    look: dict[str, Any] = {"linewidths": 0, "s": 7 if many else 20, "rasterized": many}
     ax.scatter(found.t2[~beyond], found.spe[~beyond], color=KEPT, alpha=0.35 if many else 0.65, **look)
     ax.scatter(found.t2[beyond], found.spe[beyond], color=RUNNING, marker="D", alpha=0.9, **look)
     _draw_limits(ax, outliers)

@@ -47,7 +47,8 @@ class NameLayer(Artist):
         self, ax: Axes, points: np.ndarray, names: Sequence[str], *, color: str, size: str, outward: bool
     ) -> None:
         super().__init__()
-        self._sides = [np.sign(point[0]) if outward else 0 for point in points]
+        self._ax = ax
+        self._sides = [int(np.sign(point[0])) if outward else 0 for point in points]
         self._texts = [_annotated(ax, point, str(name)) for point, name in zip(points, names, strict=True)]
         for text in self._texts:
             text.set(color=color, fontsize=size, in_layout=False, zorder=5)
@@ -57,9 +58,7 @@ class NameLayer(Artist):
 
     def draw(self, renderer: RendererBase) -> None:
         """Find a place for each name; the names are drawn by the axes, later."""
-        if self.axes is None:
-            return
-        frame, legend = self.axes.get_window_extent(renderer), self.axes.get_legend()
+        frame, legend = self._ax.get_window_extent(renderer), self._ax.get_legend()
         taken = [] if legend is None else [legend.get_window_extent(renderer)]
         for text, side in zip(self._texts, self._sides, strict=True):
             box = _free_place(text, side, frame, taken, renderer)
@@ -95,7 +94,7 @@ def _annotated(ax: Axes, point: np.ndarray, name: str) -> Annotation:
 def _free_place(text: Annotation, side: int, frame: Bbox, taken: list[Bbox], renderer: RendererBase) -> Bbox | None:
     """Move a name to the first place that is free; ``None`` where there is none."""
     text.set_visible(True)
-    for across, up in sorted(_OFFSETS, key=lambda offset: bool(side) and np.sign(offset[0]) != side):
+    for across, up in sorted(_OFFSETS, key=lambda offset: bool(side and np.sign(offset[0]) != side)):
         text.set(position=(across, up), ha=_SIDES[int(np.sign(across))], va=_HEIGHTS[int(np.sign(up))])
         box = text.get_window_extent(renderer).padded(1.0)
         inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1

@@ -1,5 +1,7 @@
 """The map of the rows on two components."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
@@ -67,7 +69,7 @@ def draw_density(ax: Axes, scores: ScoresMap) -> None:
     smooth = counts
     for _ in range(2):
         for axis in (0, 1):
-            smooth = sum(weight * np.roll(smooth, by, axis) for by, weight in ((-1, 0.25), (0, 0.5), (1, 0.25)))
+            smooth = 0.25 * np.roll(smooth, -1, axis) + 0.5 * smooth + 0.25 * np.roll(smooth, 1, axis)
     heights = np.sort(smooth.ravel())[::-1]
     held = np.searchsorted(np.cumsum(heights), np.array([0.9, 0.5, 0.25]) * heights.sum())
     levels = np.unique(heights[np.minimum(held, heights.size - 1)])
@@ -77,7 +79,9 @@ def draw_density(ax: Axes, scores: ScoresMap) -> None:
 
 def _draw_group(ax: Axes, scores: ScoresMap, group: ScoreGroup, position: int) -> PathCollection:
     """The points of one group, lighter where there are many."""
-    colored = {"c": group.values, "cmap": "viridis"} if len(group.values) else {"color": color_of(position)}
+    colored: dict[str, Any] = (
+        {"c": group.values, "cmap": "viridis"} if len(group.values) else {"color": color_of(position)}
+    )
     return ax.scatter(
         group.horizontal,
         group.vertical,

@@ -108,7 +108,7 @@ def gather(
 
     Cost: one pass for the scores, two for outliers, two for the rows that are shown; none without rows.
     """
-    model = model_of(fitted)
+    model: Any = model_of(fitted)
     kind = kind_of(model)
     source = open_source(rows)
     if source is None and kind == "kernel" and model.source.n_rows:
@@ -166,7 +166,7 @@ def groups_of(values: np.ndarray) -> np.ndarray:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value  # noqa: PLR0124 - NaN alone differs from itself
+    return value is None or bool(value != value)  # noqa: PLR0124 - NaN alone differs from itself
 
 
 def _column(name: Any, values: Sequence[Any], n: int) -> np.ndarray:
