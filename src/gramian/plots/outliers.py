@@ -56,7 +56,7 @@ def plot_outliers(
 
 def _draw_limits(ax: Axes, outliers: OutlierMap) -> None:
     found = outliers.found
-    sides = (
+    sides: tuple[_Side, ...] = (
         (found.t2, found.t2_limit, ax.axvline, ax.set_xscale),
         (found.spe, found.spe_limit, ax.axhline, ax.set_yscale),
     )
