@@ -131,19 +131,19 @@ def test_cut_can_be_dragged_and_moved_by_keys(opened, pca_page):
 def test_axes_and_color_can_be_chosen(opened, pca_page):
     """Another axis renames and moves the marks; another color changes their groups, or brings a color bar."""
     page = opened(pca_page)
-    first = page.locator("#rows-plot .xtitle").inner_text()
+    first = page.locator("#rows-plot .xtitle").text_content()
     place = page.locator("#rows-plot .point").first.get_attribute("transform")
     page.select_option("#rows-x", "2")
-    assert page.locator("#rows-plot .xtitle").inner_text() != first
+    assert page.locator("#rows-plot .xtitle").text_content() != first
     assert page.locator("#rows-plot .point").first.get_attribute("transform") != place
     assert points(page, 0) == 60
     page.select_option("#rows-color", label="age")
     assert points(page, 0) == 120
-    assert page.locator("#rows-plot .cbtitle").inner_text() == "age"
+    assert page.locator("#rows-plot .cbtitle").text_content() == "age"
     page.select_option("#rows-color", label="<script>alert(1)</script>")
-    assert page.locator("#rows-plot .cbtitle").inner_text() == "<script>alert(1)</script>"
+    assert page.locator("#rows-plot .cbtitle").text_content() == "<script>alert(1)</script>"
     page.select_option("#columns-x", "1")
-    assert page.locator("#columns-plot .xtitle").inner_text().startswith("PC2")
+    assert page.locator("#columns-plot .xtitle").text_content().startswith("PC2")
 
 
 def test_lasso_tells_what_makes_rows_different(opened, pca_page):
@@ -206,6 +206,8 @@ def test_every_control_can_be_reached_by_tab(opened, pca_page):
     for _ in range(60):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id"))
+        if reached[-1] == wanted[-1]:
+            break
     assert [name for name in reached if name in wanted] == wanted
 
 
