@@ -1,0 +1,221 @@
+"""The page as a whole: one HTML file with its style, script, pictures and data inside, and no need of a network."""
+
+import os
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gramian.report import pictures
+from gramian.report import sections as parts
+from gramian.report.answer import answer
+from gramian.report.contents import contents
+from gramian.report.material import Labels, Material, gather
+from gramian.report.packing import safe_json
+from gramian.report.provenance import computed_facts
+from gramian.report.recipes import Recipes, recipes_of
+from gramian.views.images import require_shape
+
+LARGEST = 8_000_000
+"""Bytes that a page may have, the script of plotly (4.8 MB) included."""
+
+FIRST_LIMIT = 20_000
+"""Rows that are shown where there is room; the sample is halved until the page fits."""
+
+# What a page may do: run its own script and style, draw its own images, and nothing from anywhere else. WebGL
+# pictures compile small functions (unsafe-eval), and plotly sets styles on its elements.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'"
+)
+
+
+def write_report(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    rows: Any = None,
+    scores: Any = None,
+    names: Sequence[str] | None = None,
+    labels: Labels | None = None,
+    color: str | None = None,
+    row_names: Sequence[Any] | None = None,
+    title: str | None = None,
+    facts: Sequence[str] | Mapping[str, str] = (),
+    choice: Any = None,
+    chosen: int | None = None,
+    code: str = "",
+    made: Mapping[str, str] | None = None,
+    image_shape: tuple[int, int] | None = None,
+    sampling_rate: float | None = None,
+    seed: int = 0,
+) -> Path:
+    """Write a page that says in words and pictures what a fitted model found.
+
+    The page is one HTML file of at most 8 MB that opens from disk and asks the network for nothing. Where all rows do
+    not fit, it shows a sample that keeps the unusual ones, and says so.
+
+    Cost: a pass for the scores, two for outliers, two for the rows shown; about a second for small tables.
+
+    Parameters
+    ----------
+    model : PCAModel, KernelPCAModel or ICAModel, or an estimator
+    path : path
+        Written under a temporary name and renamed; missing folders are made.
+    rows : rows (n, d), or a source of them, optional
+        Those of the fit. Without them there are no column values, no outliers, and no map unless `scores` are given.
+    scores : array (n, k), optional
+        Of all rows, where they are known already.
+    names : sequence of d str, optional
+    labels : mapping of str to n labels, optional
+        Text or numbers that color the map.
+    color : str, optional
+        The label that colors first.
+    row_names : sequence of n, optional
+    title : str, optional
+    facts : sequence of str, or mapping to them
+        Sentences about the table: what was left out, scaled, filled.
+    choice : Panel, optional
+        What each rule says, from ``gramian.how_many``.
+    chosen : int, optional
+        Components kept: what `choice` says, or all, unless told.
+    code : str
+        What reproduces the fit.
+    made : mapping of str to str, optional
+        Further lines of "how it was computed": time, memory, file, command.
+    image_shape : pair of int, optional
+        Rows are images of this height and width.
+    sampling_rate : float, optional
+        Rows a second, for sources.
+    seed : int
+        Of the sample of rows.
+
+    Returns
+    -------
+    Path
+        Where the page is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from gramian import PCA
+    >>> X = np.random.default_rng(0).standard_normal((30, 4))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = write_report(PCA().fit(X), f"{folder}/page.html", rows=X)
+    ...     page.name, page.stat().st_size < 8_000_000
+    ('page.html', True)
+    """
+    if image_shape is not None:
+        require_shape(image_shape, _columns_of(model))
+    limit, smallest = FIRST_LIMIT, 50
+    while True:
+        material = gather(
+            model,
+            rows=rows,
+            scores=scores,
+            names=names,
+            labels=labels,
+            color=color,
+            row_names=row_names,
+            choice=choice,
+            chosen=chosen,
+            seed=seed,
+            limit=limit,
+        )
+        data = contents(material, image_shape=image_shape, sampling_rate=sampling_rate)
+        spoken = tuple(facts.values()) if isinstance(facts, Mapping) else tuple(facts)
+        recipes = recipes_of(material, code)
+        told = computed_facts(material, made or {}, seed)
+        text = render(material, data, title=title, facts=spoken, recipes=recipes, computed=told).encode("utf-8")
+        if len(text) <= LARGEST or limit <= smallest:
+            return _write(text, Path(path))
+        limit //= 2
+
+
+def render(
+    made: Material,
+    data: dict[str, Any],
+    *,
+    title: str | None,
+    facts: Sequence[str],
+    recipes: Recipes,
+    computed: Mapping[str, str],
+) -> str:
+    """The page as HTML text."""
+    heading = escape(title or default_title(made))
+    body = "".join(
+        (
+            _header(made, heading, facts),
+            pictures.variance_section(made, recipes),
+            pictures.traces_section(data, recipes),
+            pictures.rows_section(made, data, recipes),
+            pictures.surfaces_section(data, recipes),
+            pictures.columns_section(data, recipes),
+            parts.cards(made, recipes.fit, images="images" in data),
+            pictures.images_section(data, recipes),
+            pictures.outliers_section(made, data, recipes),
+            parts.section("how", "How it was computed", parts.how_computed(made, computed)),
+            parts.section("code", "Code that reproduces it", parts.code_block(recipes.reproduce)),
+        )
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
+        f"<title>{heading}</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n{body}\n"
+        f'<script type="application/json" id="data">{safe_json(data)}</script>\n'
+        f"<script>{_plotly()}</script>\n<script>\n{_asset('page.js')}</script>\n</body>\n</html>\n"
+    )
+
+
+def default_title(made: Material) -> str:
+    """A title for a page that was given none."""
+    what = {"pca": "Principal components", "kernel": "Kernel principal components", "ica": "Independent sources"}
+    return f"{what[made.kind]} of {made.model.n_rows:,} rows"
+
+
+def _header(made: Material, heading: str, facts: Sequence[str]) -> str:
+    lead = "".join(parts.paragraph(text, "lead") for text in answer(made))
+    done = "".join(f"<li>{escape(fact)}</li>" for fact in facts)
+    scree = made.scree
+    noun = "sources" if made.kind == "ica" else "components kept"
+    numbers = [(f"{made.model.n_rows:,} x {made.model.n_columns:,}", "rows x columns"), (str(scree.chosen), noun)]
+    if made.kind != "ica":
+        numbers.append((f"{scree.kept:.1%}", "of the variance in them"))
+        numbers.append((made.model.certificate.grade, "grade of the certificate"))
+    shown = "".join(f"<div><dd>{escape(value)}</dd><dt>{escape(name)}</dt></div>" for value, name in numbers)
+    return (
+        '<a class="skip" href="#variance">Skip to the pictures</a><main><header>'
+        '<button type="button" id="theme" aria-pressed="false">Dark</button>'
+        f'<h1>{heading}</h1>{lead}<dl class="numbers">{shown}</dl>'
+        f"{f'<ul class=done>{done}</ul>' if done else ''}</header>"
+    )
+
+
+def _columns_of(model: Any) -> int:
+    return int(getattr(model, "n_columns", None) or model.n_features_in_)
+
+
+def _asset(name: str) -> str:
+    return files("gramian.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _plotly() -> str:
+    """The script of plotly; an end tag inside a string of it would end ours."""
+    text = files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
+    return text.replace("</script", "<\\/script")
+
+
+def _write(text: bytes, target: Path) -> Path:
+    """Write beside the target and rename, so that a reader sees the old page or the new one."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(text)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    return target
