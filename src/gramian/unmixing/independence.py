@@ -6,7 +6,7 @@ one-dimensional entropies are needed. They are estimated from spacings of the so
 
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import digamma, polygamma
@@ -23,6 +23,17 @@ BINS = 8
 
 DEPENDENCE_ROWS = 20_000
 """Rows, at most, from which the dependence of pairs is measured."""
+
+LEAST_ROWS, LEAST_A_SOURCE = 50, 10
+"""Rows, at least, and rows a source, from which anything is reported: fewer can be turned into sources of any shape."""
+
+ALIKE = 6.0
+"""Neighboring values of a source nearer than this over sqrt(N) deviations are one value of a discrete source: its
+correlation with another, by chance up to 3 / sqrt(N), splits each of its values by twice that."""
+
+ATOM, ATOM_SHARE = 0.25, 0.05
+"""Width, in deviations, up to which alike values are one, and the share of the rows that two of them must have each
+before a source counts as discrete: the bulk beside a few outliers is narrow too."""
 
 
 class Estimate(NamedTuple):
@@ -47,13 +58,16 @@ class Independence:
         E[s^4] - 3: positive for peaked sources, negative for flat ones.
     dependence : numpy array (k, k)
         Mutual information of each pair, in nats, from eight classes each: what coarse classes see, so a lower bound
-        up to its noise; zeros on the diagonal.
+        up to its noise; zeros on the diagonal. Values of a discrete source that only the error of W parts are one.
     dependence_noise : float
         Value that a pair of independent sources stays under, 99 times of 100.
     gaussian : tuple of int
         Sources that cannot be told from a Gaussian; two or more of them are known only as a space.
     n_rows : int
         Rows that were looked at.
+
+    A discrete source has no density: its entropy is -inf, its negentropy inf, and the drop is not finite. Of fewer than
+    50 rows, or 10 a source, nothing is known: every number is NaN.
     """
 
     drop: float
@@ -68,14 +82,42 @@ class Independence:
 
     def __str__(self) -> str:
         """One line for all sources together, then one a source."""
-        lines = [f"Mutual information falls by {self.drop:.3f} +- {self.drop_error:.3f} nats ({self.n_rows:,} rows)."]
-        lines += ["source  negentropy        kurtosis  most dependent on"]
-        for i, (negentropy, error) in enumerate(zip(self.negentropy, self.negentropy_error, strict=True)):
-            partner = int(np.argmax(self.dependence[i]))
-            dependence = f"{partner} ({self.dependence[i, partner]:.3f} nats)"
-            mark = "  too Gaussian" if i in self.gaussian else ""
-            lines.append(f"{i:6d}  {negentropy:.3f} +- {error:.3f}  {self.kurtosis[i]:8.2f}  {dependence}{mark}")
+        k = len(self.kurtosis)
+        if self.n_rows < least_rows(k):
+            few = f"{self.n_rows:,} rows are too few to tell how independent {k} sources are"
+            return f"{few}: pass {least_rows(k):,} or more."
+        first = f"Mutual information falls by {self.drop:.3f} +- {self.drop_error:.3f} nats ({self.n_rows:,} rows)."
+        if not np.isfinite(self.drop):
+            first = f"The fall of mutual information is not known: discrete columns ({self.n_rows:,} rows)."
+        lines = [first, "source  negentropy        kurtosis  most dependent on", *map(self._line, range(k))]
         return "\n".join(lines)
+
+    def _line(self, i: int) -> str:
+        negentropy = f"{self.negentropy[i]:.3f} +- {self.negentropy_error[i]:.3f}"
+        if not np.isfinite(self.negentropy[i]):
+            negentropy = "discrete: no density"
+        partner = int(np.argmax(self.dependence[i]))
+        most = float(self.dependence[i, partner])
+        dependence = f"{partner} ({most:.3f} nats)" if most > 0 else "none"
+        mark = "  too Gaussian" if i in self.gaussian else ""
+        return f"{i:6d}  {negentropy}  {self.kurtosis[i]:8.2f}  {dependence}{mark}"
+
+
+def least_rows(k: int) -> int:
+    """Return the number of rows under which nothing is said about k sources.
+
+    Examples
+    --------
+    >>> least_rows(2), least_rows(20)
+    (50, 200)
+    """
+    return max(LEAST_ROWS, LEAST_A_SOURCE * k)
+
+
+def _unmeasured(n: int, k: int) -> Independence:
+    """Return the report on too few rows: NaN, and no source named."""
+    unknown, pairs = np.full(k, np.nan), np.full((k, k), np.nan)
+    return Independence(np.nan, np.nan, unknown, unknown, unknown, pairs, np.nan, (), n)
 
 
 def entropy(values: HostArray) -> Estimate:
@@ -100,12 +142,19 @@ def entropy(values: HostArray) -> Estimate:
     if n <= 2 * m:
         return Estimate(np.nan, np.inf)
     spacings = x[m:] - x[:-m]
-    if np.count_nonzero(spacings <= 0) > 0.01 * n:
+    if np.count_nonzero(spacings <= _rounding(x[m:], np.result_type(values, np.float32))) > 0.01 * n:
         return Estimate(-np.inf, np.inf)
     logs = np.log(np.maximum(spacings, np.finfo(float).eps * (x[-1] - x[0]) / n))
     noise = float(polygamma(1, m))
     own = max(float(logs.var()) - noise, 0.0) + (2 * m * m - 2 * m + 1) * noise - 2 * m + 1
     return Estimate(float(logs.mean() - digamma(m) + digamma(n + 1)), float(np.sqrt(own / n)))
+
+
+def _rounding(x: HostArray, dtype: np.dtype[Any]) -> HostArray:
+    """Return the rounding that numbers of a type may have: equal sources of different rows differ by that much."""
+    size = np.abs(x)
+    rounding: HostArray = 8 * np.finfo(dtype).eps * (size + size.mean())
+    return rounding
 
 
 def measure_independence(z: HostArray, W: HostArray) -> Independence:
@@ -123,6 +172,8 @@ def measure_independence(z: HostArray, W: HostArray) -> Independence:
     ((), True)
     """
     k = len(W)
+    if len(z) < least_rows(k):
+        return _unmeasured(len(z), k)
     found: list[_Column] = run_folds(range(k), partial(_fold_column, z, W), _chain)
     before, after = [column.before for column in found], [column.after for column in found]
     scale = np.array([column.scale for column in found])
@@ -186,8 +237,8 @@ def _nongaussianity(s: HostArray) -> Estimate:
 def pairwise_dependence(s: HostArray) -> HostArray:
     """Return the mutual information of each pair of columns, in nats, from eight classes of equal size each (k, k).
 
-    Computes  sum p_ab log(p_ab / (p_a p_b))  less the mean  49 / 2N  that independent columns would give.  Cost:
-    2 N (8 k)^2 operations.
+    Computes  sum p_ab log(p_ab / (p_a p_b))  less the mean  (a - 1) (b - 1) / 2N  that independent columns of a and b
+    classes would give: eight, or fewer where a column is discrete (see :func:`merged`).  Cost: 2 N (8 k)^2 operations.
 
     Examples
     --------
@@ -199,18 +250,48 @@ def pairwise_dependence(s: HostArray) -> HostArray:
     n, k = s.shape
     classes = np.empty((n, k), dtype=np.int64)
     for j in range(k):
-        edges = np.quantile(s[:, j], np.arange(1, BINS) / BINS)
-        classes[:, j] = np.searchsorted(edges, s[:, j]) + BINS * j
+        values = merged(s[:, j])
+        edges = np.quantile(values, np.arange(1, BINS) / BINS)
+        classes[:, j] = np.searchsorted(edges, values) + BINS * j
     member = np.zeros((n, BINS * k), dtype=np.float32)
     np.put_along_axis(member, classes, 1.0, axis=1)
     joint = (member.T @ member).astype(np.float64) / n
     single = np.diagonal(joint)
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(joint > 0, joint * np.log(joint / (single[:, None] * single[None, :])), 0.0)
-    information = terms.reshape(k, BINS, k, BINS).sum(axis=(1, 3)) - (BINS - 1) ** 2 / (2 * n)
+    free = (single.reshape(k, BINS) > 0).sum(axis=1) - 1
+    information = terms.reshape(k, BINS, k, BINS).sum(axis=(1, 3)) - np.outer(free, free) / (2 * n)
     np.fill_diagonal(information, 0.0)
     dependence: HostArray = np.maximum(information, 0.0)
     return dependence
+
+
+def merged(values: HostArray) -> HostArray:
+    """Return values with those of a discrete source that only the error of W parts made equal; others as they are.
+
+    Sorted values up to  6 / sqrt(N)  deviations apart make a run, and runs up to a quarter deviation wide are set to
+    their mean, where two or more of them hold a twentieth of the rows each.  Cost: a sort. Rare far values, such as the
+    ones of a coin that shows them once in fifty, part the values of another source further than that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coins = np.random.default_rng(0).integers(0, 2, (1000, 2)).astype(float)
+    >>> split = coins[:, 0] + 0.02 * coins[:, 1]
+    >>> len(np.unique(split)), len(np.unique(merged(split)))
+    (4, 2)
+    """
+    order = np.argsort(values, kind="stable")
+    x, scale = values[order].astype(np.float64), float(values.std())
+    starts = np.flatnonzero(np.diff(x, prepend=-np.inf) > ALIKE / np.sqrt(len(x)) * scale)
+    counts = np.diff(starts, append=len(x))
+    atoms = x[starts + counts - 1] - x[starts] <= ATOM * scale
+    if np.count_nonzero(atoms & (counts >= ATOM_SHARE * len(x))) < 2:
+        return values
+    means = np.add.reduceat(x, starts) / counts
+    result = np.empty_like(x)
+    result[order] = np.where(np.repeat(atoms, counts), np.repeat(means, counts), x)
+    return result
 
 
 def _dependence_noise(n: int) -> float:
