@@ -47,6 +47,9 @@ class Estimate(NamedTuple):
 class Independence:
     """What the rows say about the sources.
 
+    A discrete source has no density: its entropy is -inf, its negentropy inf, and the drop is not finite. Of fewer than
+    50 rows, or 10 a source, nothing is known: every number is NaN.
+
     Attributes
     ----------
     drop, drop_error : float
@@ -65,9 +68,6 @@ class Independence:
         Sources that cannot be told from a Gaussian; two or more of them are known only as a space.
     n_rows : int
         Rows that were looked at.
-
-    A discrete source has no density: its entropy is -inf, its negentropy inf, and the drop is not finite. Of fewer than
-    50 rows, or 10 a source, nothing is known: every number is NaN.
     """
 
     drop: float
@@ -289,7 +289,7 @@ def merged(values: HostArray) -> HostArray:
     if np.count_nonzero(atoms & (counts >= ATOM_SHARE * len(x))) < 2:
         return values
     means = np.add.reduceat(x, starts) / counts
-    result = np.empty_like(x)
+    result: HostArray = np.empty_like(x)
     result[order] = np.where(np.repeat(atoms, counts), np.repeat(means, counts), x)
     return result
 
