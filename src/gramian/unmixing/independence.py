@@ -18,12 +18,6 @@ from gramian.unmixing.contrast import LogCosh
 GAUSSIAN_ENTROPY = 0.5 * np.log(2 * np.pi * np.e)
 """Entropy of a Gaussian of unit variance: the largest there is."""
 
-BINS = 8
-"""Classes of equal size into which each source is cut for the dependence of pairs."""
-
-DEPENDENCE_ROWS = 20_000
-"""Rows, at most, from which the dependence of pairs is measured."""
-
 LEAST_ROWS, LEAST_A_SOURCE = 50, 10
 """Rows, at least, and rows a source, from which anything is reported: fewer can be turned into sources of any shape."""
 
@@ -34,6 +28,12 @@ correlation with another, by chance up to 3 / sqrt(N), splits each of its values
 ATOM, ATOM_SHARE = 0.25, 0.05
 """Width, in deviations, up to which alike values are one, and the share of the rows that two of them must have each
 before a source counts as discrete: the bulk beside a few outliers is narrow too."""
+
+BINS = 8
+"""Classes of equal size into which each source is cut for the dependence of pairs."""
+
+DEPENDENCE_ROWS = 20_000
+"""Rows, at most, from which the dependence of pairs is measured."""
 
 
 class Estimate(NamedTuple):
@@ -247,12 +247,12 @@ def pairwise_dependence(s: HostArray) -> HostArray:
     >>> pairwise_dependence(np.column_stack([x, x**2])).round(1)[0, 1] > 0.5
     np.True_
     """
+    s = np.column_stack([merged(column) for column in s.T])
     n, k = s.shape
     classes = np.empty((n, k), dtype=np.int64)
     for j in range(k):
-        values = merged(s[:, j])
-        edges = np.quantile(values, np.arange(1, BINS) / BINS)
-        classes[:, j] = np.searchsorted(edges, values) + BINS * j
+        edges = np.quantile(s[:, j], np.arange(1, BINS) / BINS)
+        classes[:, j] = np.searchsorted(edges, s[:, j]) + BINS * j
     member = np.zeros((n, BINS * k), dtype=np.float32)
     np.put_along_axis(member, classes, 1.0, axis=1)
     joint = (member.T @ member).astype(np.float64) / n
