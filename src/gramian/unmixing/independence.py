@@ -6,7 +6,7 @@ one-dimensional entropies are needed. They are estimated from spacings of the so
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import digamma, polygamma
@@ -120,6 +120,13 @@ def _unmeasured(n: int, k: int) -> Independence:
     return Independence(np.nan, np.nan, unknown, unknown, unknown, pairs, np.nan, (), n)
 
 
+def _rounding(x: HostArray, eps: float) -> HostArray:
+    """Return the rounding that numbers of a precision may have: equal sources of different rows differ by that much."""
+    size = np.abs(x)
+    rounding: HostArray = 8 * eps * (size + size.mean())
+    return rounding
+
+
 def entropy(values: HostArray) -> Estimate:
     """Estimate the differential entropy of numbers, in nats, from the spacings of the sorted ones.
 
@@ -142,19 +149,13 @@ def entropy(values: HostArray) -> Estimate:
     if n <= 2 * m:
         return Estimate(np.nan, np.inf)
     spacings = x[m:] - x[:-m]
-    if np.count_nonzero(spacings <= _rounding(x[m:], np.result_type(values, np.float32))) > 0.01 * n:
+    eps = float(np.finfo(np.result_type(values, np.float32)).eps)
+    if np.count_nonzero(spacings <= _rounding(x[m:], eps)) > 0.01 * n:
         return Estimate(-np.inf, np.inf)
     logs = np.log(np.maximum(spacings, np.finfo(float).eps * (x[-1] - x[0]) / n))
     noise = float(polygamma(1, m))
     own = max(float(logs.var()) - noise, 0.0) + (2 * m * m - 2 * m + 1) * noise - 2 * m + 1
     return Estimate(float(logs.mean() - digamma(m) + digamma(n + 1)), float(np.sqrt(own / n)))
-
-
-def _rounding(x: HostArray, dtype: np.dtype[Any]) -> HostArray:
-    """Return the rounding that numbers of a type may have: equal sources of different rows differ by that much."""
-    size = np.abs(x)
-    rounding: HostArray = 8 * np.finfo(dtype).eps * (size + size.mean())
-    return rounding
 
 
 def measure_independence(z: HostArray, W: HostArray) -> Independence:
@@ -266,6 +267,11 @@ def pairwise_dependence(s: HostArray) -> HostArray:
     return dependence
 
 
+def _dependence_noise(n: int) -> float:
+    """Return the 99% point of the estimate for independent columns: a chi-square of 49 over 2N, less its mean."""
+    return (74.92 - (BINS - 1) ** 2) / (2 * n)
+
+
 def merged(values: HostArray) -> HostArray:
     """Return values with those of a discrete source that only the error of W parts made equal; others as they are.
 
@@ -292,8 +298,3 @@ def merged(values: HostArray) -> HostArray:
     result: HostArray = np.empty_like(x)
     result[order] = np.where(np.repeat(atoms, counts), np.repeat(means, counts), x)
     return result
-
-
-def _dependence_noise(n: int) -> float:
-    """Return the 99% point of the estimate for independent columns: a chi-square of 49 over 2N, less its mean."""
-    return (74.92 - (BINS - 1) ** 2) / (2 * n)
