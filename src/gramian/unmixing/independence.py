@@ -89,7 +89,7 @@ class Independence:
         first = f"Mutual information falls by {self.drop:.3f} +- {self.drop_error:.3f} nats ({self.n_rows:,} rows)."
         if not np.isfinite(self.drop):
             first = f"The fall of mutual information is not known: discrete columns ({self.n_rows:,} rows)."
-        lines = [first, "source  negentropy        kurtosis  most dependent on", *map(self._line, range(k))]
+        lines = [first, "source  negentropy            kurtosis  most dependent on", *map(self._line, range(k))]
         return "\n".join(lines)
 
     def _line(self, i: int) -> str:
@@ -100,7 +100,7 @@ class Independence:
         most = float(self.dependence[i, partner])
         dependence = f"{partner} ({most:.3f} nats)" if most > 0 else "none"
         mark = "  too Gaussian" if i in self.gaussian else ""
-        return f"{i:6d}  {negentropy}  {self.kurtosis[i]:8.2f}  {dependence}{mark}"
+        return f"{i:6d}  {negentropy:<20}  {self.kurtosis[i]:8.2f}  {dependence}{mark}"
 
 
 def least_rows(k: int) -> int:
