@@ -13,7 +13,8 @@ import gramian
 from gramian import ICA, FastICA, fastica
 from gramian.errors import ConvergenceWarning, IdentifiabilityWarning, InputError, ParameterError, RankWarning
 from gramian.sources.dense import DenseRows
-from gramian.testing import amari_distance, mixed_sources
+from gramian.testing import CountingRows, amari_distance, mixed_sources
+from gramian.unmixing.contrast import Cube, LogCosh
 
 ALGORITHMS = ["picard", "parallel", "deflation", "infomax"]
 
@@ -87,6 +88,94 @@ def test_remove_takes_out_the_sources_named_and_nothing_else(mixed):
     np.testing.assert_allclose(ica.remove(X, sources=np.array([0, 2])), ica.remove(X, sources=[2, -3]), atol=1e-9)
     with pytest.raises(ParameterError, match=r"sources holds 3, and this ICA has the sources 0 to 2"):
         ica.remove(X, sources=[3])
+
+
+def test_remove_takes_a_repeated_source_out_once(mixed):
+    """[0, 0] and [0, -k] name one source: its opposite must not be left in the rows."""
+    X, _ = mixed
+    ica = ICA(n_components=3).fit(X)
+    once = ica.remove(X, sources=[0])
+    for repeated in ([0, 0], [0, -3], np.array([0, 0, -3])):
+        np.testing.assert_array_equal(ica.remove(X, sources=repeated), once)
+    np.testing.assert_allclose(ica.transform(once)[:, 0], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("fun", ["cube", Cube(), lambda x: (x**3, (3 * x**2).mean(axis=-1))])
+@pytest.mark.parametrize("rows", ["laplace", "uniform"])
+def test_infomax_refuses_a_contrast_that_is_no_density(fun, rows):
+    """A psi that grows as fast as s is refused before any pass, with what to pass instead."""
+    S = getattr(np.random.default_rng(0), rows)(size=(2_000, 3))
+    counted = CountingRows(DenseRows(S))
+    with pytest.raises(ParameterError, match=r"'infomax' cannot use this contrast.+Pass fun='logcosh' or 'exp'"):
+        ICA(algorithm="infomax", fun=fun).fit(counted)
+    assert counted.passes == 0
+
+
+@pytest.mark.parametrize("fun", ["logcosh", "exp", LogCosh(2.0)])
+@pytest.mark.parametrize("seed", range(3))
+def test_infomax_unmixes_with_the_contrasts_it_takes(fun, seed):
+    """Peaked and flat sources are found with every contrast that infomax takes."""
+    A = np.random.default_rng(seed).standard_normal((3, 3))
+    ica = ICA(algorithm="infomax", fun=fun, report=False).fit(mixed_sources(20_000, 3, seed=seed) @ A.T)
+    assert amari_distance(ica.components_, A) <= 0.05
+
+
+@pytest.mark.parametrize(
+    "w_init, words",
+    [
+        (np.full((4, 4), np.nan), "w_init has nan in row 0, column 0"),
+        (np.where(np.eye(4) > 0, np.inf, 0.0), "w_init has inf in row 0, column 0"),
+        (np.eye(4)[:, :3], r"w_init has invalid shape \(4, 3\) -- should be \(k, k\)"),
+        (np.ones(4), r"w_init has invalid shape \(4,\)"),
+        ([["a", "b"], ["c", "d"]], "w_init is no matrix of numbers"),
+        ([[1.0, 2.0], [3.0]], "w_init is no matrix of numbers"),
+    ],
+)
+def test_a_start_that_is_no_matrix_of_finite_numbers_is_refused(mixed, w_init, words):
+    """Before any pass, with the place of the first bad number."""
+    rows = CountingRows(DenseRows(mixed[0]))
+    with pytest.raises(ParameterError, match=words):
+        ICA(w_init=w_init).fit(rows)
+    assert rows.passes == 0
+
+
+def test_discrete_sources_are_reported_as_such():
+    """Two mixed fair coins: no entropy is claimed, and the coins found are as independent as those mixed."""
+    coins = np.random.default_rng(0).integers(0, 2, (5_000, 2)).astype(float)
+    ica = ICA().fit(coins @ np.array([[2.0, 1.0], [1.0, 1.0]]))
+    report = ica.independence_
+    assert np.isnan(ica.mutual_information_drop_)
+    assert report.dependence[0, 1] <= report.dependence_noise
+    assert str(report).count("discrete: no density") == 2
+    assert "nan" not in str(report)
+    assert "inf" not in str(report).replace("information", "")
+
+
+@pytest.mark.filterwarnings("ignore::gramian.errors.IdentifiabilityWarning")
+def test_few_rows_get_no_report(mixed):
+    """Four rows can be turned into any sources: no number is given, and the report says how many rows it takes."""
+    ica = ICA(tol=1.0).fit(mixed[0][:4, :3])
+    assert np.isnan(ica.mutual_information_drop_)
+    assert str(ica.independence_) == "4 rows are too few to tell how independent 3 sources are: pass 50 or more."
+    assert np.isfinite(ICA(tol=1.0).fit(mixed[0][:50, :3]).mutual_information_drop_)
+
+
+@pytest.mark.parametrize(
+    "make, category",
+    [
+        (lambda X: ICA(max_iter=1, tol=0.0, report=False).fit(X), ConvergenceWarning),
+        (lambda X: FastICA(algorithm="deflation", max_iter=1, tol=0.0).fit(X), ConvergenceWarning),
+        (lambda X: ICA(9, report=False).fit(X), RankWarning),
+        (lambda X: ICA(report=False).fit(np.column_stack([X, X])), RankWarning),
+        (lambda X: ICA(tol=1.0).fit(np.random.default_rng(3).standard_normal(X.shape)), IdentifiabilityWarning),
+        (lambda X: ICA(2, whiten=False, report=False, tol=1.0).fit(X), UserWarning),
+    ],
+)
+def test_warnings_point_at_the_line_that_called_fit(mixed, make, category):
+    """Not at a line of the library."""
+    with pytest.warns(category) as caught:
+        make(mixed[0])
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 @pytest.mark.parametrize("estimator", [ICA(2), ICA(2, runs=3), FastICA(2), FastICA(2, algorithm="deflation")])

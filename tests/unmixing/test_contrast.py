@@ -28,6 +28,8 @@ def test_every_contrast_passes_its_check(fun):
         (np.tanh, "must return a tuple of two"),
         (lambda x: (x, x), "arrays of shapes"),
         ("square", "is no contrast"),
+        (5, "fun=5 is no contrast"),
+        (None, "fun=None is no contrast"),
     ],
 )
 def test_a_wrong_contrast_is_refused_with_the_reason(fun, words):
@@ -57,3 +59,26 @@ def test_alpha_outside_its_limits_is_refused():
     """The sentence has the limits and the number."""
     with pytest.raises(ParameterError, match=r"alpha must be in \[1,2\], and it is 3"):
         contrast_of("logcosh", {"alpha": 3})
+
+
+@pytest.mark.parametrize(
+    "fun, arguments, words",
+    [
+        ("logcosh", {"alfa": 2}, "fun_args has 'alfa', and fun='logcosh' takes 'alpha' alone"),
+        ("cube", {"power": 3}, "fun_args has 'power', and fun='cube' takes 'alpha' alone"),
+        ("logcosh", {"alpha": "x"}, r"alpha must be in \[1,2\], and it is 'x'"),
+        ("logcosh", {"alpha": None}, r"alpha must be in \[1,2\], and it is None"),
+        ("logcosh", {"alpha": float("nan")}, r"alpha must be in \[1,2\], and it is nan"),
+        (LogCosh(1.5), {"alpha": 1.2}, r"fun=LogCosh\(alpha=1.5\) has its arguments already"),
+    ],
+)
+def test_arguments_that_would_be_ignored_are_refused(fun, arguments, words):
+    """A misspelt or useless argument is named, and so is an alpha that is no number."""
+    with pytest.raises(ParameterError, match=words):
+        contrast_of(fun, arguments)
+
+
+def test_arguments_of_a_function_are_its_own():
+    """A function of one's own gets whatever arguments it takes, alpha of any size too."""
+    own = contrast_of(lambda x, alpha: (alpha * x**3, (3 * alpha * x**2).mean(axis=-1)), {"alpha": 5.0})
+    np.testing.assert_allclose(own.evaluate(np.array([[2.0]]))[0], 40.0)

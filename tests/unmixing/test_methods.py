@@ -69,6 +69,40 @@ def test_gradient_norm_is_the_gradient_of_the_objective():
     assert np.abs(psi.T @ S / len(S) - np.eye(3)).max() <= 2e-9
 
 
+def measured_norm(method, rows, W):
+    """The gradient norm at W by its formula, from the sources themselves."""
+    Z = rows.source.array
+    S = Z @ W.T
+    if method is Deflation:
+        toward = np.tanh(S).T @ Z / len(Z)
+        off = [t - t @ W[: j + 1].T @ W[: j + 1] for j, t in enumerate(toward)]
+        return np.abs(off).max()
+    cross = np.tanh(S).T @ S / len(S)
+    signs = np.sign((1 - np.tanh(S) ** 2).mean(axis=0) - np.diagonal(cross))
+    return np.abs(skew(signs[:, None] * cross)).max()
+
+
+@pytest.mark.parametrize("method", ORTHOGONAL)
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 5])
+def test_gradient_norm_is_that_of_the_matrix_returned(method, max_iter):
+    """Converged or not, the norm stated is the norm at the W that comes with it."""
+    rows, _ = white(3_000, 4, seed=4)
+    found = method(tol=1e-14, max_iter=max_iter).solve(rows, np.eye(4))
+    assert not found.converged
+    assert found.gradient_norm == pytest.approx(measured_norm(method, rows, found.matrix), rel=1e-6, abs=1e-13)
+
+
+@pytest.mark.parametrize("method", [SymmetricFastICA, Deflation])
+def test_a_last_step_that_meets_tol_has_converged(method):
+    """One iteration from close by reaches a third of the gradient there: that is said, and nothing is warned of."""
+    rows, _ = white(3_000, 3, seed=4)
+    near = nearest_rotation(method(tol=1e-12).solve(rows, np.eye(3)).matrix + 1e-4 * np.ones((3, 3)))
+    tol = measured_norm(method, rows, near) / 3
+    found = method(tol=tol, max_iter=1).solve(rows, near)
+    assert found.converged
+    assert measured_norm(method, rows, found.matrix) <= tol
+
+
 def test_plain_infomax_finds_peaked_sources():
     """Without switching, psi = tanh is right for super-Gaussian sources."""
     S = np.random.default_rng(0).laplace(size=(20_000, 3))

@@ -36,6 +36,7 @@ class ICA(UnmixedSources):
         Sources of variance 1, of variance 1/n, or rows that are white already and are not even centered.
     fun : {'logcosh', 'exp', 'cube'}, callable or Contrast, default='logcosh'
         The contrast; a function as scikit-learn takes it (see :func:`~gramian.unmixing.contrast.check_contrast`).
+        Infomax needs one that is part of a density, so whose psi grows slower than s: not 'cube'.
     fun_args : dict or None, default=None
         Arguments of the contrast, for example {'alpha': 1.5}.
     max_iter : int, default=200
@@ -67,10 +68,12 @@ class ICA(UnmixedSources):
     explained_variance_ : array (k,)
         Variance that each source adds to the columns, summed over them.
     gradient_norm_ : float
+        Largest entry of the relative gradient at the W that is returned.
     n_iter_ : int
         Iterations, those on a first sample of the rows and in float32 too.
     mutual_information_drop_ : float
-        Nats of mutual information that unmixing took out of the white columns.
+        Nats of mutual information that unmixing took out of the white columns. Not finite for discrete columns, which
+        have no density; NaN for fewer than 50 rows or 10 a source.
     independence_ : Independence or None
         That number's error, negentropy, kurtosis, dependence of pairs, and sources that are too Gaussian; prints as a
         table.
@@ -132,7 +135,7 @@ class ICA(UnmixedSources):
 
     @property
     def mutual_information_drop_(self) -> float:
-        """Nats of mutual information that unmixing took out of the white columns; NaN with ``report=False``."""
+        """Nats of mutual information that unmixing took out of the white columns; NaN where it is not measured."""
         report = self._fitted_model().independence
         return float("nan") if report is None else report.drop
 

@@ -132,7 +132,7 @@ class UnmixedSources(Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         ----------
         X : array, sparse array or table (n, d)
         sources : sequence of int
-            Positions of the sources to take out, from 0.
+            Positions of the sources to take out, from 0; negative ones from the end. Repeated ones count once.
 
         Returns
         -------
@@ -184,7 +184,6 @@ class UnmixedSources(Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _shared_options(self) -> ICAOptions:
         """Return the options that every class of this kind has parameters for."""
-        start = None if self.w_init is None else np.asarray(self.w_init, dtype=np.float64)
         return ICAOptions(
             n_components=None if self.n_components is None or self.whiten is False else int(self.n_components),
             algorithm=self.algorithm,
@@ -192,7 +191,7 @@ class UnmixedSources(Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             whiten=self.whiten is not False,
             tol=float(self.tol),
             max_iter=int(self.max_iter),
-            start=start,
+            start=None if self.w_init is None else _start_of(self.w_init),
             seed=seed_of(self.random_state),
             name=type(self).__name__,
             warning=UnmixingNotConverged,
@@ -250,7 +249,25 @@ class UnmixedSources(Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         if wrong:
             message = f"sources holds {wrong[0]!r}, and this {type(self).__name__} has the sources 0 to {k - 1}."
             raise ParameterError(message)
-        return [int(i) % k for i in named]
+        # Each source once: 0 and -k are the same one, and taking it out twice would put its opposite in.
+        return list(dict.fromkeys(int(i) % k for i in named))
+
+
+def _start_of(w_init: Any) -> HostArray:
+    """Return ``w_init`` as a square matrix of finite numbers, or say what it is instead."""
+    try:
+        start = np.asarray(w_init, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        message = f"w_init is no matrix of numbers ({error}). Pass an array with a row and a column for each source."
+        raise ParameterError(message) from error
+    if start.ndim != 2 or start.shape[0] != start.shape[1]:
+        message = f"w_init has invalid shape {start.shape} -- should be (k, k), a row and a column for each source."
+        raise ParameterError(message)
+    if not np.isfinite(start).all():
+        i, j = np.argwhere(~np.isfinite(start))[0].tolist()
+        message = f"w_init has {start[i, j]} in row {i}, column {j}. Pass finite numbers, or None to draw a start."
+        raise ParameterError(message)
+    return start
 
 
 def _warn_of_components() -> None:

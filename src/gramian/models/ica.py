@@ -84,6 +84,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     array([1.7, 1.7])
     """
     options = options or ICAOptions()
+    METHODS[options.algorithm](options.contrast).require_suited(source.like())
     _require_rows(source, options)
     with one_blas_thread() if source.n_columns <= FEW_COLUMNS else nullcontext():
         rows, pca = _white(source, options)
@@ -133,7 +134,7 @@ def _white(source: RowSource, options: ICAOptions) -> tuple[WhiteRows, PCAModel 
     k = most if options.n_components is None else options.n_components
     if k > most:
         message = f"n_components is too large: it will be set to {most}, the smaller side of these rows."
-        warnings.warn(message, RankWarning, stacklevel=3)
+        warnings.warn(message, RankWarning, stacklevel=5)
         k, options = most, replace(options, n_components=None)
     pca = fit_pca(source, PCAOptions(n_components=k, ddof=0, seed=options.seed, memory_budget=options.memory_budget))
     _check_rank(pca, k, options)
@@ -152,7 +153,7 @@ def _check_rank(pca: PCAModel, k: int, options: ICAOptions) -> None:
             f"returned and not {k}. Columns may be constant or repeated, or the rows too few; pass "
             f"n_components={pca.rank} to say that this is meant."
         )
-        warnings.warn(message, RankWarning, stacklevel=4)
+        warnings.warn(message, RankWarning, stacklevel=6)
 
 
 def _start(rows: WhiteRows, method: UnmixingMethod, options: ICAOptions) -> tuple[HostArray, Stability | None]:
@@ -212,13 +213,13 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
             f"after {found.n_iter} iterations the gradient norm is {found.gradient_norm:.1e}, and tol is "
             f"{options.tol:g}. Otherwise try {other}; sources that are nearly Gaussian converge slowly and mean little."
         )
-        warnings.warn(message, options.warning, stacklevel=3)
+        warnings.warn(message, options.warning, stacklevel=5)
     if independence is not None and len(independence.gaussian) > 1:
         message = (
             f"Sources {', '.join(map(str, independence.gaussian))} are too Gaussian to be told apart: only the space "
             "that they span is known. Keep fewer sources (n_components), or use them together."
         )
-        warnings.warn(message, IdentifiabilityWarning, stacklevel=3)
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=5)
 
 
 def _assembled(

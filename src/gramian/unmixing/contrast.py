@@ -139,7 +139,7 @@ CONTRASTS: dict[str, type[LogCosh | Exp | Cube]] = {"logcosh": LogCosh, "exp": E
 """Contrasts by the names that scikit-learn gives them."""
 
 
-def contrast_of(fun: str | Callable[..., Any] | Contrast, arguments: Mapping[str, Any] | None = None) -> Contrast:
+def contrast_of(fun: object, arguments: Mapping[str, Any] | None = None) -> Contrast:
     """Return the contrast that a name, a function or a contrast stands for.
 
     Examples
@@ -148,18 +148,33 @@ def contrast_of(fun: str | Callable[..., Any] | Contrast, arguments: Mapping[str
     LogCosh(alpha=1.5)
     """
     arguments = dict(arguments or {})
-    alpha = float(arguments.get("alpha", 1.0))
-    if not 1 <= alpha <= 2:
-        message = f"alpha must be in [1,2], and it is {alpha:g}. Pass fun_args={{'alpha': 1.0}}, or leave it out."
-        raise ParameterError(message)
     if isinstance(fun, Contrast):
+        if arguments:
+            message = (
+                f"fun={fun!r} has its arguments already, and fun_args={arguments!r} would change nothing. Drop them."
+            )
+            raise ParameterError(message)
         return fun
-    if not isinstance(fun, str):
+    if callable(fun):
         return Own(fun, arguments)
-    if fun not in CONTRASTS:
+    if not isinstance(fun, str) or fun not in CONTRASTS:
         message = f"fun={fun!r} is no contrast. Pass 'logcosh', 'exp', 'cube', a function or a Contrast."
         raise ParameterError(message)
+    alpha = _alpha(fun, arguments)
     return LogCosh(alpha) if fun == "logcosh" else CONTRASTS[fun]()
+
+
+def _alpha(fun: str, arguments: Mapping[str, Any]) -> float:
+    """Return the one argument of named contrasts; exp and cube take it as scikit-learn's do, and have no use for it."""
+    others = [name for name in arguments if name != "alpha"]
+    if others:
+        message = f"fun_args has {others[0]!r}, and fun={fun!r} takes 'alpha' alone, for example {{'alpha': 1.5}}."
+        raise ParameterError(message)
+    alpha = arguments.get("alpha", 1.0)
+    if not isinstance(alpha, int | float | np.integer | np.floating) or not 1 <= alpha <= 2:
+        message = f"alpha must be in [1,2], and it is {alpha!r}. Pass fun_args={{'alpha': 1.0}}, or leave it out."
+        raise ParameterError(message)
+    return float(alpha)
 
 
 def check_contrast(fun: str | Callable[..., Any] | Contrast, *, tol: float = 1e-5) -> None:

@@ -1,6 +1,7 @@
 """FastICA: the fixed point iteration of Hyvarinen (1999, doi:10.1109/72.761722), symmetric and by deflation."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,19 +37,32 @@ class SymmetricFastICA(UnmixingMethod):
         """Unmix from W = ``start`` (k, k), made orthogonal first."""
         W, halved = nearest_rotation(start), False
         best, waited = np.inf, 0
+        at = self._at(rows, W)
         for iteration in range(1, self.max_iter + 1):
-            moments = rows.score_moments(W, self.contrast)
-            kappa = moments.slope - np.diagonal(moments.cross)
-            signs = np.where(kappa < 0, -1.0, 1.0)
-            norm = float(np.abs(skew(signs[:, None] * moments.cross)).max(initial=0.0))
-            if norm <= reachable(self.tol, rows, moments.cross):
-                return Unmixing(W, norm, iteration, converged=True)
-            best, waited = (norm, 0) if norm < best else (best, waited + 1)
+            if at.done:
+                return Unmixing(W, at.norm, iteration, converged=True)
+            best, waited = (at.norm, 0) if at.norm < best else (best, waited + 1)
             halved = halved or waited >= PATIENCE
-            # The sign keeps each source from turning over at every step, which the fixed point would let it do.
-            turn = nearest_rotation(signs[:, None] * (np.diag(moments.slope) - moments.cross))
-            W = nearest_rotation(turn @ W + W) if halved else turn @ W
-        return Unmixing(W, norm, self.max_iter, converged=False)
+            W = nearest_rotation(at.turn @ W + W) if halved else at.turn @ W
+            at = self._at(rows, W)
+        return Unmixing(W, at.norm, self.max_iter, converged=at.done)
+
+    def _at(self, rows: WhiteRows, W: HostArray) -> "_Turn":
+        moments = rows.score_moments(W, self.contrast)
+        kappa = moments.slope - np.diagonal(moments.cross)
+        signs = np.where(kappa < 0, -1.0, 1.0)
+        norm = float(np.abs(skew(signs[:, None] * moments.cross)).max(initial=0.0))
+        # The sign keeps each source from turning over at every step, which the fixed point would let it do.
+        turn = nearest_rotation(signs[:, None] * (np.diag(moments.slope) - moments.cross))
+        return _Turn(norm, norm <= reachable(self.tol, rows, moments.cross), turn)
+
+
+class _Turn(NamedTuple):
+    """The gradient norm at a W, whether it is within ``tol``, and the rotation to the next W."""
+
+    norm: float
+    done: bool
+    turn: HostArray
 
 
 @dataclass(frozen=True)
@@ -77,17 +91,22 @@ class Deflation(UnmixingMethod):
 
     def _one(self, rows: WhiteRows, found: HostArray, w: HostArray) -> tuple[HostArray, float, int, bool]:
         """Return a source, the gradient norm left, the iterations, and whether that is within ``tol``."""
+        norm, done, after = self._at(rows, found, w)
         for iteration in range(1, self.max_iter + 1):
-            moments = rows.score_moments(w[None, :], self.contrast, against_z=True)
-            toward = moments.cross[0]
-            along = float(toward @ w)
-            gradient = _removed(toward - along * w, found)
-            norm = float(np.abs(gradient).max(initial=0.0))
-            if norm <= reachable(self.tol, rows, np.array([[along]])):
+            if done:
                 return w, norm, iteration, True
-            slope = float(moments.slope[0])
-            w = _off((toward - slope * w) * (-1.0 if along < slope else 1.0), found)
-        return w, norm, self.max_iter, False
+            w = after
+            norm, done, after = self._at(rows, found, w)
+        return w, norm, self.max_iter, done
+
+    def _at(self, rows: WhiteRows, found: HostArray, w: HostArray) -> tuple[float, bool, HostArray]:
+        """Return the gradient norm at w, whether it is within ``tol``, and the next w."""
+        moments = rows.score_moments(w[None, :], self.contrast, against_z=True)
+        toward, slope = moments.cross[0], float(moments.slope[0])
+        along = float(toward @ w)
+        norm = float(np.abs(_removed(toward - along * w, found)).max(initial=0.0))
+        after = _off((toward - slope * w) * (-1.0 if along < slope else 1.0), found)
+        return norm, norm <= reachable(self.tol, rows, np.array([[along]])), after
 
 
 def _removed(w: HostArray, found: HostArray) -> HostArray:

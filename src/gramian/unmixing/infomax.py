@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray
+from gramian.arrays.namespace import Array, HostArray, from_host, to_host
+from gramian.errors import ParameterError
 from gramian.unmixing.contrast import Contrast
 from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation
 from gramian.unmixing.quasi_newton import Objective, descend
@@ -16,6 +17,9 @@ from gramian.unmixing.white_rows import ScoreMoments, WhiteRows
 
 LEAST_CURVATURE = 0.01
 """Floor of the eigenvalues of each 2 x 2 block of the approximate curvature."""
+
+FAR = 1e3
+"""Where the growth of a contrast is looked at, in deviations of a source."""
 
 
 @dataclass(frozen=True)
@@ -27,12 +31,26 @@ class Infomax(UnmixingMethod):
     E[1 - tanh^2(s)] E[s^2] - E[tanh(s) s];  without it  psi = the contrast's,  right for super-Gaussian sources alone.
     The approximate curvature is  E_ij^2 h_ij + E_ij E_ji,  h_ij = E[psi'_i] E[s_j^2],  refined by L-BFGS.
 
-    Cost: one pass an iteration, seldom two. Not for a contrast other than log cosh unless it is minus the logarithm of
-    a density.
+    Cost: one pass an iteration, seldom two. Not for a contrast whose psi grows as fast as s, such as the cube:
+    exp(-s^2 / 2 - sign G(s))  would be no density for one of the signs, and the objective has no minimum.
     """
 
     memory: int = 10
     extended: bool = True
+
+    def require_suited(self, like: Array) -> None:
+        """Refuse a contrast whose psi is larger than half of s, far out."""
+        if not self.extended:
+            return
+        s = from_host(np.array([[-FAR], [FAR]]), like=like)
+        with np.errstate(all="ignore"):
+            psi = np.abs(to_host(self.contrast.evaluate(s)[0])).max()
+        if not psi <= FAR / 2:
+            message = (
+                f"algorithm='infomax' cannot use this contrast: |psi({FAR:g})| is {psi:g}, and a density needs a psi "
+                "that grows slower than s. Pass fun='logcosh' or 'exp', or algorithm='picard', which takes them all."
+            )
+            raise ParameterError(message)
 
     def solve(self, rows: WhiteRows, start: HostArray) -> Unmixing:
         """Unmix from W = ``start`` (k, k), made orthogonal first."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray
+from gramian.arrays.namespace import Array, HostArray
 from gramian.arrays.precision import eps_of
 from gramian.unmixing.contrast import Contrast, LogCosh
 from gramian.unmixing.white_rows import WhiteRows
@@ -47,6 +47,13 @@ class UnmixingMethod(ABC):
     contrast: Contrast = field(default_factory=LogCosh)
     tol: float = 1e-6
     max_iter: int = 200
+
+    def require_suited(self, like: Array) -> None:
+        """Refuse a contrast that this method cannot use, tried on numbers of the library of ``like``: before any pass.
+
+        Every contrast suits a method that does not say otherwise.
+        """
+        del like
 
     @abstractmethod
     def solve(self, rows: WhiteRows, start: HostArray) -> Unmixing:

@@ -89,7 +89,8 @@ def descend(objective: Objective, start: HostArray, *, tol: float, max_iter: int
         else:
             pairs.clear()
         point = reached
-    return Unmixing(point.W, point.norm, max_iter, converged=point.norm <= tol)
+    converged = point.norm <= reachable(tol, objective.rows, point.moments.cross)
+    return Unmixing(point.W, point.norm, max_iter, converged)
 
 
 def _turning(point: _Point) -> float:
