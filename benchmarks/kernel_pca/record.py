@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import readme
+from benchmarks.tables import ratio_text
 
 RESULTS = Path(__file__).parent.parent / "results"
 README = Path(__file__).parent.parent.parent / "README.md"
+OURS, PEER = "Gramian", "scikit-learn "
 BEGIN, END = "<!-- kernel table: begin -->", "<!-- kernel table: end -->"
 
 
@@ -19,9 +21,38 @@ def keep(part: str, found: dict[str, Any]) -> None:
     record = json.loads(path.read_text()) if path.exists() else {}
     record[part] = found
     path.write_text(json.dumps(record, indent=1) + "\n")
-    text = page(record)
-    (RESULTS / "kernel_pca.md").write_text(f"# Kernel PCA\n\n{text}\n")
-    readme.rewrite(README, text, begin=BEGIN, end=END)
+    (RESULTS / "kernel_pca.md").write_text(f"# Kernel PCA\n\n{page(record)}\n")
+    readme.rewrite(README, summary(record), begin=BEGIN, end=END)
+
+
+def summary(record: dict[str, Any]) -> str:
+    """Return the short form: Gramian beside the fastest of scikit-learn's solvers that meets the tolerance."""
+    rows = [row for part in ("fits", "growth") for row in record.get(part, {}).get("rows", [])]
+    places = dict.fromkeys((row["n"], row["tol"]) for row in rows if row["way"].startswith(PEER))
+    lines = [
+        "| rows | tol | Gramian (residual) | fastest of scikit-learn that meets tol | Gramian is | memory beyond X |",
+        "|---:|---|---|---|---|---|",
+    ]
+    lines += [_duel([row for row in rows if (row["n"], row["tol"]) == place]) for place in places]
+    rest = {"growth": _grown, "product": _product, "landmarks": _landmarks}
+    texts = [write(record[name]) for name, write in rest.items() if name in record]
+    return "\n\n".join([_conditions(record), "\n".join(lines), *texts])
+
+
+def _duel(rows: list[dict[str, Any]]) -> str:
+    """Return the line of one size."""
+    ours = next(row for row in rows if row["way"] == OURS)
+    peers = [row for row in rows if row["way"].startswith(PEER)]
+    able = [row for row in peers if row["seconds"] and row["residual"] <= row["tol"]]
+    head = f"| {ours['n']:,} | {ours['tol']:.0e} | {ours['seconds']:.2f} s ({ours['residual']:.0e})"
+    if not able:
+        return f"{head} | none: {peers[0]['note']} | | {ours['megabytes']:,.0f} MB |"
+    best = min(able, key=lambda row: row["seconds"])
+    once = "" if best["runs"] > 1 else ", one run"
+    name = best["way"].removeprefix(PEER)
+    memory = f"{ours['megabytes']:,.0f} MB, {best['megabytes']:,.0f} MB"
+    ratio = ratio_text(ours["seconds"], best["seconds"])
+    return f"{head} | {best['seconds']:.2f} s ({best['residual']:.0e}{once}), {name} | {ratio} | {memory} |"
 
 
 def page(record: dict[str, Any]) -> str:
@@ -60,11 +91,15 @@ def _fit_line(row: dict[str, Any]) -> str:
 
 
 def _growth(part: dict[str, Any]) -> str:
+    return f"{_fits(part)}\n\n{_grown(part)}"
+
+
+def _grown(part: dict[str, Any]) -> str:
     ours = [row for row in part["rows"] if row["seconds"]]
     each = ", ".join(f"{1e3 * row['megabytes'] / row['n']:.1f}" for row in ours)
     sizes = f"{ours[0]['n']:,} to {ours[-1]['n']:,} rows"
     return (
-        f"{_fits(part)}\n\nFrom {sizes} time goes like n^{part['power']:.2f}. Memory beyond the rows is {each} kB a "
+        f"From {sizes} time goes like n^{part['power']:.2f}. Memory beyond the rows is {each} kB a "
         "row: vectors of the basis and of the approximation, and buffers."
     )
 
