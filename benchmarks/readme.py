@@ -12,15 +12,16 @@ class MarkerError(ValueError):
     """The page has no place for the table."""
 
 
-def splice(page: str, table: str) -> str:
+def splice(page: str, table: str, *, begin: str = BEGIN, end: str = END) -> str:
     """The page with everything between the markers replaced by the table."""
-    if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
-        message = f"The page must hold {BEGIN} and then {END}, once each. Put both where the table belongs."
+    if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
+        message = f"The page must hold {begin} and then {end}, once each. Put both where the table belongs."
         raise MarkerError(message)
-    before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n{table.strip()}\n{END}{rest.split(END)[1]}"
+    before, rest = page.split(begin)
+    return f"{before}{begin}\n{table.strip()}\n{end}{rest.split(end)[1]}"
 
 
-def rewrite(path: Path, table: str) -> None:
+def rewrite(path: Path, table: str, *, begin: str = BEGIN, end: str = END) -> None:
     """Splice the table into a file."""
-    path.write_text(splice(path.read_text(encoding="utf-8"), table), encoding="utf-8")
+    page = splice(path.read_text(encoding="utf-8"), table, begin=begin, end=end)
+    path.write_text(page, encoding="utf-8")

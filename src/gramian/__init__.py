@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from gramian.estimators.maps import FourierFeatures, Nystroem, PolynomialMap
     from gramian.kernels.checking import check_kernel
     from gramian.models.every_rule import how_many
-    from gramian.models.kernel_choice import choose_gamma, kernel_score
+    from gramian.models.gamma_choice import choose_gamma
+    from gramian.models.kernel_score import kernel_score
     from gramian.models.planned import plan
     from gramian.plots import gallery as plot
     from gramian.unmixing.contrast import check_contrast
@@ -32,8 +33,8 @@ _HOMES = {
     "PolynomialMap": "gramian.estimators.maps",
     "check_kernel": "gramian.kernels.checking",
     "how_many": "gramian.models.every_rule",
-    "choose_gamma": "gramian.models.kernel_choice",
-    "kernel_score": "gramian.models.kernel_choice",
+    "choose_gamma": "gramian.models.gamma_choice",
+    "kernel_score": "gramian.models.kernel_score",
     "check_contrast": "gramian.unmixing.contrast",
     "fastica": "gramian.estimators",
     "plan": "gramian.models.planned",

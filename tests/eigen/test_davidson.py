@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gramian.eigen.davidson import Approximation, Davidson, first_block
+from gramian.eigen.approximation import Approximation, first_block
+from gramian.eigen.davidson import Davidson
 from gramian.operators.held import HeldMatrix
 from gramian.testing import EigenSolverSuite, orthonormality_error
 

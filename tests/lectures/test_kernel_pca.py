@@ -1,12 +1,15 @@
-"""M7, M8, F9, F14, F15, F16, F18 and F19 of the lectures, with their numbers."""
+"""M7, M8, M9, M10, F9, F14, F15, F16, F18 and F19 of the lectures, with their numbers."""
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from gramian.features import MappedRows, Monomials
-from gramian.kernels import BlockKernel, Gaussian, Linear, Polynomial
+from gramian.kernels import BlockKernel, Gaussian, Linear, Polynomial, Precomputed
+from gramian.models.kernel_inverse import expansion_of
 from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
 from gramian.models.pca import fit_pca
+from gramian.models.preimage_choice import fit_preimage
 from gramian.sources import as_source
 from gramian.testing import assert_same_subspace, largest_angle, rows_with_spectrum
 
@@ -175,3 +178,41 @@ def test_f19_both_equations_have_the_same_projections(seed):
     new = model.centering.rows(SQUARE(_rows(6, 2, seed + 5), X))
     np.testing.assert_allclose(K @ other, K @ model.alphas, atol=1e-8 * lam[0])
     np.testing.assert_allclose(new @ other, new @ model.alphas, atol=1e-8 * np.abs(new).max())
+
+
+@pytest.mark.parametrize("p", [1, 2, 5])
+@pytest.mark.parametrize("sigma", [0.3, 4.0])
+def test_m9_kernels_are_the_lectures_formulas(p, sigma):
+    """Polynomial, Gaussian and linear kernels, their sums and products, a function of the user's own, a matrix."""
+    X, Y = _rows(7, 3), _rows(5, 3, 1)
+    polynomial, gaussian = (1 + X @ Y.T) ** p, np.exp(-cdist(X, Y, "sqeuclidean") / (2 * sigma**2))
+    kernels = Polynomial(degree=p, gamma=1.0, coef0=1.0), Gaussian(sigma=sigma)
+    np.testing.assert_allclose(kernels[0](X, Y), polynomial, rtol=1e-12)
+    np.testing.assert_allclose(kernels[1](X, Y), gaussian, rtol=1e-11)
+    np.testing.assert_allclose(Linear()(X, Y), X @ Y.T, rtol=1e-12)
+    np.testing.assert_allclose((kernels[0] * kernels[1] + 2.0 * Linear())(X, Y), polynomial * gaussian + 2 * X @ Y.T)
+    own = BlockKernel(lambda left, right: (1 + left @ right.T) ** p, psd=True)
+    fits = [_fit(X, kernels[0], 2), _fit(X, own, 2), _fit(kernels[0](X), Precomputed(), 2)]
+    for model in fits[1:]:
+        np.testing.assert_allclose(model.eigenvalues, fits[0].eigenvalues, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["ridge", "distances"])
+@pytest.mark.parametrize("k", [2, 4])
+def test_m10_pre_images_state_how_far_they_are(method, k):
+    """What the lecture leaves out: rows for points of feature space, with |phi(z) - P|^2 as phi itself gives it."""
+    X = _rows(60, 2)
+    model = _fit(X, SQUARE if method == "ridge" else Gaussian(0.3), k)
+    found = fit_preimage(method, expansion_of(model), alpha=0.1).fitted.rebuild(model.scores)
+    assert found.rows.shape == X.shape
+    if method == "ridge":
+        mean = _phi(X).mean(axis=0)
+        components = (_phi(X) - mean).T @ model.alphas
+        points = mean + model.scores @ components.T
+        truth = np.sum((_phi(found.rows) - points) ** 2, axis=1)
+    else:
+        K = np.exp(-0.3 * cdist(np.vstack([X, found.rows]), X, "sqeuclidean"))
+        centered = model.alphas - model.alphas.mean(axis=0)
+        weights = 1 / 60 + model.scores @ centered.T
+        truth = 1 - 2 * np.sum(weights * K[60:], axis=1) + np.einsum("ij,jk,ik->i", weights, K[:60], weights)
+    np.testing.assert_allclose(found.errors, truth, atol=1e-8 * max(1.0, float(truth.max())))

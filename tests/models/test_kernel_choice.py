@@ -4,8 +4,8 @@ import scipy.sparse as sp
 
 from gramian import choose_gamma, kernel_score, kernels
 from gramian.errors import InputError, NotSupportedError, ParameterError
-from gramian.models.kernel_choice import _shuffled
 from gramian.models.kernel_expansion import solve_densely
+from gramian.models.kernel_score import _shuffled
 
 
 def rings(n=300, seed=0):
@@ -20,7 +20,7 @@ def rings(n=300, seed=0):
 def test_the_share_lost_is_that_of_the_definition(seed):
     """Without a split to differ by, lost is the mean of kc(x, x) - |y|^2 over that of kc(x, x), from K alone."""
     X = rings(90, seed)
-    from gramian.models.kernel_choice import _lost, _Trial
+    from gramian.models.kernel_score import Trial, _lost
 
     learned, held_out = X[30:], X[:30]
     kernel = kernels.Gaussian(1.5)
@@ -29,7 +29,7 @@ def test_the_share_lost_is_that_of_the_definition(seed):
     K, own = kernel(held_out, learned), kernel(learned)
     whole = 1.0 - 2 * K.mean(axis=1) + own.mean()
     truth = np.mean(whole - np.sum(y**2, axis=1)) / np.mean(whole)
-    assert _lost(_Trial(learned, held_out), kernel, 5) == pytest.approx(truth, rel=1e-8)
+    assert _lost(Trial(learned, held_out), kernel, 5) == pytest.approx(truth, rel=1e-8)
 
 
 def test_useless_widths_have_no_gain():

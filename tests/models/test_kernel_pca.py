@@ -16,6 +16,8 @@ from gramian.kernels import (
     Matern,
     PointKernel,
     Polynomial,
+    Precomputed,
+    Sigmoid,
 )
 from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
 from gramian.models.pca import PCAOptions, fit_pca
@@ -34,6 +36,7 @@ KERNELS = {
     "cubic": Polynomial(3, 1.0, 1.0),
     "linear": Linear(),
     "cosine": Cosine(),
+    "sigmoid": Sigmoid(1e-3, 0.0),
     "chi-squared": ChiSquared(0.1),
     "sum": Gaussian(0.05) + 0.1 * Linear(),
     "product": Gaussian(0.05) * Polynomial(2, 0.1, 1.0),
@@ -106,6 +109,14 @@ def test_five_thousand_rows_are_exact_for_every_kernel(name):
             assert_exact(fit(X, kernel, way=way), A, truth)
 
 
+@pytest.mark.slow
+def test_five_thousand_rows_of_a_given_matrix_are_exact():
+    """The same for a matrix that was given."""
+    K = Gaussian(0.5)(rows(5000))
+    A, truth = reference(Gaussian(0.5), rows(5000))
+    assert_exact(fit(K, Precomputed()), A, truth)
+
+
 def test_ways_and_threads_agree_to_rounding():
     """Stored and tiled make the same numbers; another number of workers differs by rounding."""
     X = rows(900, 5)
@@ -123,7 +134,9 @@ def test_signs_follow_the_largest_entry():
     assert (U[np.argmax(np.abs(U), axis=0), np.arange(5)] > 0).all()
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(0.2), Laplacian(0.3), Matern(1.5, 0.2), Linear()])
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(0.2), Laplacian(0.3), *(Matern(nu, 0.2) for nu in (0.5, 1.5, 2.5)), Linear()]
+)
 @pytest.mark.parametrize("way", ["dense", "tiled"])
 def test_an_offset_of_a_hundred_million_changes_nothing_but_the_input(kernel, way):
     """Rows at 1e8 give what the rows that are left of them give, to rounding."""
@@ -166,7 +179,7 @@ def test_every_door_gives_the_same_model(door, kernel):
 def test_sparse_rows_stay_sparse(way):
     """Sparse rows are never made dense: their block has no dense form to take."""
     X = sp.random_array((600, 300), density=0.02, rng=np.random.default_rng(0), format="csr")
-    for kernel in (Gaussian(0.5), Linear(), Polynomial(2, 1.0, 1.0), Cosine()):
+    for kernel in (Gaussian(0.5), Linear(), Polynomial(2, 1.0, 1.0), Cosine(), Sigmoid(1e-3, 0.0)):
         _, truth = reference(kernel, X.toarray(), 4)
         model = fit(X, kernel, 4, way=way)
         np.testing.assert_allclose(model.eigenvalues, truth, rtol=1e-6)

@@ -119,6 +119,17 @@ def test_kept_tiles_give_the_same_product_to_the_last_bit():
         np.testing.assert_array_equal(kept.apply(V).values, made.apply(V).values)
 
 
+@pytest.mark.parametrize("n", [40, 39, 33, 17])
+@pytest.mark.parametrize("columns", [1, 7, 8, 15, 16])
+def test_a_block_as_wide_as_the_last_tile_is_no_other_block(n, columns):
+    """Whatever the shapes of tiles and vectors are, no buffer serves two of them at once."""
+    X, V = _rows(n, 3), _rows(n, columns, 1)
+    gram = KernelGram(DenseRows(X), Gaussian(0.2))
+    truth = dense_matrix(Gaussian(0.2), X) @ V
+    for _ in range(2):
+        np.testing.assert_allclose(gram.apply(V).values, truth, atol=1e-12)
+
+
 def test_tiles_are_made_once_a_product_or_once_in_all():
     """A counting kernel sees half of the pairs a product, and none once tiles are kept."""
     seen = []
@@ -150,6 +161,27 @@ def test_single_precision_is_used_where_its_measured_error_allows(n, monkeypatch
     assert 1e-9 < actual <= coarse.error <= 1e-5
     fine = KernelGram(DenseRows(X), kernel, origin=X.mean(axis=0), accuracy=1e-9).apply(V)
     assert np.linalg.norm(fine.values - A @ V) / np.linalg.norm(A, 2) < 1e-13
+
+
+def test_a_single_precision_product_worse_than_foreseen_is_made_again_in_double(monkeypatch):
+    """What a product is wrong by is confirmed on the product itself, not on the sample's forecast alone."""
+    X = _rows(300, 5, 4)
+    kernel, V = Gaussian(0.05), np.linalg.qr(_rows(300, 3, 5))[0]
+    gram, made = KernelGram(DenseRows(X), kernel, origin=X.mean(axis=0), accuracy=1e-4), KernelGram._products
+    types = []
+
+    def spoilt(self, vectors, dtype):
+        types.append(dtype)
+        values = made(self, vectors, dtype)
+        return values + np.linalg.norm(values) * 1e-3 * _rows(*values.shape) if dtype == np.float32 else values
+
+    monkeypatch.setattr(KernelGram, "_products", spoilt)
+    A = dense_matrix(kernel, X)
+    for _ in range(2):
+        product = gram.apply(V)
+        np.testing.assert_allclose(product.values, A @ V, atol=1e-12 * np.linalg.norm(A, 2))
+        assert product.error < 1e-12
+    assert types == [np.float32, np.float64, np.float64]
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.3), Matern(0.5, 0.3), Linear()])

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.decomposition import KernelPCA
 
+from gramian import KernelPCA as Ours
 from gramian.errors import GramianError, ParameterError
 from gramian.kernels import ChiSquared, Gaussian, Laplacian, Linear, Polynomial
 from gramian.models import preimage_ridge
@@ -36,6 +38,29 @@ def test_it_is_the_inverse_of_scikit_learn(kernel, parameters, alpha, seed):
     for rows in (X, Z):
         scores = peer.transform(rows)
         np.testing.assert_allclose(fitted.rebuild(scores).rows, peer.inverse_transform(scores), atol=1e-8)
+
+
+@pytest.mark.parametrize("largest", [6_000, 10])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_a_weight_is_a_repetition(kernel, largest, monkeypatch):
+    """Weighted rows are rebuilt as the same rows repeated are; a row of weight zero is not learned from."""
+    monkeypatch.setattr(preimage_ridge, "LARGEST_EXACT", largest)
+    monkeypatch.setattr(preimage_ridge, "CENTERS", 1_000)
+    X, w = _rows(40, seed=2) + 3.0, np.random.default_rng(3).integers(0, 4, 40).astype(float)
+    X[w == 0] += 50.0
+    model = Ours(3, kernel=kernel, gamma=0.1, fit_inverse_transform=True, alpha=0.5)
+    weighted = model.fit(X, sample_weight=w)
+    scores = weighted.transform(X[w > 0])
+    rebuilt = weighted.inverse_transform(scores)
+    repeated = clone(model).fit(np.repeat(X, w.astype(int), axis=0))
+    expected = repeated.inverse_transform(repeated.transform(X[w > 0]))
+    np.testing.assert_allclose(rebuilt, expected, atol=1e-6)
+    assert np.abs(rebuilt).max() < 20
+    without = clone(model).set_params(pre_image="auto").fit(X[w > 0], sample_weight=w[w > 0])
+    zeros = clone(model).set_params(pre_image="auto").fit(X, sample_weight=w)
+    assert [trial.error for trial in zeros.pre_image_choice_.trials] == pytest.approx(
+        [trial.error for trial in without.pre_image_choice_.trials]
+    )
 
 
 @pytest.mark.parametrize("offset", [5.0, 1e4])

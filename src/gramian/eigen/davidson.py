@@ -14,19 +14,15 @@ Morgan and Scott (1986), generalizations of Davidson's method, doi:10.1137/09070
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import HostArray, to_host
+from gramian.eigen.approximation import PROBES, Approximation, first_block, step_width
 from gramian.eigen.orthonormal import orthonormalized
 from gramian.eigen.pairs import Compression, EigenPairs, EigenSolver, Probe
 from gramian.operators.symmetric import SymmetricOperator
-
-PROBES = 2
-"""Gaussian columns of the first block, carried along as a Krylov sequence of their own: an eigenvalue that the
-approximation knows nothing of shows itself there."""
 
 ROUGH, LOOKS = 0.05, 6
 """A residual above this share of the first eigenvalue leaves it open where the eigenvalue lies; how many products are
@@ -35,29 +31,8 @@ made at most to settle that once all wanted pairs are found."""
 NEAR = 0.02
 """Distance of two eigenvalues, as a share of the first, under which a correction is not made larger."""
 
-CLEAR = 0.7
-"""The first block ends where the next value is below this share of the last one wanted, if that is near."""
-
 ROOM = 4
 """Blocks of ``width`` that join the first one before the basis is cut back."""
-
-WIDEST = 4
-"""Blocks of ``width`` that the first one may have beyond what is wanted."""
-
-
-class Approximation(NamedTuple):
-    """Leading pairs of an operator near the one to be solved.
-
-    Attributes
-    ----------
-    values : numpy array (p,)
-        Descending, positive.
-    vectors : numpy array (m, p)
-        Nearly orthonormal columns; float32 will do.
-    """
-
-    values: HostArray
-    vectors: HostArray
 
 
 @dataclass(frozen=True)
@@ -127,39 +102,6 @@ class Davidson(EigenSolver):
             if watch is not None:
                 watch(iteration.steps, iteration.progress())
         return iteration.result()
-
-
-def first_block(values: HostArray | None, k: int, *, width: int, reserved: int = 0) -> int:
-    """Return how many columns of an approximation make the first block: full blocks that end at a gap.
-
-    Where wanted values are part of a cluster, the approximation cannot tell its members apart; a block that holds all
-    of it can. Blocks are whole ones of ``width``, less what is reserved and the probes.
-
-    Examples
-    --------
-    >>> first_block(np.array([9.0, 8.0, 7.0] + [1.0] * 80), 3, width=16)
-    14
-    >>> first_block(np.array([9.0] * 50 + [1.0] * 80), 3, width=16, reserved=1)
-    61
-    """
-    taken = reserved + PROBES
-    blocks = -(-(k + 2 + taken) // width)
-    sizes = [width * count - taken for count in range(blocks, blocks + WIDEST)]
-    if values is None or len(values) < k:
-        return sizes[0]
-    clear = [size for size in sizes if size >= len(values) or values[size] <= CLEAR * values[k - 1]]
-    return min(clear[0] if clear else sizes[0], len(values))
-
-
-def step_width(k: int, width: int) -> int:
-    """Return the columns of a step: whole blocks of ``width`` for about half of the pairs wanted.
-
-    Examples
-    --------
-    >>> step_width(10, 16), step_width(100, 16)
-    (16, 64)
-    """
-    return width * max(1, -(-k // (2 * width)))
 
 
 class _Iteration:

@@ -1,16 +1,14 @@
 """Kernel principal component analysis, in scikit-learn's manners."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 
 from gramian.arrays.namespace import Array
-from gramian.errors import NotSupportedError, ParameterError, RankWarning
-from gramian.estimators.explicit_map import ExplicitMap
+from gramian.errors import NotSupportedError, ParameterError
 from gramian.estimators.features import feature_names
+from gramian.estimators.kernel_asking import LIMITS, WAYS, asked_count, asked_features, takes_sparse
 from gramian.estimators.kernel_fields import (
     fields_of,
     like_rows,
@@ -19,41 +17,16 @@ from gramian.estimators.kernel_fields import (
     without_rows,
 )
 from gramian.estimators.kernel_projection import KernelProjection
-from gramian.estimators.maps import GAMMA, KERNEL, NAMED
-from gramian.estimators.parameters import (
-    CALL,
-    FLAG,
-    NOTHING,
-    SEED,
-    SHARE,
-    Limit,
-    Limits,
-    check_parameters,
-    is_whole,
-    number,
-    one_of,
-    seed_of,
-    whole,
-)
-from gramian.features.feature_map import FeatureMap, FeatureRecipe
+from gramian.estimators.parameters import Limits, check_parameters, seed_of
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.named import as_kernel
 from gramian.kernels.precomputed import Precomputed
 from gramian.kernels.widths import Gamma
 from gramian.models.kernel_inverse import expansion_of
 from gramian.models.kernel_pca import KernelPCAModel, KernelPCAOptions, fit_kernel_pca
-from gramian.models.preimage import PreimageMethod
 from gramian.models.preimage_choice import ChosenPreimage, fit_preimage
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
-
-FEATURES = Limit(
-    lambda value: isinstance(value, ExplicitMap | FeatureRecipe | FeatureMap),
-    "a map such as FourierFeatures() or Nystroem()",
-)
-METHOD = Limit(lambda value: isinstance(value, PreimageMethod), "a pre-image method")
-WAYS = {"auto": "auto", "dense": "dense", "arpack": "auto", "randomized": "auto", "stored": "stored", "tiled": "tiled"}
-"""What each ``eigen_solver`` asks of the model."""
 
 
 class KernelPCA(KernelProjection):
@@ -160,29 +133,7 @@ class KernelPCA(KernelProjection):
     np.float64(1.0)
     """
 
-    LIMITS: ClassVar[Limits] = {
-        "n_components": (NOTHING, whole(1), SHARE),
-        "kernel": (KERNEL,),
-        "gamma": GAMMA,
-        "degree": (number(0.0),),
-        "coef0": (number(float("-inf")),),
-        "kernel_params": (NOTHING, NAMED),
-        "alpha": (number(0.0),),
-        "fit_inverse_transform": (FLAG,),
-        "eigen_solver": (one_of(*WAYS),),
-        "tol": (number(0.0),),
-        "max_iter": (NOTHING, whole(1)),
-        "iterated_power": (whole(0), one_of("auto")),
-        "remove_zero_eig": (FLAG,),
-        "random_state": (NOTHING, SEED),
-        "copy_X": (FLAG,),
-        "n_jobs": (NOTHING, Limit(is_whole, "an integer")),
-        "memory_budget": (NOTHING, whole(1)),
-        "landmarks": (NOTHING, whole(1)),
-        "features": (NOTHING, FEATURES),
-        "pre_image": (NOTHING, one_of("ridge", "fixed_point", "distances", "auto"), METHOD),
-        "progress": (NOTHING, CALL),
-    }
+    LIMITS: ClassVar[Limits] = LIMITS
 
     def __init__(
         self,
@@ -274,7 +225,7 @@ class KernelPCA(KernelProjection):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = self._is_precomputed()
-        tags.input_tags.sparse = _takes_sparse(self)
+        tags.input_tags.sparse = takes_sparse(self)
         return tags
 
     def _fit(self, X: Any, sample_weight: Any) -> KernelPCAModel:
@@ -298,12 +249,12 @@ class KernelPCA(KernelProjection):
 
     def _options(self, source: RowSource) -> KernelPCAOptions:
         """Check the parameters against each other and the rows; return what the model is asked for."""
-        kernel, features = self._kernel(), self._features()
+        kernel, features = self._kernel(), asked_features(self.features, kernel=self.kernel, gamma=self.gamma)
         if isinstance(kernel, Precomputed) and source.is_sparse:
             message = "A precomputed kernel is a dense matrix, and this one is sparse. Pass X.toarray()."
             raise NotSupportedError(message)
         return KernelPCAOptions(
-            n_components=self._count(source.n_rows),
+            n_components=asked_count(self.n_components, source.n_rows),
             kernel=kernel,
             way=WAYS[self.eigen_solver] if source.n_rows > 1 else "dense",
             tol=float(self.tol),
@@ -321,27 +272,6 @@ class KernelPCA(KernelProjection):
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=float(self.coef0), parameters=self.kernel_params
         )
 
-    def _features(self) -> FeatureRecipe | FeatureMap | None:
-        """Return the map asked for; an estimator stands for its parameters, and is not fitted itself."""
-        given = self.features
-        if given is not None and not (isinstance(self.kernel, str) and self.kernel == "linear" and self.gamma is None):
-            message = "features stand for a kernel of their own. Give its name and gamma there, and leave kernel alone."
-            raise ParameterError(message)
-        if isinstance(given, ExplicitMap):
-            check_parameters(given, given.LIMITS)
-            return given._recipe()  # noqa: SLF001
-        return given  # type: ignore[no-any-return]
-
-    def _count(self, n: int) -> int | float | None:
-        """Return the number of components asked for, at most n as in scikit-learn, with a warning."""
-        k = self.n_components
-        if k is None or not is_whole(k):
-            return None if k is None else float(k)
-        if k > n:
-            message = f"n_components={k} is more than n_samples={n}: {n} components are all there are."
-            warnings.warn(message, RankWarning, stacklevel=5)
-        return min(int(k), n)
-
     def _wanted_preimage(self) -> Any:
         if not self.fit_inverse_transform and self.pre_image is None:
             return None
@@ -355,15 +285,3 @@ class KernelPCA(KernelProjection):
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
-
-
-def _takes_sparse(estimator: KernelPCA) -> bool:
-    """Tell whether sparse rows are taken; a parameter that is not yet checked may be anything."""
-    if estimator.fit_inverse_transform or estimator.pre_image is not None:
-        return False
-    if estimator.features is not None:
-        return isinstance(estimator.features, BaseEstimator) and estimator.features.__sklearn_tags__().input_tags.sparse
-    try:
-        return as_kernel(estimator.kernel).takes_sparse
-    except ParameterError:
-        return False

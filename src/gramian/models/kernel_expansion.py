@@ -37,6 +37,8 @@ class KernelExpansion:
         K o: inner products of the mean with the rows. For equal weights the row means of K.
     scores : numpy array (n, k)
         Of the rows.
+    counts : numpy array (n,) or None
+        How often each row counts in what is learned from the rows; ``None`` for once.
     """
 
     rows: HostArray
@@ -45,6 +47,7 @@ class KernelExpansion:
     offset: HostArray
     means: HostArray
     scores: HostArray
+    counts: HostArray | None = None
 
     def weights(self, scores: HostArray) -> HostArray:
         """Return the combination of rows that each line of scores stands for (m, n): P = sum_j w_j phi(x_j)."""

@@ -1,5 +1,7 @@
 """From a fitted kernel PCA to the expansion over rows that pre-images are found with."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from gramian.arrays.namespace import to_host
@@ -45,7 +47,7 @@ def expansion_of(model: KernelPCAModel) -> KernelExpansion:
     centering = model.centering
     # Such rows were moved to their mean during the fit, so that the means of K are those of other inner products.
     moved = model.kernel.shift_invariant_centered and not model.kernel.shift_invariant
-    return expand(
+    whole = expand(
         take_rows(model.source, np.arange(model.n_rows)),
         model.kernel,
         alphas=model.alphas,
@@ -54,6 +56,7 @@ def expansion_of(model: KernelPCAModel) -> KernelExpansion:
         row_means=None if moved else centering.row_means,
         centered=centering.centered,
     )
+    return replace(whole, counts=model.weights)
 
 
 def _over_landmarks(model: KernelPCAModel) -> KernelExpansion:

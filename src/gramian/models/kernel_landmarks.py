@@ -12,7 +12,7 @@ from gramian.eigen.krylov import Krylov
 from gramian.features.nystrom import LandmarkMap
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of
-from gramian.models.kernel_strips import ExtendStrips, SquareStrips, Strips, StripSums, merge_sums, nothing
+from gramian.models.kernel_strips import ExtendStrips, Strips, StripSums, nothing, sum_strips
 from gramian.operators.held import HeldMatrix
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.planning.plan import DIRECT_SIZE
@@ -45,7 +45,7 @@ def solve_landmarks(source: RowSource, phi: LandmarkMap, wish: Wish) -> Solved:
     shift = float(np.float32(placed.between(phi.landmarks[:256], phi.landmarks[:256]).mean())) if wish.center else 0.0
     strips = Strips.between(placed, phi.landmarks, shift=shift, dtype=dtype)
     wish.say(f"summing strips of {source.n_rows:,} rows and {m:,} landmarks")
-    sums = source.reduce(SquareStrips(strips), merge_sums)
+    sums = sum_strips(source, strips)
     weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
     total = float(source.n_rows) if weights is None else float(weights.sum())
     held = _small_matrix(phi.root, sums, total, centered=wish.center, eps=eps_of(dtype))

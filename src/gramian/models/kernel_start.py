@@ -7,9 +7,9 @@ import scipy.linalg
 
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT32, FLOAT64
-from gramian.eigen.davidson import Approximation
+from gramian.eigen.approximation import Approximation
 from gramian.features.sampling import draw_positions, take_rows
-from gramian.models.kernel_strips import ExtendStrips, SquareStrips, Strips, merge_sums, nothing
+from gramian.models.kernel_strips import ExtendStrips, Strips, nothing, sum_strips
 from gramian.operators.kernel_gram import KernelGram
 from gramian.sources.rows import ranges
 
@@ -72,7 +72,7 @@ def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int) -
 
 def _small_pairs(gram: KernelGram, strips: Strips, factor: HostArray, pairs: int) -> tuple[HostArray, HostArray]:
     """Return the leading eigenpairs of  L^-1 C'P C L^-T."""
-    sums = gram.source.reduce(SquareStrips(strips), merge_sums)
+    sums = sum_strips(gram.source, strips)
     G = sums.squares
     if gram.centered:
         G -= np.outer(sums.columns, sums.columns / gram.total_weight)

@@ -8,12 +8,17 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.arrays.squares import completed
 from gramian.kernels.kernel import Prepared
 from gramian.operators.kernel_tiles import PlacedKernel
-from gramian.sources.rows import Block, ranges
+from gramian.sources.rows import Block, RowSource, ranges
 
 STRIP_BYTES = 4 << 20
-"""Bytes of a strip that a worker makes at a time."""
+"""Bytes of a strip that a worker makes at a time; with many landmarks it has a quarter as many rows,
+as adding up the squares of fewer costs as much as multiplying them."""
+
+PANEL = 512
+"""Columns of the squares that are summed at a time: only those up to its own are multiplied with a panel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +49,7 @@ class Strips:
 
     def of(self, block: Block) -> Iterator[tuple[slice, HostArray]]:
         """Give the strips of a block of rows, and the places of their rows in it."""
-        step = max(16, STRIP_BYTES // (self.dtype.itemsize * self.count))
+        step = max(16, self.count // 4, STRIP_BYTES // (self.dtype.itemsize * self.count))
         for part in ranges(block.rows.shape[0], step):
             left = self.placed.prepare(block.rows[part], dtype=self.dtype)
             strip = to_host(self.placed.kernel.evaluate(left, self.ready))
@@ -58,9 +63,19 @@ class StripSums(NamedTuple):
     columns: HostArray
 
 
+def sum_strips(source: RowSource, strips: Strips) -> StripSums:
+    """Return C'C and C'w: one pass.
+
+    Cost: n m^2 operations in the strips' precision, a strip and a panel at a time; summed in float64, m^2 numbers a
+    worker.
+    """
+    sums = source.reduce(SquareStrips(strips), _merge_sums)
+    return StripSums(completed(sums.squares), sums.columns)
+
+
 @dataclass(frozen=True, eq=False)
 class SquareStrips:
-    """Fold: the sums of the strips. Cost: n m^2 operations, in the strips' precision a strip at a time."""
+    """Fold: the sums of the strips, of the squares the lower triangle alone."""
 
     strips: Strips
 
@@ -71,12 +86,14 @@ class SquareStrips:
         for part, strip in self.strips.of(block):
             roots = _roots(block, part, self.strips.dtype)
             C = strip if block.weights is None else strip * roots[:, None]
-            np.add(state.squares, C.T @ C, out=state.squares)
+            for panel in ranges(m, PANEL):
+                lower = state.squares[panel, : panel.stop]
+                np.add(lower, C[:, panel].T @ C[:, : panel.stop], out=lower)
             np.add(state.columns, roots @ C, out=state.columns)
         return state
 
 
-def merge_sums(left: StripSums, right: StripSums) -> StripSums:
+def _merge_sums(left: StripSums, right: StripSums) -> StripSums:
     """Add the sums of two workers, reusing the left ones."""
     np.add(left.squares, right.squares, out=left.squares)
     np.add(left.columns, right.columns, out=left.columns)

@@ -95,7 +95,9 @@ def fit_preimage(
     """
     if method == "auto":
         k = expansion.coefficients.shape[1]
-        choice = choose_preimage(expansion.rows, expansion.kernel, k, methods=candidates(alpha), seed=seed)
+        # A row of weight zero is no row of the fit: nothing is to be judged by it.
+        rows = expansion.rows if expansion.counts is None else expansion.rows[expansion.counts > 0]
+        choice = choose_preimage(rows, expansion.kernel, k, methods=candidates(alpha), seed=seed)
         return ChosenPreimage(choice.method.fit(expansion), choice)
     known = {"ridge": Ridge(alpha, seed=seed), "fixed_point": FixedPoint(), "distances": DistanceConstraints()}
     chosen = known.get(method) if isinstance(method, str) else method

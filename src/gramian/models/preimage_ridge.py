@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, LinAlgWarning, solve
@@ -30,6 +31,8 @@ class Ridge(PreimageMethod):
     the scores y_j of the rows x_j (Bakir, Weston and Schoelkopf, 2003, NIPS 16). It is what scikit-learn's
     ``KernelPCA(fit_inverse_transform=True, alpha=...)`` computes, but that there rows are shrunk to the origin, not to
     their mean: strong smoothing loses it.
+
+    Rows of a weighted fit count as often as there: in the mean, and in the squares that are made small.
 
     Beyond 6,000 rows the functions of 2,000 of them, drawn at random, are used:  min |X - mean - K_YC B|^2 +
     alpha tr(B' K_CC B),  the same regression restricted to their span.
@@ -68,15 +71,24 @@ class Ridge(PreimageMethod):
             message = f"alpha={self.alpha} is not a weight of a ridge. Pass a finite number that is not negative."
             raise ParameterError(message)
         kernel = (self.kernel or expansion.kernel).resolved(facts_of(expansion.scores))
-        mean = expansion.rows.mean(axis=0)
-        n = len(expansion.rows)
-        if n <= LARGEST_EXACT:
-            dual = _solve_all(kernel, expansion.scores, expansion.rows - mean, self.alpha)
-            return RidgeMap(expansion, kernel, expansion.scores, dual, mean)
-        chosen = np.sort(np.random.default_rng(self.seed).choice(n, CENTERS, replace=False))
+        counts = np.ones(len(expansion.rows)) if expansion.counts is None else expansion.counts
+        mean = counts @ expansion.rows / counts.sum()
+        lessons = _Lessons(expansion.scores, expansion.rows - mean, counts)
+        if len(counts) <= LARGEST_EXACT:
+            return RidgeMap(expansion, kernel, expansion.scores, _solve_all(kernel, lessons, self.alpha), mean)
+        rng = np.random.default_rng(self.seed)
+        few = min(CENTERS, int(np.count_nonzero(counts)))
+        chosen = np.sort(rng.choice(len(counts), few, replace=False, p=counts / counts.sum()))
         centers = expansion.scores[chosen]
-        dual = _solve_few(kernel, expansion.scores, centers, expansion.rows - mean, self.alpha)
-        return RidgeMap(expansion, kernel, centers, dual, mean)
+        return RidgeMap(expansion, kernel, centers, _solve_few(kernel, lessons, centers, self.alpha), mean)
+
+
+class _Lessons(NamedTuple):
+    """What is learned from: scores (n, k), rows less their mean (n, d), and how often each counts (n,)."""
+
+    scores: HostArray
+    targets: HostArray
+    counts: HostArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,19 +111,24 @@ class RidgeMap(FittedPreimage):
         return Preimages(rows, errors, np.ones(len(rows), dtype=bool))
 
 
-def _solve_all(kernel: Kernel, scores: HostArray, targets: HostArray, alpha: float) -> HostArray:
-    K = _kernel(kernel, scores, scores)
+def _solve_all(kernel: Kernel, lessons: _Lessons, alpha: float) -> HostArray:
+    """Return  B = D (D K D + alpha)^-1 D X,  D being the roots of the counts: a row that counts zero takes no part."""
+    roots = np.sqrt(lessons.counts)[:, None]
+    K = _kernel(kernel, lessons.scores, lessons.scores)
+    K *= roots
+    K *= roots.T
     K.flat[:: len(K) + 1] += alpha
-    return _solved(K, targets)
+    return roots * _solved(K, roots * lessons.targets)
 
 
-def _solve_few(kernel: Kernel, scores: HostArray, centers: HostArray, targets: HostArray, alpha: float) -> HostArray:
+def _solve_few(kernel: Kernel, lessons: _Lessons, centers: HostArray, alpha: float) -> HostArray:
     squares = alpha * _kernel(kernel, centers, centers)
-    right = np.zeros((len(centers), targets.shape[1]))
-    for part in ranges(len(scores), 1024):
-        strip = _kernel(kernel, scores[part], centers)
-        squares += strip.T @ strip
-        right += strip.T @ targets[part]
+    right = np.zeros((len(centers), lessons.targets.shape[1]))
+    for part in ranges(len(lessons.scores), 1024):
+        strip = _kernel(kernel, lessons.scores[part], centers)
+        weighted = strip.T * lessons.counts[part]
+        squares += weighted @ strip
+        right += weighted @ lessons.targets[part]
     return _solved(squares, right)
 
 

@@ -7,30 +7,18 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, cast, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import completed
-from gramian.features.sampling import draw_positions, take_rows
-from gramian.kernels.kernel import Kernel, Prepared
+from gramian.kernels.kernel import Kernel
 from gramian.operators.held import HeldMatrix
-from gramian.operators.kernel_tiles import (
-    CompareProducts,
-    FillMatrix,
-    PlacedKernel,
-    TileProducts,
-    Tiles,
-    merge_comparisons,
-    merge_running,
-    tile_rows,
-)
+from gramian.operators.kernel_precision import Sample, SingleCheck, draw_sample
+from gramian.operators.kernel_tiles import FillMatrix, PlacedKernel, TileProducts, Tiles, merge_running, tile_rows
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.sources.rows import Block, RowSource
 
-SAMPLED_ROWS = 128
-"""Rows at which the error of a float32 product is measured: its norm is then known to about six percent."""
-
-CAUTION = 1.25
-"""What a measured error is multiplied by: four times the spread of its measurement."""
-
 SINGLE_FLOOR = 1e-8
 """Relative accuracy below which float32 tiles are not even tried."""
+
+DOUBLE_ERROR = 64 * eps_of(FLOAT64)
+"""Error of a product in float64, relative to the largest eigenvalue."""
 
 READY_BYTES = 1 << 28
 """Prepared rows up to this size are kept between products."""
@@ -122,19 +110,23 @@ class KernelGram(SymmetricOperator):
         self.weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
         self.total_weight = float(self.size) if self.weights is None else float(self.weights.sum())
         self.applications, self.error = 0, 4 * eps_of(FLOAT64)
-        self.largest = 0.0
+        self._check = SingleCheck(source, self.placed, centered=centered)
         self._sums: Sums | None = None
         self._diagonal: HostArray | None = None
         self._tiles: dict[np.dtype[Any], Tiles] = {}
-        self._sample: _Sample | None = None
-        self._single: float | None = None
+        self._sample: Sample | None = None
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return A V: half of the tiles of K, in the cheapest precision that meets ``accuracy``."""
         vectors = self.project(to_host(cast(V, FLOAT64)))
         scaled = vectors if self.weights is None else vectors * np.sqrt(self.weights)[:, None]
-        dtype, error = self._precision(scaled, accuracy)
+        asked = max(self.accuracy or 0.0, accuracy or 0.0)
+        dtype, error = self._precision(scaled, asked)
         values = self._products(scaled, dtype)
+        if dtype == FLOAT32:
+            error = self._check.confirm(values, self.sample)
+            if error > asked:
+                values, error = self._products(scaled, FLOAT64), DOUBLE_ERROR
         if self.weights is not None:
             values *= np.sqrt(self.weights)[:, None]
         values = self.project(values)
@@ -168,7 +160,14 @@ class KernelGram(SymmetricOperator):
     @property
     def shift(self) -> float:
         """The constant c that is taken off K: its mean over sampled rows, zero where nothing is centered."""
-        return self._sampled().shift if self.centered else 0.0
+        return self.sample.mean if self.centered else 0.0
+
+    @property
+    def sample(self) -> Sample:
+        """Rows at which products are checked; drawn once."""
+        if self._sample is None:
+            self._sample = draw_sample(self.source, self.placed, seed=self.seed)
+        return self._sample
 
     def like(self) -> Array:
         """Return an empty NumPy array: vectors are on the host."""
@@ -250,58 +249,24 @@ class KernelGram(SymmetricOperator):
             )
         return self._tiles[dtype]
 
-    def _precision(self, V: HostArray, accuracy: float | None) -> tuple[np.dtype[Any], float]:
+    def _precision(self, V: HostArray, asked: float) -> tuple[np.dtype[Any], float]:
         """Choose the type of the tiles, and say what its product is wrong by."""
-        asked = max(self.accuracy or 0.0, accuracy or 0.0)
-        if asked < SINGLE_FLOOR or self.kernel_is_slow or FLOAT64 in self._tiles:
-            return FLOAT64, 64 * eps_of(FLOAT64)
-        error = self._single_error(V)
-        return (FLOAT32, error) if error <= asked else (FLOAT64, 64 * eps_of(FLOAT64))
+        if asked >= SINGLE_FLOOR and not self.kernel_is_slow and FLOAT64 not in self._tiles:
+            error = self._check.foresee(V, self.sample, self.shift)
+            if error <= asked:
+                return FLOAT32, error
+        return FLOAT64, DOUBLE_ERROR
 
     @property
     def kernel_is_slow(self) -> bool:
         """Whether float32 tiles are no faster: a user's own function answers in float64."""
         return self.kernel.name.startswith("own")
 
-    def _single_error(self, V: HostArray) -> float:
-        """Return the error of a float32 product, relative to the largest eigenvalue, measured once at sampled rows.
-
-        The first vectors applied are leading ones, along which the errors of a row add up; later ones fare no worse.
-        """
-        if self._single is None:
-            self._single = self._measured_error(V)
-        return CAUTION * self._single / self.largest if self.largest > 0 else np.inf
-
-    def _measured_error(self, V: HostArray) -> float:
-        """Return the norm of the error of a float32 product with a unit vector."""
-        sample, norms = self._sampled(), np.sqrt(np.einsum("ij,ij->j", V, V))
-        fold = CompareProducts(self.placed, sample.ready, (V.astype(FLOAT32), V), self.shift, tile_rows(self.size))
-        coarse, exact = self.source.reduce(fold, merge_comparisons)
-        coarse = coarse[: len(exact)]
-        stretch = np.sqrt(self.size / len(exact)) / np.where(norms > 0, norms, 1.0)
-        within = exact - exact.mean(axis=0) if self.centered else exact
-        self.largest = max(self.largest, float((np.linalg.norm(within, axis=0) * stretch).max(initial=0.0)))
-        return float((np.linalg.norm(coarse - exact, axis=0) * stretch).max(initial=0.0))
-
     def _notice(self, values: HostArray, vectors: HostArray) -> None:
-        """Remember how far a vector has been stretched: the largest eigenvalue is at least that."""
         lengths = np.einsum("ij,ij->j", vectors, vectors)
         stretched = np.einsum("ij,ij->j", values, values)
         ratios = np.divide(stretched, lengths, out=np.zeros_like(stretched), where=lengths > 0)
-        self.largest = max(self.largest, float(np.sqrt(ratios.max(initial=0.0))))
-
-    def _sampled(self) -> "_Sample":
-        if self._sample is None:
-            # As many rows as a tile has, so that BLAS sums as it does there; the first of them are checked.
-            rows = take_rows(self.source, draw_positions(self.source, tile_rows(self.size), seed=self.seed))
-            ready = (
-                self.placed.prepare(rows, dtype=FLOAT32),
-                self.placed.prepare(rows[:SAMPLED_ROWS], dtype=FLOAT64),
-            )
-            tile = to_host(self.kernel.evaluate(ready[1], ready[1]))
-            mean = float(tile.mean())
-            self._sample = _Sample(ready, float(np.float32(mean)) if abs(mean) < 1e30 else 0.0)
-        return self._sample
+        self._check.notice(float(np.sqrt(ratios.max(initial=0.0))))
 
     def _center(self, matrix: HostArray, shift: float) -> None:
         """Center and weight a matrix of K - shift in place."""
@@ -319,13 +284,6 @@ class KernelGram(SymmetricOperator):
 
     def _diagonal_of(self, block: Block) -> HostArray:
         return self.placed.diagonal(block.rows)
-
-
-class _Sample(NamedTuple):
-    """Sampled rows, prepared in float32 and in float64, and the mean of K between them."""
-
-    ready: tuple[Prepared, Prepared]
-    shift: float
 
 
 def _first(left: Any, _right: Any) -> Any:

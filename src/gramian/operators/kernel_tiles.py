@@ -6,14 +6,14 @@ multiplied from both sides. The callables here are what a source runs over pairs
 
 import threading
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.kernels.kernel import Kernel, Prepared
-from gramian.sources.rows import Block, ranges
+from gramian.sources.rows import Block
 
 TILE_ROWS = 512
 """Rows of a block: a tile of 512 x 512 stays in a core's second-level cache, in float32 with what it is multiplied by
@@ -137,13 +137,14 @@ class Running:
         self.start = -1
         self.left: Prepared = None
         self.turned = np.empty((columns, 0), dtype)
-        self._buffers: dict[tuple[int, ...], HostArray] = {}
+        self._buffers: dict[tuple[str, int, int], HostArray] = {}
 
-    def buffer(self, *shape: int) -> HostArray:
-        """Return an array of that shape to write into, the same one every time."""
-        if shape not in self._buffers:
-            self._buffers[shape] = np.empty(shape, self.dtype)
-        return self._buffers[shape]
+    def buffer(self, use: str, rows: int, columns: int) -> HostArray:
+        """Return an array of that shape to write into, the same one every time for one use."""
+        key = (use, rows, columns)
+        if key not in self._buffers:
+            self._buffers[key] = np.empty((rows, columns), self.dtype)
+        return self._buffers[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,11 +175,11 @@ class TileProducts:
             state.start, state.left = left.start, self.tiles.ready(left)
             state.turned = np.ascontiguousarray(self.V[i].T)
         a, b = i.stop - i.start, j.stop - j.start
-        tile = self.tiles.tile(state.left, (left, right), state.buffer(a, b))
-        state.total[i] += np.matmul(tile, self.V[j], out=state.buffer(a, columns))
+        tile = self.tiles.tile(state.left, (left, right), state.buffer("tile", a, b))
+        state.total[i] += np.matmul(tile, self.V[j], out=state.buffer("product", a, columns))
         if i.start != j.start:
             # Vectors as rows: the faster of the two ways to multiply by a transposed tile.
-            state.total[j] += np.matmul(state.turned, tile, out=state.buffer(columns, b)).T
+            state.total[j] += np.matmul(state.turned, tile, out=state.buffer("turned", columns, b)).T
         if self.squares:
             state.squares += (1 if i.start == j.start else 2) * self._squares(tile, i, j)
         return state
@@ -209,47 +210,9 @@ class FillMatrix:
         if state.start != left.start:
             state.start, state.left = left.start, self.tiles.ready(left)
         i, j = _places(left), _places(right)
-        tile = self.tiles.tile(state.left, (left, right), state.buffer(i.stop - i.start, j.stop - j.start))
+        tile = self.tiles.tile(state.left, (left, right), state.buffer("tile", i.stop - i.start, j.stop - j.start))
         self.matrix[j, i] = tile.T
         return state
-
-
-class Comparison(NamedTuple):
-    """A product at sampled rows, as float32 tiles give it (r, c), and at the first of them as float64 does (s, c)."""
-
-    coarse: HostArray
-    exact: HostArray
-
-
-@dataclass(frozen=True, eq=False)
-class CompareProducts:
-    """Fold: the product (K - shift) V at sampled rows, in the tiles' type and in float64, in the tiles' own steps."""
-
-    placed: PlacedKernel
-    sampled: tuple[Prepared, Prepared]
-    V: tuple[HostArray, HostArray]
-    shift: float
-    step: int
-
-    def __call__(self, state: Comparison | None, block: Block) -> Comparison:
-        """Take in one block of rows."""
-        for part in ranges(block.rows.shape[0], self.step):
-            rows = slice(block.start + part.start, block.start + part.stop)
-            sums = [self._product(side, block.rows[part], rows) for side in (0, 1)]
-            state = Comparison(*sums) if state is None else Comparison(state.coarse + sums[0], state.exact + sums[1])
-        return state if state is not None else Comparison(np.zeros((0, 0)), np.zeros((0, 0)))
-
-    def _product(self, side: int, block: Any, rows: slice) -> HostArray:
-        V = self.V[side][rows]
-        left = self.placed.prepare(block, dtype=V.dtype)
-        tile = to_host(self.placed.kernel.evaluate(left, self.sampled[side]))
-        # Vectors as rows, as in a product: for a few columns BLAS sums the other way round with less error.
-        return np.asarray(np.ascontiguousarray(V.T) @ (tile - V.dtype.type(self.shift)), dtype=FLOAT64).T
-
-
-def merge_comparisons(left: Comparison, right: Comparison) -> Comparison:
-    """Add two partial products."""
-    return Comparison(left.coarse + right.coarse, left.exact + right.exact)
 
 
 def tile_rows(n: int) -> int:
@@ -258,10 +221,10 @@ def tile_rows(n: int) -> int:
     Examples
     --------
     >>> tile_rows(100_000), tile_rows(1000), tile_rows(5)
-    (512, 512, 16)
+    (512, 504, 8)
     """
     even = -(-n // max(1, -(-n // TILE_ROWS)))
-    return -(-even // 16) * 16
+    return -(-even // 8) * 8
 
 
 def _places(block: Block) -> slice:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gramian.eigen.davidson import PROBES, ROOM, WIDEST, Davidson, step_width
+from gramian.eigen.approximation import PROBES, WIDEST, step_width
+from gramian.eigen.davidson import ROOM, Davidson
 from gramian.eigen.direct import Direct
 from gramian.eigen.pairs import EigenSolver
 from gramian.errors import MemoryBudgetError

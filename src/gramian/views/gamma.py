@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.models.kernel_choice import GammaChoice
+from gramian.models.gamma_choice import GammaChoice
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,13 @@ and no structure between them; what a kernel explains of them it explains of any
 """
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, KernelWidthWarning, NotSupportedError, ParameterError
 from gramian.features.resolving import resolve_kernel
@@ -34,9 +33,6 @@ FEWEST, NUMBERS = 150, 1 << 23
 
 REPEATS = 4
 """Splits that a score is the mean of."""
-
-GRID = 2.0 ** np.arange(-5, 8)
-"""Multiples of the gamma of the median distance that are tried when no grid is given."""
 
 
 @dataclass(frozen=True)
@@ -76,60 +72,6 @@ class KernelScore:
             f"{self.kernel!r}, {self.n_components} components: {self.lost:.1%} of held-out variance lost, "
             f"{self.lost_by_chance:.1%} without structure, gain {self.gain:.3f} +- {self.gain_error:.3f}"
         )
-
-
-@dataclass(frozen=True)
-class GammaChoice:
-    """A width chosen by its gain, and the whole curve.
-
-    Attributes
-    ----------
-    gamma : float
-        The one with the largest gain.
-    scores : tuple of KernelScore
-        One a gamma, in increasing order of gamma.
-    median_gamma : float or None
-        What ``gamma="median"`` would be; ``None`` for kernels that do not know it.
-    """
-
-    gamma: float
-    scores: tuple[KernelScore, ...]
-    median_gamma: float | None
-
-    @property
-    def best(self) -> KernelScore:
-        """The score of the gamma that was chosen."""
-        return max(self.scores, key=float)
-
-    @property
-    def kernel(self) -> Kernel:
-        """The kernel with that gamma."""
-        return self.best.kernel
-
-    @property
-    def gammas(self) -> HostArray:
-        """Every gamma that was tried (g,)."""
-        return np.array([_gamma(score.kernel) for score in self.scores])
-
-    @property
-    def found(self) -> bool:
-        """Whether the largest gain is more than three of its standard errors: else no width shows structure."""
-        return self.best.gain > 3 * self.best.gain_error
-
-    @property
-    def at_edge(self) -> bool:
-        """Whether the gamma chosen is the first or the last of the grid, so that a better one may lie beyond."""
-        return self.gamma in {_gamma(self.scores[0].kernel), _gamma(self.scores[-1].kernel)}
-
-    def __str__(self) -> str:
-        lines = [f"gamma={self.gamma:.4g} has the largest gain of {len(self.scores)}: {self.best}"]
-        if not self.found:
-            lines.append("No gamma explains these rows better than rows without structure: PCA will do as well.")
-        elif self.gamma == _gamma(self.scores[0].kernel) and len(self.scores) > 1:
-            lines.append("It is the widest kernel of the grid: the structure may be linear, and PCA do as well.")
-        elif self.at_edge and len(self.scores) > 1:
-            lines.append("It is the narrowest kernel of the grid: a longer grid may hold a better one.")
-        return "\n".join(lines)
 
 
 def kernel_score(
@@ -182,70 +124,20 @@ def kernel_score(
     >>> near.gain > 0.05 > linear.gain
     True
     """
-    source = _checked(X, n_components, repeats)
-    resolved = resolve_kernel(_rows_kernel(kernel, gamma, degree, coef0), source, seed=seed).kernel
-    return _score(_trials(source, n_components, repeats, seed), resolved, n_components)
+    source = checked_rows(X, n_components, repeats)
+    resolved = resolve_kernel(kernel_of_rows(kernel, gamma, degree, coef0), source, seed=seed).kernel
+    return score_on(draw_trials(source, n_components, repeats, seed), resolved, n_components)
 
 
-def choose_gamma(
-    X: Any,
-    grid: Sequence[float] | None = None,
-    *,
-    kernel: Any = "rbf",
-    n_components: int = 10,
-    degree: float = 3,
-    coef0: float = 1.0,
-    repeats: int = REPEATS,
-    seed: int = 0,
-) -> GammaChoice:
-    """Choose the width of a kernel without labels: the gamma with the largest gain of a grid.
-
-    Computes  :func:`kernel_score`  for every gamma, on the same splits, and takes the largest gain.
-
-    Cost: that of a score for each gamma of the grid, some seconds in all, however many rows there are. Not where
-    labels are at hand: a grid search over a pipeline answers the question that is really asked.
-
-    Parameters
-    ----------
-    X : array, sparse array or table (n, d)
-    grid : sequence of float, optional
-        Gammas to try. Where not given: the one of the median distance times 2^-5 to 2^7.
-    kernel : str or Kernel
-        One that has a gamma.
-    n_components : int
-    degree, coef0 : of kernels given by name
-    repeats : int
-    seed : int
-
-    Returns
-    -------
-    GammaChoice
-        ``choice.gamma``, ``choice.kernel``; ``gramian.plots.plot_gamma`` draws ``gramian.views.gamma_curve(choice)``.
-
-    Examples
-    --------
-    >>> t = np.linspace(0, 2 * np.pi, 300, endpoint=False)
-    >>> choice = choose_gamma(np.column_stack([np.cos(t), np.sin(t)]), [1e-4, 1.0, 1e4], n_components=4)
-    >>> choice.gamma, choice.found
-    (1.0, True)
-    """
-    source = _checked(X, n_components, repeats)
-    asked = _rows_kernel(kernel, None, degree, coef0)
-    middle = _median_gamma(asked, source, seed)
-    trials = _trials(source, n_components, repeats, seed)
-    scores = [_score(trials, _with_gamma(asked, gamma), n_components) for gamma in _gammas(grid, middle)]
-    best = max(scores, key=float)
-    return GammaChoice(_gamma(best.kernel), tuple(scores), middle)
-
-
-class _Trial(NamedTuple):
+class Trial(NamedTuple):
     """Rows to learn from and rows held out."""
 
     learned: Any
     held_out: Any
 
 
-def _score(trials: list[tuple[_Trial, _Trial]], kernel: Kernel, k: int) -> KernelScore:
+def score_on(trials: list[tuple[Trial, Trial]], kernel: Kernel, k: int) -> KernelScore:
+    """Return the score of a kernel over splits of rows, each beside the same split of shuffled rows."""
     lost = np.array([[_lost(trial, kernel, k) for trial in pair] for pair in trials])
     gains = lost[:, 1] - lost[:, 0]
     deviation = float(gains.std(ddof=1)) if len(gains) > 1 else float("nan")
@@ -253,7 +145,7 @@ def _score(trials: list[tuple[_Trial, _Trial]], kernel: Kernel, k: int) -> Kerne
     return KernelScore(kernel, k, own, chance, deviation / float(np.sqrt(len(gains))))
 
 
-def _lost(trial: _Trial, kernel: Kernel, k: int) -> float:
+def _lost(trial: Trial, kernel: Kernel, k: int) -> float:
     """Return the share of held-out variance that k components leave."""
     with warnings.catch_warnings():
         # Grids reach widths that are too large or too small: their score says so.
@@ -264,7 +156,7 @@ def _lost(trial: _Trial, kernel: Kernel, k: int) -> float:
     return float(np.mean(errors)) / whole if whole > 0 else 0.0
 
 
-def _trials(source: RowSource, k: int, repeats: int, seed: int) -> list[tuple[_Trial, _Trial]]:
+def draw_trials(source: RowSource, k: int, repeats: int, seed: int) -> list[tuple[Trial, Trial]]:
     """Return, for every repeat, a split of sampled rows and the same split of them with their columns shuffled."""
     pairs = []
     for i in range(repeats):
@@ -280,7 +172,7 @@ def _sample_size(source: RowSource) -> int:
     return SAMPLED if source.is_sparse else int(np.clip(NUMBERS // source.n_columns, FEWEST, SAMPLED))
 
 
-def _split(rows: Any, k: int) -> _Trial:
+def _split(rows: Any, k: int) -> Trial:
     held_out = rows.shape[0] // 3
     if rows.shape[0] - held_out <= k:
         message = (
@@ -288,7 +180,7 @@ def _split(rows: Any, k: int) -> _Trial:
             "fewer components, or more rows."
         )
         raise ParameterError(message)
-    return _Trial(rows[held_out:], rows[:held_out])
+    return Trial(rows[held_out:], rows[:held_out])
 
 
 def _shuffled(rows: Any, rng: np.random.Generator) -> Any:
@@ -302,7 +194,8 @@ def _shuffled(rows: Any, rng: np.random.Generator) -> Any:
     return sp.csr_array(sp.csc_array((columns.data, moved, columns.indptr), shape=rows.shape))
 
 
-def _checked(X: Any, n_components: int, repeats: int) -> RowSource:
+def checked_rows(X: Any, n_components: int, repeats: int) -> RowSource:
+    """Open rows that a score can be had of, or say why it cannot."""
     counts: tuple[tuple[str, Any], ...] = (("n_components", n_components), ("repeats", repeats))
     for name, value in counts:
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
@@ -318,42 +211,10 @@ def _checked(X: Any, n_components: int, repeats: int) -> RowSource:
     return source
 
 
-def _rows_kernel(kernel: Any, gamma: Any, degree: float, coef0: float) -> Kernel:
+def kernel_of_rows(kernel: Any, gamma: Any, degree: float, coef0: float) -> Kernel:
+    """Return the kernel asked for, which must be one of rows."""
     asked = as_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0)
     if isinstance(asked, Precomputed):
         message = "A score shuffles the columns of rows, and a precomputed kernel has none. Pass rows and a kernel."
         raise NotSupportedError(message)
     return asked
-
-
-def _gammas(grid: Sequence[float] | None, middle: float | None) -> list[float]:
-    if grid is None:
-        if middle is None:
-            message = "This kernel has no gamma of the median distance to build a grid around. Pass grid=[...]."
-            raise ParameterError(message)
-        grid = [float(multiple) * middle for multiple in GRID]
-    values = [float(value) for value in grid]
-    if not values or not all(0 < value < np.inf for value in values):
-        message = f"grid={grid!r} is not a grid of gammas. Pass positive numbers, at least one."
-        raise ParameterError(message)
-    return sorted(set(values))
-
-
-def _median_gamma(kernel: Kernel, source: RowSource, seed: int) -> float | None:
-    try:
-        return _gamma(resolve_kernel(_with_gamma(kernel, "median"), source, seed=seed).kernel)
-    except ParameterError:
-        _with_gamma(kernel, 1.0)
-        return None
-
-
-def _with_gamma(kernel: Kernel, gamma: Any) -> Kernel:
-    if not hasattr(kernel, "gamma"):
-        message = f"{kernel!r} has no gamma to choose. Pass a kernel that has one, such as 'rbf' or Matern(1.5)."
-        raise ParameterError(message)
-    changed: Kernel = replace(kernel, gamma=gamma)  # type: ignore[type-var]
-    return changed
-
-
-def _gamma(kernel: Kernel) -> float:
-    return float(getattr(kernel, "gamma"))  # noqa: B009 - not every kernel has one

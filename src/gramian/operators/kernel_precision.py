@@ -1,0 +1,135 @@
+"""What a float32 product with a kernel matrix is wrong by: foreseen at sampled rows, then confirmed on the product."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT32, FLOAT64
+from gramian.features.sampling import draw_positions, take_rows
+from gramian.kernels.kernel import Prepared
+from gramian.operators.kernel_tiles import PlacedKernel, tile_rows
+from gramian.sources.rows import Block, RowSource, ranges
+
+SAMPLED_ROWS = 128
+"""Rows at which the error of a float32 product is measured: its norm is then known to about six percent."""
+
+CAUTION = 1.25
+"""What a measured error is multiplied by: four times the spread of its measurement."""
+
+
+class Sample(NamedTuple):
+    """Sampled rows of a source.
+
+    Attributes
+    ----------
+    positions : numpy array (s,)
+    ready : tuple
+        As many rows as a tile has, prepared in float32, and the first s of them in float64.
+    mean : float
+        Of K between the s rows; a float32 number.
+    """
+
+    positions: HostArray
+    ready: tuple[Prepared, Prepared]
+    mean: float
+
+
+def draw_sample(source: RowSource, placed: PlacedKernel, *, seed: int) -> Sample:
+    """Draw rows by their weights and make them ready: one pass."""
+    positions = draw_positions(source, tile_rows(source.n_rows), seed=seed)
+    rows = take_rows(source, positions)
+    # As many rows as a tile has, so that BLAS sums as it does there; the first of them are checked.
+    ready = (placed.prepare(rows, dtype=FLOAT32), placed.prepare(rows[:SAMPLED_ROWS], dtype=FLOAT64))
+    mean = float(to_host(placed.kernel.evaluate(ready[1], ready[1])).mean())
+    return Sample(positions[:SAMPLED_ROWS], ready, float(np.float32(mean)) if abs(mean) < 1e30 else 0.0)
+
+
+class SingleCheck:
+    """The error of float32 products, measured once, where a kernel is first applied.
+
+    The first vectors are leading ones, along which the errors of a row add up; later ones fare no worse.
+
+    Attributes
+    ----------
+    largest : float
+        The largest eigenvalue as far as it is known, from below: errors are relative to it.
+    """
+
+    def __init__(self, source: RowSource, placed: PlacedKernel, *, centered: bool) -> None:
+        self.source, self.placed, self.centered = source, placed, centered
+        self.largest = 0.0
+        self._error: float | None = None
+        self._exact: HostArray | None = None
+        self._stretch = np.zeros(0)
+
+    @property
+    def error(self) -> float:
+        """Error of a product, relative to the largest eigenvalue."""
+        return CAUTION * (self._error or 0.0) / self.largest if self.largest > 0 else np.inf
+
+    def foresee(self, V: HostArray, sample: Sample, shift: float) -> float:
+        """Return the error that a float32 product of  (K - shift) V  would have, the first time from sampled rows."""
+        if self._error is None:
+            step = tile_rows(self.source.n_rows)
+            fold = CompareProducts(self.placed, sample.ready, (V.astype(FLOAT32), V), shift, step)
+            coarse, exact = self.source.reduce(fold, merge_comparisons)
+            norms = np.sqrt(np.einsum("ij,ij->j", V, V))
+            self._stretch = np.sqrt(len(V) / len(exact)) / np.where(norms > 0, norms, 1.0)
+            within = exact - exact.mean(axis=0) if self.centered else exact
+            self.notice(float((np.linalg.norm(within, axis=0) * self._stretch).max(initial=0.0)))
+            self._error, self._exact = self._norm(coarse[: len(exact)] - exact), exact
+        return self.error
+
+    def confirm(self, product: HostArray, sample: Sample) -> float:
+        """Return the error of a product that was foreseen, now that it is there."""
+        if self._exact is not None:
+            self._error = max(self._error or 0.0, self._norm(product[sample.positions] - self._exact))
+            self._exact = None
+        return self.error
+
+    def notice(self, stretched: float) -> None:
+        """Remember how far a unit vector has been stretched: the largest eigenvalue is at least that."""
+        self.largest = max(self.largest, stretched)
+
+    def _norm(self, difference: HostArray) -> float:
+        return float((np.linalg.norm(difference, axis=0) * self._stretch).max(initial=0.0))
+
+
+class Comparison(NamedTuple):
+    """A product at sampled rows, as float32 tiles give it (r, c), and at the first of them as float64 does (s, c)."""
+
+    coarse: HostArray
+    exact: HostArray
+
+
+@dataclass(frozen=True, eq=False)
+class CompareProducts:
+    """Fold: the product (K - shift) V at sampled rows, in float32 and in float64, in the tiles' own steps."""
+
+    placed: PlacedKernel
+    sampled: tuple[Prepared, Prepared]
+    V: tuple[HostArray, HostArray]
+    shift: float
+    step: int
+
+    def __call__(self, state: Comparison | None, block: Block) -> Comparison:
+        """Take in one block of rows."""
+        for part in ranges(block.rows.shape[0], self.step):
+            rows = slice(block.start + part.start, block.start + part.stop)
+            sums = [self._product(side, block.rows[part], rows) for side in (0, 1)]
+            state = Comparison(*sums) if state is None else Comparison(state.coarse + sums[0], state.exact + sums[1])
+        return state if state is not None else Comparison(np.zeros((0, 0)), np.zeros((0, 0)))
+
+    def _product(self, side: int, block: Any, rows: slice) -> HostArray:
+        V = self.V[side][rows]
+        left = self.placed.prepare(block, dtype=V.dtype)
+        tile = to_host(self.placed.kernel.evaluate(left, self.sampled[side]))
+        # Vectors as rows, as in a product: for a few columns BLAS sums the other way round with less error.
+        return np.asarray(np.ascontiguousarray(V.T) @ (tile - V.dtype.type(self.shift)), dtype=FLOAT64).T
+
+
+def merge_comparisons(left: Comparison, right: Comparison) -> Comparison:
+    """Add two partial products."""
+    return Comparison(left.coarse + right.coarse, left.exact + right.exact)
