@@ -30,11 +30,12 @@ class _Files(RowSourceSuite):
         return small_windows(path, weights, **options)
 
 
+TEXT = {"csv", "folder of csv", "matrix market", "matrix market array"}
 TABLES = {"csv", "parquet", "feather", "folder of parquet", "folder of csv"}
 
 for _kind in WRITERS:
     for _dtype in ("float64", "float32"):
-        if _dtype == "float32" and "csv" in _kind:
+        if _dtype == "float32" and _kind in TEXT:
             continue  # text has one precision: float64
         _name = "Test" + _kind.title().replace(" ", "").replace(".", "") + _dtype.title()
         globals()[_name] = type(

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy_format
@@ -42,7 +42,7 @@ class NpyFile(RowFile):
         self.stamps = (Stamp.of(path),)
         with path.open("rb") as file:
             file.seek(offset)
-            self.stored, self._by_columns, self.stored_dtype = _header(file, self.origin)
+            self.stored, self._by_columns, self.stored_dtype = read_header(file, self.origin)
             self._begin = file.tell()
         self.shape = table_shape(self.stored, self.origin)
         self.dtype = float_type(self.stored_dtype, self.origin)
@@ -139,7 +139,8 @@ def table_shape(stored: tuple[int, ...], origin: str) -> tuple[int, int]:
     return stored[0], stored[1]
 
 
-def _header(file: BinaryIO, origin: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def read_header(file: Any, origin: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return the shape, whether columns come first, and the type that a .npy header tells."""
     try:
         version = npy_format.read_magic(file)
         reader = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0

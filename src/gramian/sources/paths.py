@@ -8,12 +8,18 @@ from typing import Any, NamedTuple
 
 from gramian.errors import InputError, NotSupportedError, ParameterError
 from gramian.sources.csv import open_csv
+from gramian.sources.hdf5 import open_hdf5
+from gramian.sources.images import ENDS, ImageFiles
 from gramian.sources.joined import JoinedFiles, require_same_names
+from gramian.sources.matrix_market import open_matrix_market
 from gramian.sources.npy import NpyFile
+from gramian.sources.npz import open_npz
 from gramian.sources.opened_table import OpenedTable
 from gramian.sources.parquet import open_arrow, open_parquet
+from gramian.sources.places import Names
 from gramian.sources.row_file import RowFile
 from gramian.sources.table_facts import TableFacts, Wanted, choose_columns
+from gramian.sources.zarr import is_zarr, open_zarr
 
 
 class Chosen(NamedTuple):
@@ -41,6 +47,9 @@ def open_path(X: Any, chosen: Chosen) -> tuple[RowFile, TableFacts | None]:
         A kind of file that is not known.
     """
     files = _files(X)
+    if all(path.name.lower().endswith(ENDS) for path in files):
+        _refuse_columns(chosen, files[0])
+        return ImageFiles(files, str(X)), None
     openers = [_opener(path) for path in files]
     if len({kind for kind, _ in openers}) > 1:
         other = next(i for i, (kind, _) in enumerate(openers) if kind != openers[0][0])
@@ -50,8 +59,8 @@ def open_path(X: Any, chosen: Chosen) -> tuple[RowFile, TableFacts | None]:
         )
         raise InputError(message)
     if openers[0][0] in ARRAYS:
-        _refuse_columns(chosen, files[0])
         found = [open_(path, str(path)) for path, (_, open_) in zip(files, openers, strict=True)]
+        _refuse_columns(chosen, files[0], found[0].names)
         return (found[0] if len(found) == 1 else JoinedFiles(found, str(X))), None
     return _open_tables(
         [open_(path, str(path)) for path, (_, open_) in zip(files, openers, strict=True)], str(X), chosen
@@ -85,7 +94,7 @@ def _require_numbers(table: OpenedTable, used: tuple[str, ...], first: str) -> N
 
 def _files(X: Any) -> list[Path]:
     path = Path(X)
-    if path.is_dir():
+    if path.is_dir() and not is_zarr(path):
         found = sorted(child for child in path.iterdir() if child.is_file() and child.name[0] not in "._")
         if not found:
             message = f"{X} is a folder without files. Name a folder of tables, or a file."
@@ -130,19 +139,27 @@ Opener = Callable[[Path, str], Any]
 
 TEXTS = (".csv", ".tsv", ".txt", ".dat", ".tab", ".csv.gz", ".tsv.gz", ".txt.gz")
 
+BINARY = (".h5", ".hdf5", ".he5", ".h5ad")
+
 OPENERS: dict[str, tuple[tuple[str, ...], Opener]] = {
     "npy": ((".npy",), lambda path, origin: NpyFile(path, origin=origin)),
     "csv": (TEXTS, open_csv),
     "parquet": ((".parquet", ".pq", ".parq"), open_parquet),
     "arrow": ((".feather", ".arrow", ".ipc"), open_arrow),
+    "npz": ((".npz",), open_npz),
+    "hdf5": (BINARY, open_hdf5),
+    "zarr": ((".zarr",), open_zarr),
+    "mtx": ((".mtx",), open_matrix_market),
 }
 """Kinds of file: the ends of their names, and what opens one. A new kind is one file and one line here."""
 
-ARRAYS = {"npy"}
+ARRAYS = {"npy", "npz", "hdf5", "zarr", "mtx"}
 """Kinds that hold an array and no table: their columns have no names to be chosen by."""
 
 
 def _opener(path: Path) -> tuple[str, Opener]:
+    if path.is_dir() and is_zarr(path):
+        return "zarr", open_zarr
     for kind, (ends, open_) in OPENERS.items():
         if path.name.lower().endswith(ends):
             return kind, open_
@@ -151,10 +168,10 @@ def _opener(path: Path) -> tuple[str, Opener]:
     raise NotSupportedError(message)
 
 
-def _refuse_columns(chosen: Chosen, path: Path) -> None:
+def _refuse_columns(chosen: Chosen, path: Path, names: Names = None) -> None:
+    """Refuse a choice of columns where there is none: arrays are used whole (all their columns, in order, are fine)."""
     given = [name for name, value in chosen._asdict().items() if value not in (None, False)]
-    if given:
-        message = (
-            f"{path} holds an array whose columns have no names, so {given[0]} cannot be used. Save a table instead."
-        )
-        raise ParameterError(message)
+    if not given or (given == ["columns"] and names is not None and tuple(chosen.columns or ()) == names):
+        return
+    message = f"{path} holds an array, which is used with all its columns, so {given[0]} has no meaning. Save a table."
+    raise ParameterError(message)
