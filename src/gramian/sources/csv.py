@@ -106,9 +106,13 @@ class _Text:
     def parse(self, rows: slice, types: dict[str, Any] | None) -> Any:
         """Parse some rows into an Arrow table of the columns in ``types``; of all, their kinds guessed, without."""
         begin, end, before = self.index.span(rows.start, rows.stop)
-        with self.path.open("rb", buffering=0) as file:
-            file.seek(begin)
-            data = file.read(end - begin)
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                file.seek(begin)
+                data = file.read(end - begin)
+        except OSError:
+            self.require_unchanged()
+            raise
         table = self._parse(data, types, rows.start - before)
         if table.num_rows < before + rows.stop - rows.start:
             self.require_unchanged()
