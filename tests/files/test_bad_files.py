@@ -7,12 +7,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from tests.sources.files import write
 
 from gramian import PCA
 from gramian.errors import GramianError, InputError, NotSupportedError, ParameterError
 from gramian.sources import as_source
 from gramian.sources.finiteness import require_finite
+from tests.sources.files import write
 
 X = np.random.default_rng(0).standard_normal((400, 3))
 LONG = 60_000
@@ -129,7 +129,7 @@ BAD = {
     "truncated npz": (truncated("npz"), r"x\.npz is no \.npz file, or it is damaged", None, None),
     "truncated hdf5": (truncated("hdf5"), r"x\.h5 is no HDF5 file, or it is damaged or cut short", None, None),
     "truncated mtx": (truncated("matrix market"), r"x\.mtx is no sound Matrix Market file", None, None),
-    "1e15 rows": (npy_header((10**15, 4)), r"claims\.npy is cut short: its header says 1,000,000,000,000,000", None, None),
+    "1e15 rows": (npy_header((10**15, 4)), r"claims\.npy is cut short: .* says 1,000,000,000,000,000", None, None),
     "no npy": (content("x.npy", b"hello, this is no array"), r"x\.npy is no \.npy file", None, None),
     "no parquet": (content("x.parquet", b"hello, this is no table"), r"x\.parquet is damaged or cut short", None, None),
     "objects": (objects, r"objects\.npy holds Python objects", None, None),
@@ -137,7 +137,7 @@ BAD = {
     "text array": (npy_header((2, 2), "<U4"), r"claims\.npy holds text", None, None),
     "one dimension": (npy_header((8,)), r"claims\.npy holds an array of shape \(8,\)", None, None),
     "no rows": (npy_header((0, 3)), r"claims\.npy holds an array of shape \(0, 3\): no numbers", None, None),
-    "column lacks": (differing("a,b,c", "a,b,x"), r"2\.csv lacks column 'c' and has column 'x', unlike .*1\.csv", None, "c"),
+    "column lacks": (differing("a,b,c", "a,b,x"), r"2\.csv lacks column 'c' and has column 'x', unlike", None, "c"),
     "several kinds": (several_kinds, r"holds files of several kinds: 1\.csv and 2\.npy", None, None),
 }
 

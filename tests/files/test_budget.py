@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.files.limited import MAKERS
-from tests.sources.files import write
 
 from gramian.errors import MemoryBudgetError, ParameterError
 from gramian.planning.machine import bytes_of, memory_budget
 from gramian.sources import as_source
 from gramian.sources.progress import Meter
+from tests.files.limited import MAKERS
+from tests.sources.files import write
 
 LIMIT = 40_000_000
 SHAPE = (30_000, 200)  # 48 MB

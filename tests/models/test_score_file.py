@@ -8,12 +8,12 @@ import time
 
 import numpy as np
 import pytest
-from tests.sources.files import write
 
 from gramian import ICA, PCA, KernelPCA
 from gramian.errors import InputError, ParameterError
 from gramian.models.score_file import write_scores
 from gramian.sources import as_source
+from tests.sources.files import write
 
 
 @pytest.fixture(name="X")

@@ -294,7 +294,9 @@ def _pass_bytes(facts: Facts) -> int:
     if facts.sparse:
         copied = 8 * facts.entries if facts.itemsize < 8 else 0
         return copied + min(48 << 19, 48 * facts.entries) * cores() + 8 * 6 * facts.d * cores() + 4 * MEGABYTE
-    return min(2 * 16 * MEGABYTE, 2 * 8 * facts.entries) * cores() + 4 * MEGABYTE
+    held = min(2 * 16 * MEGABYTE, 2 * 8 * facts.entries) * cores()
+    # Windows of a file are cut to fit the budget: see sources.file_rows.
+    return (min(held, facts.budget * 5 // 12) if facts.on_disk else held) + 4 * MEGABYTE
 
 
 def _too_large(facts: Facts, plan: Plan) -> MemoryBudgetError:

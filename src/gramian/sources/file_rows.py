@@ -33,8 +33,8 @@ from gramian.sources.rows import (
 )
 from gramian.sources.table_facts import TableFacts
 
-SHARE_OF_BUDGET = 24
-"""A window takes at most this part of the budget: two workers have two windows each, a copy of one, and products."""
+SHARE_OF_BUDGET = 12
+"""The windows of all workers, one each, take this part of the budget: each has two, a copy of one, and products."""
 
 PANEL_SHARE = 8
 """Each of the two panels of rows that pairs are made of takes at most this part of the budget."""
@@ -219,7 +219,8 @@ class FileRows(RowSource):
         length = block_length(row)
         if state_bytes > LARGE_STATE:
             length = max(length, large_block(state_bytes) // row)
-        return max(1, min(length, max(self.budget // SHARE_OF_BUDGET, MEGABYTE // 4) // row))
+        room = self.budget // SHARE_OF_BUDGET // max(2, worker_count())
+        return max(1, min(length, max(room, MEGABYTE // 4) // row))
 
     def _read(self, rows: slice) -> Array:
         found = self.file.read(rows)
