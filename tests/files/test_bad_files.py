@@ -217,6 +217,19 @@ def test_cells_of_several_lines_do_not_shift_later_rows(tmp_path):
     np.testing.assert_array_equal(source.map_rows(lambda block: block.rows), np.outer(np.arange(5000.0), [1, 2]))
 
 
+@pytest.mark.parametrize("bad", [4_095, 4_096, 9_999, 20_000])
+def test_a_bad_cell_is_named_wherever_windows_begin(tmp_path, bad):
+    """A cell just before or behind the rows of a window is named by its own row."""
+    path = content("x.csv", text(rows=LONG, bad=bad, line="1,oops,2"))(tmp_path)
+    source = as_source(content("y.csv", text(rows=LONG))(tmp_path))
+    file = type(source.file)(type(source.file._text)(path, str(path)), ("a", "b", "c"))
+    for start in range(0, LONG, 1000):
+        rows = slice(start, start + 1000)
+        if file._text.index.whole(rows).start <= bad < file._text.index.whole(rows).stop:
+            with pytest.raises(InputError, match=rf"x\.csv, row {bad:,} .*column 'b'"):
+                file.read(rows)
+
+
 @pytest.mark.parametrize("kind", ["npy", "csv", "parquet", "hdf5"])
 @pytest.mark.parametrize("change", ["grow", "touch", "remove"])
 def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path, kind, change):

@@ -93,7 +93,7 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
 
         Returns
@@ -109,7 +109,7 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
 
         Returns

@@ -150,7 +150,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
         sample_weight : array (n,), optional
             How often each row counts: a weight is a repetition.
@@ -168,7 +168,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
         sample_weight : array (n,), optional
             How often each row counts.
@@ -192,7 +192,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
         sample_weight : array (n,), optional
             How often each row counts.

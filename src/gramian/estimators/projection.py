@@ -66,7 +66,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
 
         Returns
         -------
@@ -133,7 +133,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
 
         Returns
         -------

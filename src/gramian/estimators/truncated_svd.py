@@ -97,7 +97,7 @@ class TruncatedSVD(LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
 
         Returns
@@ -113,7 +113,7 @@ class TruncatedSVD(LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
 
         Returns
