@@ -19,6 +19,7 @@ from gramian.sources.progress import Meter, Say
 from gramian.sources.read_ahead import read_ahead
 from gramian.sources.row_file import RowFile
 from gramian.sources.rows import (
+    LARGE_BLOCK,
     LARGE_STATE,
     Block,
     ColumnBlock,
@@ -138,7 +139,7 @@ class FileRows(RowSource):
 
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every block into one value: one pass over the file, each worker on its own stretch."""
-        step = self.block_rows if state_bytes <= LARGE_STATE else max(self.block_rows, self._window_rows(state_bytes))
+        step = self.block_rows if state_bytes == 0 else max(self.block_rows, self._window_rows(state_bytes))
         windows = self._windows if step == self.block_rows else _cut(self.n_rows, step, self.file.starts)
         workers = 1 if state_bytes > LARGE_STATE else min(worker_count(), len(windows))
         runs = _runs(windows, workers, self.file.starts)
@@ -217,8 +218,9 @@ class FileRows(RowSource):
         """Rows a window: what suits a cache, more for a large running value, within a part of the budget."""
         row = max(1, self.file.row_bytes)
         length = block_length(row)
-        if state_bytes > LARGE_STATE:
-            length = max(length, large_block(state_bytes) // row)
+        # Adding to a running value costs as much as reading it: a window holds twice its size, or a part of a large one.
+        wanted = large_block(state_bytes) if state_bytes > LARGE_STATE else min(2 * state_bytes, LARGE_BLOCK)
+        length = max(length, wanted // row)
         room = self.budget // SHARE_OF_BUDGET // max(2, worker_count())
         return max(1, min(length, max(room, MEGABYTE // 4) // row))
 
