@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,9 @@ SHARE_OF_BUDGET = 12
 
 PANEL_SHARE = 8
 """Each of the two panels of rows that pairs are made of takes at most this part of the budget."""
+
+MANY_FILES, SOME_SECONDS = 16, 0.5
+"""With more files than this, whether they changed is looked at only so often: each look costs microseconds a file."""
 
 SAMPLED = 8
 """Blocks of a file that are read out of turn for a first look at the mean."""
@@ -95,6 +99,7 @@ class FileRows(RowSource):
         self.budget = budget or memory_budget()
         self.log = log
         self._say = progress
+        self._looked = 0.0
         self.block_rows = block_rows or self._window_rows(0)
         self._windows = _cut(self.n_rows, self.block_rows, file.starts)
 
@@ -236,8 +241,13 @@ class FileRows(RowSource):
         for window, rows in zip(windows, self.file.stream(windows), strict=True):
             self._require_unchanged()
             yield self._block(window, rows)
+        self._require_unchanged(now=True)
 
-    def _require_unchanged(self) -> None:
+    def _require_unchanged(self, *, now: bool = False) -> None:
+        """Look at every file: after each window when they are few, else now and then and at the end of a stretch."""
+        if len(self.file.stamps) > MANY_FILES and not now and monotonic() - self._looked < SOME_SECONDS:
+            return
+        self._looked = monotonic()
         for stamp in self.file.stamps:
             stamp.require_unchanged()
 
