@@ -28,6 +28,7 @@ from scipy.linalg import blas, eigh, subspace_angles
 from benchmarks import machine
 from benchmarks.isolate import call_apart
 from benchmarks.resident import PeakWatch
+from gramian.sources.rows import worker_count
 
 COLUMNS, K = 1000, 20
 STEP = 10_000
@@ -136,12 +137,12 @@ def _right(_left: Any, right: Any) -> Any:
     return right
 
 
-def fit_gramian(path: Path) -> Any:
+def fit_gramian(path: Path, limit: int) -> Any:
     """Fit Gramian's PCA under the limit."""
     from gramian import PCA
 
-    os.environ["GRAMIAN_MEMORY"] = str(LIMIT)
-    most = _data_size() + LIMIT
+    os.environ["GRAMIAN_MEMORY"] = str(limit)
+    most = _data_size() + limit
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     model = PCA(n_components=K).fit(path)
     return model.explained_variance_, model.components_.T, ""
@@ -194,7 +195,7 @@ def row_of(what: str, work: Any, *arguments: Any, truth: Any = None) -> Row:
     return row
 
 
-def run(folder: Path, n: int) -> dict[str, Any]:
+def run(folder: Path, n: int, limit: int) -> dict[str, Any]:
     """Write the files and measure everything."""
     for name in LOADED:
         importlib.import_module(name)
@@ -204,15 +205,15 @@ def run(folder: Path, n: int) -> dict[str, Any]:
     BLOCKS.append(np.random.default_rng(0).standard_normal((16, 8192, COLUMNS), dtype=np.float32))
     rows = [
         row_of("SYRK, threaded BLAS", multiply, n, 1),
-        row_of("SYRK, a worker a core", multiply, n, os.cpu_count() or 1),
+        row_of("SYRK, a worker a core", multiply, n, worker_count()),
     ]
     BLOCKS.clear()
     rows += [
         row_of("read the .npy once", read_once, npy),
-        row_of("Gramian, .npy", fit_gramian, npy, truth=truth),
+        row_of("Gramian, .npy", fit_gramian, npy, limit, truth=truth),
         row_of("decode the Parquet", decode, pq),
-        row_of("Gramian, Parquet", fit_gramian, pq, truth=truth),
-        row_of("Gramian, .npy, again", fit_gramian, npy, truth=truth),
+        row_of("Gramian, Parquet", fit_gramian, pq, limit, truth=truth),
+        row_of("Gramian, .npy, again", fit_gramian, npy, limit, truth=truth),
         row_of("scikit-learn IncrementalPCA, .npy", fit_incremental, npy, truth=truth),
     ]
     return {
@@ -220,7 +221,8 @@ def run(folder: Path, n: int) -> dict[str, Any]:
         "rows": n,
         "columns": COLUMNS,
         "cached": _cached(npy),
-        "limit": LIMIT,
+        "limit": limit,
+        "workers": worker_count(),
         "measured": [asdict(row) for row in rows],
         "verdicts": verdicts(rows),
     }
@@ -232,7 +234,7 @@ def verdicts(rows: list[Row]) -> dict[str, float]:
     syrk = min(by["SYRK, threaded BLAS"], by["SYRK, a worker a core"], key=lambda row: row.seconds)
     floor = max(by["read the .npy once"].seconds, syrk.seconds)
     npy = min(by["Gramian, .npy"].seconds, by["Gramian, .npy, again"].seconds)
-    work = (by["decode the Parquet"].processor + syrk.processor) / (os.cpu_count() or 1)
+    work = (by["decode the Parquet"].processor + syrk.processor) / (worker_count())
     return {
         ".npy over the larger of reading and SYRK": npy / floor,
         "Parquet over (decoding + SYRK) / cores": by["Gramian, Parquet"].seconds / work,
@@ -242,7 +244,7 @@ def verdicts(rows: list[Row]) -> dict[str, float]:
 
 def table(found: dict[str, Any]) -> str:
     """Return the results as Markdown."""
-    head = f"{found['rows']:,} x {found['columns']:,} float32, k = {K}, limit {found['limit'] / 1e9:.1f} GB"
+    head = f"{found['rows']:,} x {found['columns']:,} float32, k = {K}, limit {found['limit'] / 1e9:.1f} GB, {found['workers']} cores"
     lines = [
         "# PCA of a file larger than its limit",
         "",
@@ -288,16 +290,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--folder", default=None, help="where the files are made; 8.5 GB for a million rows")
+    parser.add_argument("--limit", type=int, default=LIMIT, help="bytes beyond the start of the process")
+    parser.add_argument("--out", default="files", help="name of the record in benchmarks/results; '' for none")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="files-", dir=options.folder))
     try:
-        found = run(folder, options.rows)
+        found = run(folder, options.rows, options.limit)
     finally:
         shutil.rmtree(folder)
     print(table(found))
-    if options.rows == 1_000_000:
-        (RESULTS / "files.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        (RESULTS / "files.md").write_text(table(found), encoding="utf-8")
+    if options.out:
+        (RESULTS / f"{options.out}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        (RESULTS / f"{options.out}.md").write_text(table(found), encoding="utf-8")
 
 
 if __name__ == "__main__":
