@@ -199,7 +199,7 @@ def run(folder: Path, n: int, limit: int) -> dict[str, Any]:
     """Write the files and measure everything."""
     for name in LOADED:
         importlib.import_module(name)
-    npy, pq = write_rows(folder, n)
+    npy, pq = call_apart(write_rows, folder, n, timeout=TIMEOUT).value
     print(f"written: {npy.stat().st_size / 1e9:.2f} and {pq.stat().st_size / 1e9:.2f} GB", flush=True)
     truth = call_apart(exact_pairs, npy, n, timeout=TIMEOUT).value
     BLOCKS.append(np.random.default_rng(0).standard_normal((16, 8192, COLUMNS), dtype=np.float32))
@@ -244,7 +244,8 @@ def verdicts(rows: list[Row]) -> dict[str, float]:
 
 def table(found: dict[str, Any]) -> str:
     """Return the results as Markdown."""
-    head = f"{found['rows']:,} x {found['columns']:,} float32, k = {K}, limit {found['limit'] / 1e9:.1f} GB, {found['workers']} cores"
+    head = f"{found['rows']:,} x {found['columns']:,} float32, k = {K}, limit {found['limit'] / 1e9:.1f} GB"
+    head += f", on {found['workers']} cores" if found["workers"] > 1 else ", on one core"
     lines = [
         "# PCA of a file larger than its limit",
         "",
