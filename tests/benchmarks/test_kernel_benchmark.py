@@ -76,7 +76,10 @@ def test_parts_are_kept_beside_each_other(tmp_path, monkeypatch):
     monkeypatch.setattr(record, "README", page)
     row = {"n": 7000, "way": "Gramian", "tol": 1e-6, "seconds": 1.5, "runs": 3, "megabytes": 21.0, "residual": 3e-7}
     for seconds in (1.5, 2.25):
-        rows = [row | {"seconds": seconds, "note": ""}, row | {"seconds": None, "way": "peer", "note": "no memory"}]
+        rows = [
+            row | {"seconds": seconds, "note": ""},
+            row | {"seconds": None, "way": "scikit-learn x", "note": "no memory"},
+        ]
         record.keep("fits", {"machine": MACHINE, "rows": rows})
         record.keep("growth", {"machine": MACHINE, "rows": rows, "power": 1.97})
     text = page.read_text()
