@@ -223,8 +223,8 @@ class FileRows(RowSource):
         """Rows a window: what suits a cache, more for a large running value, within a part of the budget."""
         row = max(1, self.file.row_bytes)
         length = block_length(row)
-        # Adding to a running value costs a look at all of it: a window holds twice its size, or a part of a large one.
-        wanted = large_block(state_bytes) if state_bytes > LARGE_STATE else min(2 * state_bytes, LARGE_BLOCK)
+        # Adding to a running value costs a look at all of it: a window has four times its size, or part of a large one.
+        wanted = large_block(state_bytes) if state_bytes > LARGE_STATE else min(4 * state_bytes, 2 * LARGE_BLOCK)
         length = max(length, wanted // row)
         room = self.budget // SHARE_OF_BUDGET // max(2, worker_count())
         return max(1, min(length, max(room, MEGABYTE // 4) // row))

@@ -164,6 +164,8 @@ def _explained(work: Callable[[], Any], groups: _Groups) -> Any:
 
     try:
         return work()
+    except MemoryError:  # Arrow's own is an exception of Arrow too, and says nothing of the file
+        raise
     except (pa.ArrowException, OSError, EOFError) as error:
         for stamp in groups.stamps:
             stamp.require_unchanged()
@@ -194,10 +196,12 @@ def _describe_parquet(path: Path) -> _Described:
 def _decode_parquet(path: Path, described: _Described, groups: list[int], names: list[str], step: int) -> Iterator[Any]:
     from pyarrow import parquet
 
-    # Short columns are read whole, long ones in pieces; one thread, since others of ours decode other stretches.
+    # Short columns are read whole, long ones in pieces; one thread, since others of ours decode other stretches. Groups
+    # are asked for one at a time: asked for together, the bytes of all of them would be held to the end.
     long = max(described.metadata.row_group(g).total_byte_size for g in groups) > LONG_GROUP
     with parquet.ParquetFile(path, metadata=described.metadata, buffer_size=BUFFER if long else 0) as file:
-        yield from file.iter_batches(batch_size=step, row_groups=groups, columns=names, use_threads=False)
+        for group in groups:
+            yield from file.iter_batches(batch_size=step, row_groups=[group], columns=names, use_threads=False)
 
 
 def _describe_arrow(path: Path) -> _Described:
