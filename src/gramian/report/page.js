@@ -244,7 +244,7 @@
         height: narrow() ? 420 : 540, dragmode: matchMedia("(pointer: coarse)").matches ? false : "lasso", showlegend: legend, uirevision: `${state.x},${state.y}`,
         legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", itemsizing: "constant" }, margin: { l: 56, r: 36, t: legend ? 40 : 12, b: 48 },
         xaxis: axis(titles[state.x]), yaxis: axis(titles[state.y], equal ? { scaleanchor: "x" } : {}),
-      }), { ...settings, displayModeBar: true, scrollZoom: "cartesian", modeBarButtonsToRemove: ["toImage", "autoScale2d", "toggleSpikelines"] });
+      }), { ...settings, displayModeBar: true, scrollZoom: "cartesian", modeBarButtons: [["lasso2d", "select2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]] });
     }
 
     function showRow(i) {
