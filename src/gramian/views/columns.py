@@ -82,7 +82,8 @@ def loadings_of(model: PCAModel | ICAModel) -> np.ndarray:
     if isinstance(model, ICAModel):
         return host(model.mixing)
     spread: np.ndarray = np.sqrt(np.maximum(host(model.variances), 0.0))
-    return host(model.components).T * spread
+    loadings: np.ndarray = host(model.components).T * spread
+    return loadings
 
 
 def known_deviations(model: PCAModel | ICAModel) -> np.ndarray | None:
