@@ -276,7 +276,7 @@
 
     function differenceTable(found) {
       const table = element("table"), head = element("tr"), most = Math.max(...found.map((row) => Math.abs(row.apart)), 1e-12);
-      ["column", "here", "others", "apart (sd)"].forEach((title, j) => head.append(element("th", title, j ? "number" : "")));
+      ["column", "here", "others", "sd apart"].forEach((title, j) => head.append(element("th", title, j ? "number" : "")));
       table.append(head);
       found.slice(0, 8).forEach((row) => {
         const line = element("tr"), apart = element("td", signed(row.apart, 2), `number apart ${row.apart < 0 ? "falling" : "rising"}`);
