@@ -57,7 +57,7 @@ def test_planted_rows_are_found_with_their_columns(keep):
     """One row far out within the components and one off them are flagged, each for the right reason and column."""
     X = rows()
     V = fit_pca(as_source(X), PCAOptions(3)).components
-    X[5] = X.mean(axis=0) + 60 * V[0]
+    X[5] = X.mean(axis=0) + 300 * V[0]
     X[9, 4] += 25.0
     model = fit_pca(as_source(X), PCAOptions(n_components=keep))
     view = outlier_map(model, X, n_components=3)

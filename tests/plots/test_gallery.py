@@ -143,7 +143,7 @@ def test_scree_shows_the_noise_of_parallel_analysis(models):
 
 def test_scaling_of_a_biplot_is_named(models):
     """The title says which side keeps its distances."""
-    for scaling, words in (("rows", "distances between rows"), ("columns", "correlations of columns")):
+    for scaling, words in (("rows", "distances between rows kept"), ("columns", "angles between columns kept")):
         _, ax = figure_of()
         plot.biplot(models["pca"], X, scaling=scaling, ax=ax)
         assert words in ax.get_title(loc="left")

@@ -242,7 +242,7 @@ def test_phone_width_needs_no_sideways_scrolling(opened, pca_page):
     """At 390 pixels nothing is wider than the screen."""
     page = opened(pca_page)
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_timeout(300)
+    page.wait_for_function("document.querySelector('#rows-plot .main-svg').getBoundingClientRect().width <= 390")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 

@@ -61,7 +61,8 @@ def _draw_points(ax: Axes, points: np.ndarray, labels: Sequence[object] | None) 
     for position, name in enumerate(names):
         members = points[groups == name]
         color = COLORS[0] if labels is None else color_of(position)
-        ax.scatter(*members.T, s=16, color=color, marker=marker_of(position), alpha=fade, linewidths=0, label=name)
+        x, y = members.T
+        ax.scatter(x, y, s=16, color=color, marker=marker_of(position), alpha=fade, linewidths=0, label=name)
     if labels is not None and len(names) <= 12:
         legend = ax.legend(frameon=False, fontsize="small", loc="best")
         for text in legend.get_texts():

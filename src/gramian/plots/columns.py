@@ -47,7 +47,7 @@ def plot_columns(columns: ColumnMap, *, components: tuple[int, int] = (0, 1), ax
     draw_arrows(ax, points)
     # The frame is wider than the circle, so that names have room at its sides.
     ax.set(xlim=(-1.35 * reach, 1.35 * reach), ylim=(-reach, reach))
-    ax.set_aspect("equal", adjustable="datalim")
+    ax.set_aspect("equal", adjustable="box")
     horizontal, vertical = (columns.components[j] for j in components)
     ax.set(xlabel=horizontal, ylabel=vertical)
     ax.set_title(columns.scaling, loc="left", fontsize="small")

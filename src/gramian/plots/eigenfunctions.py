@@ -48,6 +48,7 @@ def _draw(ax: Axes, view: Eigenfunctions, component: int) -> None:
     ax.contour(view.x, view.y, values, levels=levels, colors="white", linewidths=0.4)
     if values.min() < 0.0 < values.max():
         ax.contour(view.x, view.y, values, levels=[0.0], colors="#5b6570", linewidths=0.9)
-    ax.scatter(*view.points.T, s=4, color="#1d2733", linewidths=0, zorder=3, rasterized=len(view.points) > 500)
+    x, y = view.points.T
+    ax.scatter(x, y, s=4, color="#1d2733", linewidths=0, zorder=3, rasterized=len(view.points) > 500)
     ax.set_aspect("equal")
     ax.set_title(f"PC{component + 1} ({view.shares[component]:.0%})", fontsize="small", loc="left")

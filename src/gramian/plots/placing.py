@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
+from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
@@ -23,6 +24,7 @@ _OFFSETS = (
     (5, -13),
     (-5, -13),
 )
+_HALO = withStroke(linewidth=2.0, foreground="white", alpha=0.75)
 _SIDES = {1: "left", -1: "right", 0: "center"}
 _HEIGHTS = {1: "bottom", -1: "top", 0: "center"}
 
@@ -51,7 +53,7 @@ class NameLayer(Artist):
         self._sides = [int(np.sign(point[0])) if outward else 0 for point in points]
         self._texts = [_annotated(ax, point, str(name)) for point, name in zip(points, names, strict=True)]
         for text in self._texts:
-            text.set(color=color, fontsize=size, in_layout=False, zorder=5)
+            text.set(color=color, fontsize=size, in_layout=False, zorder=5, path_effects=[_HALO])
         # Before the names themselves are drawn, and after nothing that could move the axes.
         self.set_zorder(-1)
         self.set_in_layout(False)

@@ -100,7 +100,7 @@ def _name_colors(ax: Axes, scores: ScoresMap, marks: PathCollection) -> None:
     if figure is None:
         return
     bar = figure.colorbar(marks, ax=ax, fraction=0.04, pad=0.02)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     bar.ax.set_ylabel(scores.color_name, parse_math=False)
 
 

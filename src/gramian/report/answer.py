@@ -18,6 +18,9 @@ ONE_COLUMN = 0.9
 MANY_GROUPS = 50
 """Labels with more groups than this tell rows apart one by one, and are not compared with components."""
 
+WILD = 2.5
+"""Times its limit beyond which a single row is named, however many are expected beyond it by chance."""
+
 WORTH_SAYING = 0.3
 """Share of a spread between groups, or squared correlation, from which a label is worth a sentence."""
 
@@ -203,14 +206,21 @@ def _unusual(made: Material) -> str:
     if count == 0:
         return f"No row lies beyond the {found.level:.0%} limits."
     rows = f"{count:,} {'row lies' if count == 1 else 'rows lie'} beyond the {found.level:.0%} limits"
-    if count <= found.expected + 2.0 * np.sqrt(found.expected):
-        return f"{rows}, no more than chance would put there in {len(found.t2):,} rows."
     worst = made.outliers.unusual[0]
+    within_chance = count <= found.expected + 2.0 * np.sqrt(found.expected)
+    if within_chance and max(worst.t2 / found.t2_limit, worst.spe / found.spe_limit) < WILD:
+        return f"{rows}, no more than chance would put there in {len(found.t2):,} rows."
     blamed = max(worst.blame, key=lambda blame: abs(blame.deviations))
     side = "high" if blamed.deviations > 0 else "low"
     away = f" ({blamed.name} is {side}, {abs(blamed.deviations):.1f} standard deviations from its mean)"
     away = away if made.telling and abs(blamed.deviations) > 2.0 else ""
-    chance = f"where chance would put {found.expected:.0f}" if found.expected >= 1 else "where chance would put none"
+    chance = (
+        "about as many as chance would put there"
+        if within_chance
+        else f"where chance would put {found.expected:.0f}"
+        if found.expected >= 1
+        else "where chance would put none"
+    )
     return f"{rows}, {chance}; {made.row_name(worst.row)} is furthest out{away}."
 
 

@@ -244,7 +244,7 @@
         height: narrow() ? 420 : 540, dragmode: matchMedia("(pointer: coarse)").matches ? false : "lasso", showlegend: legend, uirevision: `${state.x},${state.y}`,
         legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", itemsizing: "constant" }, margin: { l: 56, r: 36, t: legend ? 40 : 12, b: 48 },
         xaxis: axis(titles[state.x]), yaxis: axis(titles[state.y], equal ? { scaleanchor: "x" } : {}),
-      }), { ...settings, displayModeBar: true, scrollZoom: "cartesian", modeBarButtonsToRemove: ["toImage", "autoScale2d", "toggleSpikelines"] });
+      }), { ...settings, displayModeBar: true, scrollZoom: "cartesian", modeBarButtons: [["lasso2d", "select2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]] });
     }
 
     function showRow(i) {
@@ -276,7 +276,7 @@
 
     function differenceTable(found) {
       const table = element("table"), head = element("tr"), most = Math.max(...found.map((row) => Math.abs(row.apart)), 1e-12);
-      ["column", "here", "others", "apart (sd)"].forEach((title, j) => head.append(element("th", title, j ? "number" : "")));
+      ["column", "here", "others", "sd apart"].forEach((title, j) => head.append(element("th", title, j ? "number" : "")));
       table.append(head);
       found.slice(0, 8).forEach((row) => {
         const line = element("tr"), apart = element("td", signed(row.apart, 2), `number apart ${row.apart < 0 ? "falling" : "rising"}`);
