@@ -195,12 +195,16 @@ def measure_independence(z: HostArray, W: HostArray, quarters: Sequence[HostArra
     return Independence(
         drop=sum(e.value for e in before) - sum(e.value for e in after) + float(np.linalg.slogdet(W)[1]),
         drop_error=2 * float(np.sqrt(sum(e.error**2 for e in (*before, *after)))) + loss_of(z, W, quarters),
-        negentropy=GAUSSIAN_ENTROPY + np.log(scale) - np.array([e.value for e in after]),
+        negentropy=(negentropy := GAUSSIAN_ENTROPY + np.log(scale) - np.array([e.value for e in after])),
         negentropy_error=2 * np.array([e.error for e in after]),
         kurtosis=np.array([column.kurtosis for column in found]),
         dependence=pairwise_dependence(thinned),
         dependence_noise=_dependence_noise(len(thinned)),
-        gaussian=tuple(j for j in range(k) if abs(found[j].kappa.value) <= limit * found[j].kappa.error),
+        gaussian=tuple(
+            j
+            for j in range(k)
+            if abs(found[j].kappa.value) <= limit * found[j].kappa.error and negentropy[j] <= 2 * limit * after[j].error
+        ),
         n_rows=len(z),
     )
 
