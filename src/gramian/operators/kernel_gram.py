@@ -1,5 +1,6 @@
 """The n x n operator of kernel PCA, applied without the kernel matrix."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +10,12 @@ from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import completed
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.kernel import Kernel, Prepared
+from gramian.operators.factor import add
 from gramian.operators.held import HeldMatrix
 from gramian.operators.kernel_tiles import (
     CompareProducts,
     FillMatrix,
+    GatherTiles,
     PlacedKernel,
     TileProducts,
     Tiles,
@@ -21,7 +24,7 @@ from gramian.operators.kernel_tiles import (
     tile_rows,
 )
 from gramian.operators.symmetric import Product, SymmetricOperator
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import Block, RowSource, rows_here
 
 SAMPLED_ROWS = 128
 """Rows at which the error of a float32 product is measured: its norm is then known to about six percent."""
@@ -162,7 +165,7 @@ class KernelGram(SymmetricOperator):
     def diagonal(self) -> HostArray:
         """k(x, x) for every row, (n,), float64."""
         if self._diagonal is None:
-            self._diagonal = to_host(self.source.map_rows(self._diagonal_of))
+            self._diagonal = to_host(rows_here(self.source.map_rows(partial(_diagonal_of, self.placed))))
         return self._diagonal
 
     @property
@@ -185,7 +188,11 @@ class KernelGram(SymmetricOperator):
         matrix = np.empty((self.size, self.size), order="F")
         tiles = self._tiles.get(FLOAT64) or Tiles(self.placed, dtype=FLOAT64, shift=0.0, keep=False)
         step = tile_rows(self.size)
-        self.source.reduce_pairs(FillMatrix(tiles, matrix), _first, symmetric=True, block_rows=step)
+        if self.source.is_local:
+            self.source.reduce_pairs(FillMatrix(tiles, matrix), _first, symmetric=True, block_rows=step)
+        else:
+            for i, j, tile in self.source.reduce_pairs(GatherTiles(tiles), add, symmetric=True, block_rows=step):
+                matrix[j : j + tile.shape[1], i : i + len(tile)] = tile.T
         completed(matrix)
         self._center(matrix, tiles.shift)
         # Both triangles were centered, in another order of subtractions: one of them counts.
@@ -317,15 +324,16 @@ class KernelGram(SymmetricOperator):
         if self._sums is None:
             self._sums = Sums(means + shift, grand + shift, norm, 64 * eps_of(FLOAT64) * norm)
 
-    def _diagonal_of(self, block: Block) -> HostArray:
-        return self.placed.diagonal(block.rows)
-
 
 class _Sample(NamedTuple):
     """Sampled rows, prepared in float32 and in float64, and the mean of K between them."""
 
     ready: tuple[Prepared, Prepared]
     shift: float
+
+
+def _diagonal_of(placed: PlacedKernel, block: Block) -> HostArray:
+    return placed.diagonal(block.rows)
 
 
 def _first(left: Any, _right: Any) -> Any:

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from gramian.arrays.namespace import Array, HostArray, cast, is_torch
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
+from gramian.sources.cluster import is_dask
 from gramian.sources.conversion import (
     as_working_floats,
     real_foreign_numbers,
@@ -24,7 +25,7 @@ from gramian.sources.dense import DenseRows
 from gramian.sources.finiteness import NonFinite, find_nonfinite, require_finite
 from gramian.sources.objects import array_of_lists, refuse_masked
 from gramian.sources.places import Names, dense_places, sparse_places
-from gramian.sources.rows import RowSource
+from gramian.sources.rows import RowSource, rows_here
 from gramian.sources.sparse import SparseRows
 from gramian.sources.table import is_table, open_table
 from gramian.sources.weights import check_weights
@@ -40,7 +41,8 @@ def as_source(X: Any, *, weights: Any = None, column_names: Sequence[str] | None
     X : array (n, d), sparse array, table or list of lists
         NumPy of any dtype, strides and byte order; masked arrays with nothing masked; SciPy sparse of any
         format; torch and other arrays of the array API, which stay in their library; pandas, polars and Arrow
-        tables, and any other object that offers itself as a table or an array. A source passes through.
+        tables, and any other object that offers itself as a table or an array; Dask arrays and data frames, whose
+        rows stay where they are (:class:`~gramian.sources.dask_chunks.DaskRows`). A source passes through.
     weights : array (n,), optional
         How often each row counts: finite, not negative, not all zero.
     column_names : sequence of str, optional
@@ -82,6 +84,8 @@ def as_source(X: Any, *, weights: Any = None, column_names: Sequence[str] | None
         names: Names = None
     elif isinstance(X, RowSource):
         return _unchanged(X, weights, column_names)
+    elif is_dask(X):
+        return _open_dask(X, weights, column_names)
     else:
         rows, names = _open(X)
     if column_names is not None:
@@ -93,6 +97,18 @@ def as_source(X: Any, *, weights: Any = None, column_names: Sequence[str] | None
 
 
 _AS_THEY_ARE = (FLOAT64, FLOAT32)
+
+
+def _open_dask(X: Any, weights: Any, column_names: Sequence[str] | None) -> RowSource:
+    from gramian.sources.dask_chunks import open_dask
+
+    source = open_dask(X)
+    names = None if column_names is None else _checked_names(column_names, source.n_columns)
+    if names is None and weights is None:
+        return source
+    weights = rows_here(weights)
+    w = None if weights is None else check_weights(weights, source.n_rows)
+    return type(source)(X, weights=w, column_names=names)
 
 
 class Door(NamedTuple):

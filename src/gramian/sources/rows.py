@@ -79,6 +79,9 @@ class RowSource(ABC):
         Whether blocks are CSR.
     has_columns : bool
         Whether :meth:`reduce_columns` works: the rows are in memory and a range of columns is cheap.
+    is_local : bool
+        Whether passes run in this process, so that a fold may write into an array of the caller. Where they do not,
+        :meth:`map_rows` is lazy (see :func:`rows_here`).
     """
 
     n_rows: int
@@ -88,6 +91,7 @@ class RowSource(ABC):
     weights: Array | None
     is_sparse: bool
     has_columns: bool
+    is_local: bool = True
 
     @property
     @abstractmethod
@@ -102,6 +106,17 @@ class RowSource(ABC):
     @abstractmethod
     def block(self, i: int) -> Block:
         """Return block ``i``."""
+
+    def block_sizes(self) -> list[int]:
+        """Return the number of rows of each block."""
+        return [self.block(i).rows.shape[0] for i in range(self.n_blocks)]
+
+    def evenly(self, count: int) -> list[Array]:
+        """Return about ``count`` rows, spread evenly over 32 blocks at most: one piece a block."""
+        blocks = range(0, self.n_blocks, max(1, self.n_blocks // 32))
+        each = -(-count // len(blocks))
+        pieces = (self.block(i).rows for i in blocks)
+        return [rows[:: max(1, rows.shape[0] // each), :] for rows in pieces]
 
     @abstractmethod
     def like(self) -> Array:
@@ -174,6 +189,13 @@ def run_folds(tasks: Sequence[Any], fold: Callable[[Any, Any], Any], merge: Merg
     return result
 
 
+def rows_here(rows: Array) -> Array:
+    """Return what ``map_rows`` gave as an array in memory: a lazy one is computed now, any other is as it should be."""
+    from gramian.sources.cluster import computed, is_dask
+
+    return computed(rows) if is_dask(rows) else rows
+
+
 def stack_rows(source: RowSource, local: Callable[[Block], Array]) -> Array:
     """Stack ``local(block)`` over all blocks of an in-memory source, filled in place by workers."""
     first = local(source.block(0))
@@ -219,7 +241,7 @@ def _pieces(
         return [partial(source.block, i) for i in range(source.n_blocks)]
     if cut is not None:
         return [partial(cut, rows) for rows in ranges(source.n_rows, block_rows)]
-    sizes = [source.block(i).rows.shape[0] for i in range(source.n_blocks)]
+    sizes = source.block_sizes()
     return [partial(_part, source, i, rows) for i, size in enumerate(sizes) for rows in ranges(size, block_rows)]
 
 

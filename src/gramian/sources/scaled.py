@@ -28,7 +28,7 @@ class ScaledRows(RowSource):
         self.column_names = source.column_names
         self.weights = source.weights
         self.is_sparse = source.is_sparse
-        self.has_columns = source.has_columns
+        self.has_columns, self.is_local = source.has_columns, source.is_local
 
     @property
     def n_entries(self) -> int:
@@ -43,6 +43,14 @@ class ScaledRows(RowSource):
     def block(self, i: int) -> Block:
         """Return block ``i``, scaled."""
         return self._scaled(self.source.block(i))
+
+    def block_sizes(self) -> list[int]:
+        """Return the number of rows of each block."""
+        return self.source.block_sizes()
+
+    def evenly(self, count: int) -> list[Array]:
+        """Return about ``count`` scaled rows, spread evenly."""
+        return [self._times(rows) for rows in self.source.evenly(count)]
 
     def like(self) -> Array:
         """Return a small array of the inner source."""
