@@ -8,6 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError
+from gramian.sources.cluster import is_dask
 
 
 def feature_names(X: Any) -> HostArray | None:
@@ -19,17 +20,24 @@ def feature_names(X: Any) -> HostArray | None:
     if type(X) is np.ndarray or not hasattr(X, "shape"):
         return None
     probe = BaseEstimator()
-    validate_data(probe, X, skip_check_array=True)
+    validate_data(probe, _stand_in(X), skip_check_array=True)
     return getattr(probe, "feature_names_in_", None)
 
 
 def check_features(estimator: Any, X: Any, n_columns: int) -> None:
     """Refuse rows whose columns are not those of the fit."""
     if type(X) is not np.ndarray or hasattr(estimator, "feature_names_in_"):
-        validate_data(estimator, X, reset=False, skip_check_array=True)
+        validate_data(estimator, _stand_in(X), reset=False, skip_check_array=True)
     if n_columns != estimator.n_features_in_:
         message = (
             f"X has {n_columns} features, but {type(estimator).__name__} is expecting "
             f"{estimator.n_features_in_} features as input."
         )
         raise InputError(message)
+
+
+def _stand_in(X: Any) -> Any:
+    """Return, for a Dask collection, an empty table with its columns: scikit-learn would compute it to see them."""
+    if not is_dask(X):
+        return X
+    return X._meta if hasattr(X, "columns") else np.empty((0, X.shape[1]))  # noqa: SLF001

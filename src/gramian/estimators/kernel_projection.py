@@ -71,7 +71,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Returns
         -------
         Y : array (m, k)
-            In the library and the precision of X.
+            In the library and the precision of X. For a Dask array or data frame a Dask array, lazily.
         """
         model, source = self._opened(X)
         return like_rows(model.project(source), source)
@@ -142,6 +142,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         model = self._fitted_model()
         source = as_source(X)
         check_features(self, X, source.n_columns)
-        # Looked for in the rows: a kernel may well give finite numbers for infinite ones.
-        require_finite(source)
+        # Looked for in the rows: a kernel may well give finite numbers for infinite ones. Lazy ones look by themselves.
+        if source.is_local:
+            require_finite(source)
         return model, source

@@ -94,7 +94,11 @@ class MappedRows(RowSource):
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local(block)`` over all blocks; lazily where the rows are not in this process."""
-        return stack_rows(self, local) if self.is_local else self.source.map_rows(partial(_map_parts, self.phi, self._step, local))
+        return (
+            stack_rows(self, local)
+            if self.is_local
+            else self.source.map_rows(partial(_map_parts, self.phi, self._step, local))
+        )
 
     def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
         """Refuse: a range of features costs as much as all of them."""

@@ -177,7 +177,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
 
     Computes  s = W K (x - mean),  K the whitening by :func:`~gramian.models.pca.fit_pca` on the directions that the
     rows have, W by the algorithm asked for; whitening is folded into W, so white rows are stored only where there are
-    more than twice as many columns as sources, or a sample of them.
+    more than twice as many columns as sources and they are in this process, or a sample of them.
 
     Cost: that of the PCA, then one pass an iteration (2 n k (d + k) operations and n k nonlinearities).
 
@@ -200,7 +200,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     rows, pca = _white(source, options)
     method = METHODS[options.algorithm](options.contrast, options.tol, options.max_iter)
     with one_blas_thread():
-        if source.n_columns > WIDE * rows.size:
+        if source.n_columns > WIDE * rows.size and source.is_local:
             rows = rows.held()
         start, stability = _start(rows, method, options)
         found = unmix(rows, method, start)

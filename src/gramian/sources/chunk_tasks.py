@@ -85,7 +85,7 @@ class Chunk:
     weights : numpy array or None
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - the arguments of a task
         self,
         opening: ChunkOpening,
         piece: Any,
@@ -99,15 +99,15 @@ class Chunk:
         self.size = int(piece.shape[0])
         if size is not None and size != self.size:
             message = (
-                f"Chunk {index} has {self.size:,} rows, and the collection says {size:,}. Say the right chunk sizes, or "
-                "none (numpy.nan)."
+                f"Chunk {index} has {self.size:,} rows, and the collection says {size:,}. Say the right chunk sizes, "
+                "or none (numpy.nan)."
             )
             raise InputError(message)
 
     @cached_property
     def source(self) -> DenseRows | SparseRows:
         """The rows, opened; what is wrong with them is told with the number of the chunk."""
-        source = self.told(self.opening.open, self.piece)
+        source: DenseRows | SparseRows = self.told(self.opening.open, self.piece)
         source.weights = self.weights
         return source
 

@@ -88,8 +88,8 @@ def _is_loss(error: Exception, client: Any) -> bool:
 def _sentence(error: Exception) -> str:
     if type(error).__name__ == "KilledWorker":
         return (
-            f"Several workers of the Dask cluster died over the same task ({error}). Mostly they run out of memory: give "
-            "them more, make the chunks smaller, or ask for fewer components."
+            f"Several workers of the Dask cluster died over the same task ({error}). Mostly they run out of memory: "
+            "give them more, make the chunks smaller, or ask for fewer components."
         )
     first = str(error).strip().partition("\n")[0] or type(error).__name__
     return (

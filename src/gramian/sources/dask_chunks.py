@@ -54,8 +54,8 @@ class DaskRows(RowSource):
     Notes
     -----
     Cost: a pass computes every chunk again, so rows that are expensive to make are better persisted first
-    (``X = X.persist()``). Unknown chunk sizes and sparse chunks take one more pass, for the numbers of rows and entries.
-    A sample of rows computes four chunks. Results of the size of a fold (d x k, d x d) come to the client, and n x k
+    (``X = X.persist()``). Unknown chunk sizes and sparse chunks take one more pass, to count rows and entries. A sample
+    of rows computes four chunks. Results of the size of a fold (d x k, d x d) come to the client, and n x k
     numbers where eigenvectors have n entries: dual PCA and exact kernel PCA.
 
     Not for rows that fit into memory: a task costs about a millisecond, whatever is in it.
@@ -79,11 +79,11 @@ class DaskRows(RowSource):
     ) -> None:
         declared: Sequence[float] = ()
         if hasattr(collection, "columns"):
-            array, names = open_table(collection._meta_nonempty)  # two made-up rows of the frame's types
+            array, names = open_table(collection._meta_nonempty)  # noqa: SLF001 - two made-up rows of its types
             self.is_sparse, self.n_columns = sp.issparse(array), array.shape[1]
         else:
             collection, names = _whole_rows(collection), None
-            array, declared = collection._meta, collection.chunks[0]
+            array, declared = collection._meta, collection.chunks[0]  # noqa: SLF001
             self.is_sparse, self.n_columns = hasattr(array, "tocsr"), collection.shape[1]
         require_real_kind(np.dtype(array.dtype))
         self.array, self.weights, self.column_names = collection, weights, column_names or names
@@ -149,7 +149,7 @@ class DaskRows(RowSource):
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every chunk into one value, by a tree of merges on the workers."""
         way, joined = shared(fold), shared(merge)
-        states = [task(fold_chunk, way, joined, state_bytes, *self._chunk(i)) for i in self._filled()]
+        states = [task(fold_chunk, way, joined, state_bytes, *chunk) for chunk in self.filled_chunks()]
         return computed(_tree(states, joined, 2 if state_bytes > LARGE_STATE else FAN_IN))
 
     def map_rows(self, local: Callable[[Block], Array]) -> Any:
@@ -171,8 +171,8 @@ class DaskRows(RowSource):
         parts = []
         for i in range(self.n_chunks):
             state, mine = None, self._chunk(i, lazily=True)
-            for j in other._filled():
-                state = task(expand_chunk, way, state, *mine, *other._chunk(j))
+            for theirs in other.filled_chunks():
+                state = task(expand_chunk, way, state, *mine, *theirs)
             parts.append(task(finish_chunk, end, state, none, *mine))
         return self._stacked(parts, example)
 
@@ -190,8 +190,8 @@ class DaskRows(RowSource):
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j.
 
-        Pairs of chunks are worked off in as many chains as there are chunks, of equal length and fixed: each carries one
-        running value, and a worker holds two chunks at a time.
+        Pairs of chunks are worked off in as many chains as there are chunks, of equal length and fixed: each carries
+        one running value, and a worker holds two chunks at a time.
         """
         step, filled = block_rows or self.block_rows, self._filled()
         pairs = [(i, j) for a, i in enumerate(filled) for j in (filled[a:] if symmetric else filled)]
@@ -203,6 +203,10 @@ class DaskRows(RowSource):
                 state = task(fold_chunk_pair, way, state, step, halved, *self._chunk(i), *self._chunk(j))
             chains.append(state)
         return computed(_tree(chains, shared(merge), 2))
+
+    def filled_chunks(self) -> list[tuple[Any, ...]]:
+        """Return the chunks that have rows, each as a task takes it."""
+        return [self._chunk(i) for i in self._filled()]
 
     @cached_property
     def _looked(self) -> list[tuple[int, int]]:

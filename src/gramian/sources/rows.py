@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import Array, device_of, namespace_of
+from gramian.errors import NotSupportedError
 from gramian.planning.machine import MEGABYTE, blas_threads, cores, one_blas_thread, worker_pool
 
 BLOCK_ROWS = 2048
@@ -194,6 +195,13 @@ def rows_here(rows: Array) -> Array:
     from gramian.sources.cluster import computed, is_dask
 
     return computed(rows) if is_dask(rows) else rows
+
+
+def require_local(source: RowSource, what: str) -> None:
+    """Refuse rows that are elsewhere for work that would bring all of them here."""
+    if not source.is_local:
+        message = f"{what} needs all rows in this process, and these are Dask's. Pass X.compute() if they fit here."
+        raise NotSupportedError(message)
 
 
 def stack_rows(source: RowSource, local: Callable[[Block], Array]) -> Array:
