@@ -30,7 +30,7 @@ def main(folder):
         try:
             PCA(3, svd_solver="krylov").fit(lazy)
         except ClusterLostError as error:
-            print(f"{time.monotonic() - begun:.1f} s: {error}")
+            sys.stdout.write(f"{time.monotonic() - begun:.1f} s: {error}\n")
     finally:
         for process in started:
             process.kill()

@@ -58,6 +58,9 @@ class Facts:
         "auto" or what was asked for.
     budget : int
         Bytes that the work may take beyond the rows.
+    on_disk : bool
+        Whether each pass reads the rows anew, from a file or by Dask: then the matrix is formed in one pass wherever it
+        fits.
     """
 
     n: int
@@ -70,6 +73,7 @@ class Facts:
     tol: float
     solver: str
     budget: int
+    on_disk: bool = False
 
     @property
     def m(self) -> int:
@@ -167,6 +171,10 @@ def _cheapest(facts: Facts, side: str) -> Plan:
     """Dense for a small side or many pairs; else an iteration on the rows, which forms the matrix if that pays."""
     if facts.m <= DIRECT_SIZE or facts.wanted > facts.m // 5:
         return _dense(facts, side)
+    if facts.on_disk and side == "covariance" and (formed := _iterate(facts, side)).peak_bytes <= facts.budget:
+        return replace(
+            formed, reason="because forming it takes one pass over the file, and each product would take one"
+        )
     rows, forming = _iterate_on_rows(facts, side), _forming_price(facts)
     if facts.sparse:
         return _iterate(facts, side) if forming.price < forming.gain * rows.passes else rows
@@ -255,7 +263,9 @@ def _power(facts: Facts, side: str) -> Plan:
 
 def _krylov(facts: Facts) -> Krylov:
     # A sparse product costs about the same a column however many there are, and one column at a time needs the fewest.
-    block = 1 if facts.sparse else int(np.clip(facts.wanted // 4, 12, 32))
+    # Where a pass reads the rows anew, eight share it: the reading costs more than their products.
+    narrow = 8 if facts.on_disk else 1
+    block = narrow if facts.sparse else int(np.clip(facts.wanted // 4, 12, 32))
     return Krylov(tol=facts.tol, block=block, basis=_basis(facts))
 
 

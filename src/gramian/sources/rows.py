@@ -104,6 +104,11 @@ class RowSource(ABC):
     def n_blocks(self) -> int:
         """Number of blocks that :meth:`block` can give."""
 
+    @property
+    def sampled_blocks(self) -> Sequence[int]:
+        """Blocks to look at for a first idea of the mean: at most some dozens, spread evenly, cheap to read."""
+        return range(0, self.n_blocks, max(1, self.n_blocks // 32))
+
     @abstractmethod
     def block(self, i: int) -> Block:
         """Return block ``i``."""
@@ -113,8 +118,8 @@ class RowSource(ABC):
         return [self.block(i).rows.shape[0] for i in range(self.n_blocks)]
 
     def evenly(self, count: int) -> list[Array]:
-        """Return about ``count`` rows, spread evenly over 32 blocks at most: one piece a block."""
-        blocks = range(0, self.n_blocks, max(1, self.n_blocks // 32))
+        """Return about ``count`` rows, spread evenly over the sampled blocks: one piece a block."""
+        blocks = self.sampled_blocks
         each = -(-count // len(blocks))
         pieces = (self.block(i).rows for i in blocks)
         return [rows[:: max(1, rows.shape[0] // each), :] for rows in pieces]
