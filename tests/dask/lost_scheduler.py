@@ -1,5 +1,6 @@
 """A fit whose scheduler is killed in the middle, in a process of its own; prints the error and the seconds it took."""
 
+import os
 import subprocess
 import sys
 import time
@@ -38,7 +39,9 @@ def main(folder):
 
 def _start(what, *words):
     command = [sys.executable, "-m", f"distributed.cli.{what}", "--no-dashboard", *words]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=Path(__file__).parent)
+    # Processes of the cluster import what this one does.
+    found = {"PYTHONPATH": os.pathsep.join(str(Path(place).resolve()) for place in sys.path if place)}
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | found)
 
 
 if __name__ == "__main__":

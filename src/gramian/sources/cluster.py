@@ -5,6 +5,7 @@ cluster is told in one sentence.
 """
 
 import sys
+from asyncio import CancelledError as LoopCancelled
 from concurrent.futures import CancelledError
 from contextlib import nullcontext
 from typing import Any
@@ -53,7 +54,7 @@ def computed(lazy: Any) -> Any:
     ):
         try:
             return dask.compute(lazy)[0]
-        except Exception as error:
+        except (Exception, LoopCancelled) as error:
             if client is None or not _is_loss(error, client):
                 raise
             raise ClusterLostError(_sentence(error)) from error
@@ -79,13 +80,15 @@ def _client() -> Any:
     return owner if distributed is not None and isinstance(owner, distributed.Client) else None
 
 
-def _is_loss(error: Exception, client: Any) -> bool:
+def _is_loss(error: BaseException, client: Any) -> bool:
     """Tell a cluster that is gone, or a part of it that cannot be spared, from what a task itself has raised."""
     kinds = ("KilledWorker", "CommClosedError")
-    return isinstance(error, CancelledError) or type(error).__name__ in kinds or client.status != "running"
+    return (
+        isinstance(error, CancelledError | LoopCancelled) or type(error).__name__ in kinds or client.status != "running"
+    )
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: BaseException) -> str:
     if type(error).__name__ == "KilledWorker":
         return (
             f"Several workers of the Dask cluster died over the same task ({error}). Mostly they run out of memory: "
