@@ -62,8 +62,8 @@ class DaskRows(RowSource):
 
     Examples
     --------
-    >>> import numpy as np, pytest
-    >>> da = pytest.importorskip("dask.array")
+    >>> import dask.array as da
+    >>> import numpy as np
     >>> rows = DaskRows(da.from_array(np.arange(6.0).reshape(3, 2), chunks=(2, 1)))
     >>> rows.n_rows, rows.n_columns, rows.n_chunks
     (3, 2, 2)
