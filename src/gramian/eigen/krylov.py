@@ -123,7 +123,8 @@ class _Iteration:
     def begin(self, start: Array | None) -> None:
         """Make the first block: the guesses given, and Gaussian columns."""
         operator = self.operator
-        draw = self._gaussian(self.block if start is None else max(1, self.block // 2))
+        many = start is not None and start.shape[1] > self.block
+        draw = self._gaussian(self.block if start is None or many else max(1, self.block // 2))
         xp = namespace_of(draw)
         # Vectors lie one after the other in memory, so that adding some touches only them.
         shape = (self.basis, operator.size)
@@ -133,7 +134,7 @@ class _Iteration:
         self.pending = orthonormalized(draw if start is None else _beside(start, draw))
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
         self.residuals = np.full(self.k, np.inf)
-        self.guesses = 0 if start is None or start.shape[1] <= self.block else start.shape[1]
+        self.guesses = start.shape[1] if start is not None and many else 0
 
     def step(self) -> None:
         """Add the pending directions, apply the operator to them, and find the new Ritz pairs."""

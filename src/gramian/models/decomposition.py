@@ -185,7 +185,8 @@ def _solved(
     """Solve, certify, and fall back to the safer dense way before anything doubtful reaches the caller."""
     target = _target(operator, plan)
     with one_blas_thread() if operator.source.is_sparse and not plan.held else nullcontext():
-        if isinstance(plan.solver, Krylov):
+        # One column at a time the pairs known save most of the way; a block finds them again in as many products.
+        if isinstance(plan.solver, Krylov) and plan.solver.block == 1:
             pairs = plan.solver.solve(target, k, seed=seed, start=start)
         else:
             pairs = plan.solver.solve(target, k, seed=seed)
