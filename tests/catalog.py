@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from gramian.sources import as_source
 from gramian.sources.dense import DenseRows
 from gramian.sources.file_rows import FileRows
 from gramian.sources.npy import NpyFile
@@ -84,6 +85,29 @@ def file_rows(X, weights=None):
     return FileRows(file, weights=weights, block_rows=5)
 
 
+def _dask_array(X, *, unknown=False):
+    """Rows in chunks that are cut between columns too; their sizes forgotten where ``unknown``, one of them empty."""
+    da = pytest.importorskip("dask.array")
+    chunked = da.from_array(np.ascontiguousarray(X), chunks=(-(-X.shape[0] // 3), -(-X.shape[1] // 2)))
+    return da.concatenate([chunked[:1], chunked[chunked[:, 0] != chunked[:, 0]], chunked[1:]]) if unknown else chunked
+
+
+def _dask_sparse_array(X):
+    """Rows whose chunks are CSR."""
+    da = pytest.importorskip("dask.array")
+    return da.from_array(np.ascontiguousarray(X), chunks=(-(-X.shape[0] // 3), X.shape[1])).map_blocks(sp.csr_matrix)
+
+
+def _dask_frame(X):
+    dd = pytest.importorskip("dask.dataframe")
+    return dd.from_pandas(_data_frame(X), npartitions=3)
+
+
+def dask_rows(X, weights=None, opened_as=_dask_array):
+    """Rows of a Dask collection."""
+    return as_source(opened_as(X), weights=weights)
+
+
 SOURCES = {
     "dense": dense_rows,
     "one-block": partial(dense_rows, block_rows=1 << 20),
@@ -92,6 +116,10 @@ SOURCES = {
     "torch": torch_rows,
     "sparse": sparse_rows,
     "file": file_rows,
+    "dask": dask_rows,
+    "dask-unknown": partial(dask_rows, opened_as=partial(_dask_array, unknown=True)),
+    "dask-sparse": partial(dask_rows, opened_as=_dask_sparse_array),
+    "dask-frame": partial(dask_rows, opened_as=_dask_frame),
 }
 """Makers of a row source from a NumPy array and optional weights."""
 
@@ -108,6 +136,10 @@ DOORS = {
     "pandas": _data_frame,
     "polars": _polars_frame,
     "arrow": _arrow_table,
+    "dask": _dask_array,
+    "dask-unknown": partial(_dask_array, unknown=True),
+    "dask-csr": _dask_sparse_array,
+    "dask-frame": _dask_frame,
 }
 """Ways the same rows can come to an estimator."""
 

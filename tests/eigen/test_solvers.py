@@ -96,3 +96,17 @@ def test_low_rank_leaves_no_rounding_in_the_basis():
         pairs = Krylov(block=4, basis=40).solve(HeldMatrix(A), 3, seed=seed)
         np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(3), atol=1e-10)
         np.testing.assert_allclose(pairs.values, [3.0, 2.7, 1.4], atol=1e-9)
+
+
+def test_pairs_known_before_save_products():
+    """One column at a time, a solve for twice as many pairs that begins with those found takes fewer products."""
+    A, _ = symmetric_with_spectrum(0.97 ** np.arange(400), seed=4)
+    few = Krylov(block=1, basis=160).solve(HeldMatrix(A), 16, seed=0)
+    needed = {}
+    for name, start in {"cold": None, "warm": few.vectors}.items():
+        operator = HeldMatrix(A)
+        pairs = Krylov(block=1, basis=160).solve(operator, 32, seed=0, start=start)
+        assert pairs.converged == 32
+        np.testing.assert_allclose(pairs.values, 0.97 ** np.arange(32), rtol=1e-9)
+        needed[name] = operator.applications
+    assert needed["warm"] < 0.85 * needed["cold"]

@@ -2,9 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import gramian.models.pca as pca_module
 from gramian import PCA
+from gramian.models.pca import PCAOptions, fit_pca
+from gramian.sources import as_source
+from gramian.testing import CountingRows
 
 
 def test_auto_grows_beyond_its_first_look(monkeypatch):
@@ -38,3 +42,27 @@ def test_scaled_columns_have_unit_variance_for_every_ddof(ddof):
     """The variances of scaled columns add up to their number."""
     X = np.random.default_rng(2).standard_normal((60, 6)) * np.arange(1, 7)
     assert PCA(scale=True, ddof=ddof).fit(X).explained_variance_.sum() == pytest.approx(6.0, rel=1e-12)
+
+
+def _forgetful(decompose):
+    def from_nothing(*arguments, **named):
+        return decompose(*arguments, **named | {"start": None})
+
+    return from_nothing
+
+
+def test_a_growing_look_goes_on_from_the_pairs_it_has(monkeypatch):
+    """Sparse rows, a share: a doubling begins with the pairs known, and makes fewer passes than one that does not."""
+    rng = np.random.default_rng(1)
+    X = sp.random_array((500, 300), density=0.1, rng=rng).tocsr() @ sp.diags_array(0.98 ** np.arange(300))
+    monkeypatch.setattr(pca_module, "LARGE_SIDE", 50)
+    monkeypatch.setattr(pca_module, "FIRST_LOOK", 16)
+    passes, counts = {}, {}
+    for name in ("warm", "cold"):
+        if name == "cold":
+            monkeypatch.setattr(pca_module, "decompose", _forgetful(pca_module.decompose))
+        rows = CountingRows(as_source(sp.csr_array(X)))
+        model = fit_pca(rows, PCAOptions(0.75, solver="krylov"))
+        passes[name], counts[name] = rows.passes, len(model.components)
+    assert counts["warm"] == counts["cold"] > 16
+    assert passes["warm"] < 0.9 * passes["cold"]

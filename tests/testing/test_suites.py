@@ -71,6 +71,52 @@ class TestSparseRows(RowSourceSuite):
         return sparse_rows(X, weights)
 
 
+class TestDaskRows(RowSourceSuite):
+    """Rows of a Dask array that is cut between columns too."""
+
+    def make_source(self, X, weights=None):
+        """Three chunks of rows."""
+        return SOURCES["dask"](X, weights)
+
+
+class TestDaskRowsFloat32(TestDaskRows):
+    """The same in float32."""
+
+    dtype = "float32"
+
+
+class TestDaskRowsOfUnknownSize(RowSourceSuite):
+    """Rows of a Dask array whose chunk sizes are not known, one chunk being empty."""
+
+    def make_source(self, X, weights=None):
+        """Chunks as a filter leaves them."""
+        return SOURCES["dask-unknown"](X, weights)
+
+
+class TestDaskSparseRows(RowSourceSuite):
+    """CSR chunks."""
+
+    def make_source(self, X, weights=None):
+        """Three chunks of CSR rows."""
+        return SOURCES["dask-sparse"](X, weights)
+
+
+class TestDaskFrame(RowSourceSuite):
+    """Rows of a Dask data frame."""
+
+    def make_source(self, X, weights=None):
+        """Three partitions."""
+        return SOURCES["dask-frame"](X, weights)
+
+
+class TestScaledDaskRows(RowSourceSuite):
+    """Rows of a Dask array times a power of two."""
+
+    def make_source(self, X, weights=None):
+        """Scale there and back."""
+        return ScaledRows(SOURCES["dask"](X * 2.0**-20, weights), 20)
+
+
 class TestScaledRows(RowSourceSuite):
     """Rows times a power of two, over rows divided by it."""
 

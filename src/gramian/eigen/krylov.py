@@ -117,13 +117,14 @@ class _Iteration:
         self.asked_to_search, self.searching, self.next_seen = search, False, -np.inf
         self.probe = Probe(0, 0)
         self.best, self.stalled, self.error = np.inf, 0, 0.0
-        self.steps = self.next_estimate = 0
+        self.steps = self.next_estimate = self.guesses = 0
         self.history: list[tuple[int, float]] = []
 
     def begin(self, start: Array | None) -> None:
         """Make the first block: the guesses given, and Gaussian columns."""
         operator = self.operator
-        draw = self._gaussian(self.block if start is None else max(1, self.block // 2))
+        many = start is not None and start.shape[1] > self.block
+        draw = self._gaussian(self.block if start is None or many else max(1, self.block // 2))
         xp = namespace_of(draw)
         # Vectors lie one after the other in memory, so that adding some touches only them.
         shape = (self.basis, operator.size)
@@ -133,6 +134,7 @@ class _Iteration:
         self.pending = orthonormalized(draw if start is None else _beside(start, draw))
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
         self.residuals = np.full(self.k, np.inf)
+        self.guesses = start.shape[1] if start is not None and many else 0
 
     def step(self) -> None:
         """Add the pending directions, apply the operator to them, and find the new Ritz pairs."""
@@ -214,9 +216,11 @@ class _Iteration:
         self.T[: new.stop, new] = part
         self.T[new, : new.start] = part[: new.start].T
         self.T[new, new] = (part[new.start :] + part[new.start :].T) / 2
-        self.pending = orthonormalized(left, Q, before=block)
+        # Many guesses are pairs found before, nearly invariant: the way to further ones leads from the other columns.
+        fresh = slice(self.guesses, None)
+        self.pending = orthonormalized(left[:, fresh], Q, before=block[:, fresh])
         self.coupling = to_host(self.pending.T @ block)
-        self.linked = new.start
+        self.linked, self.guesses = (0 if self.guesses else new.start), 0
 
     def _look_when_due(self, last: slice) -> None:
         """Measure residuals when an estimate says that they are small, and always in a search.

@@ -77,7 +77,8 @@ class ExplicitMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         check_is_fitted(self, "_map")
         source = open_new_rows(self, X)
         # Looked for in the rows: a kernel may well give finite numbers for infinite ones.
-        require_finite(source)
+        if source.is_local:
+            require_finite(source)
         return self._features(source)
 
     def __sklearn_tags__(self) -> Tags:
@@ -114,6 +115,8 @@ class ExplicitMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Copy the fields of a fitted map."""
 
     def _features(self, source: RowSource) -> Array:
+        if not source.is_local:
+            return MappedRows(source, self._map).map_rows(_rows_of)
         needed = source.n_rows * self._map.n_features * source.dtype.itemsize
         if needed > available_memory():
             raise _too_large(source, self._map, needed)

@@ -8,6 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError
+from gramian.sources.cluster import is_dask
 from gramian.sources.paths import is_path
 from gramian.sources.rows import RowSource
 
@@ -23,7 +24,7 @@ def feature_names(X: Any, source: RowSource | None = None) -> HostArray | None:
     if type(X) is np.ndarray or not hasattr(X, "shape"):
         return None
     probe = BaseEstimator()
-    validate_data(probe, X, skip_check_array=True)
+    validate_data(probe, _stand_in(X), skip_check_array=True)
     return getattr(probe, "feature_names_in_", None)
 
 
@@ -33,7 +34,7 @@ def check_features(estimator: Any, X: Any, source: RowSource) -> None:
     if is_path(X) or isinstance(X, RowSource):
         _check_names(estimator, source)
     elif type(X) is not np.ndarray or hasattr(estimator, "feature_names_in_"):
-        validate_data(estimator, X, reset=False, skip_check_array=True)
+        validate_data(estimator, _stand_in(X), reset=False, skip_check_array=True)
     if n_columns != estimator.n_features_in_:
         message = (
             f"X has {n_columns} features, but {type(estimator).__name__} is expecting "
@@ -54,3 +55,10 @@ def _check_names(estimator: Any, source: RowSource) -> None:
         "the fit, in their order: as_source(path, columns=list(estimator.feature_names_in_))."
     )
     raise InputError(message)
+
+
+def _stand_in(X: Any) -> Any:
+    """Return, for a Dask collection, an empty table with its columns: scikit-learn would compute it to see them."""
+    if not is_dask(X):
+        return X
+    return X._meta if hasattr(X, "columns") else np.empty((0, X.shape[1]))  # noqa: SLF001

@@ -5,6 +5,7 @@ from typing import Any
 from gramian.arrays.namespace import Array, from_host, namespace_of
 from gramian.models import scoring
 from gramian.models.outliers import Outliers, find_outliers
+from gramian.sources.rows import rows_here
 
 
 class GaussianScores:
@@ -77,7 +78,7 @@ class GaussianScores:
         mean_log_likelihood : float
         """
         samples = self.score_samples(X)
-        return float(namespace_of(samples).mean(samples))
+        return float(rows_here(namespace_of(samples).mean(samples)))
 
     def hotelling_t2(self, X: Any) -> Array:
         """Return Hotelling's T2 of each row: its squared distance from the mean, in standard deviations.

@@ -14,9 +14,10 @@ from gramian.models.kernel_projection import FeatureExpansion
 from gramian.models.preimage import FittedPreimage, Preimages
 from gramian.models.preimage_choice import ChosenPreimage
 from gramian.models.preimage_ridge import RidgeMap
+from gramian.sources.dask_chunks import DaskRows
 from gramian.sources.dense import DenseRows
 from gramian.sources.opening import as_source, require_finite
-from gramian.sources.rows import RowSource
+from gramian.sources.rows import RowSource, require_local
 from gramian.sources.sparse import SparseRows
 
 
@@ -47,7 +48,7 @@ def preimage_fields(found: ChosenPreimage | None) -> dict[str, Any]:
 
 
 def own_copy(source: RowSource, X: Any) -> RowSource:
-    """Return a source whose rows are not the user's, copied only where they still are."""
+    """Return a source whose rows are not the user's, copied only where they still are; Dask's cannot be changed."""
     own = copy(source)
     if isinstance(own, SparseRows):
         own.matrix = own.matrix.copy()
@@ -63,6 +64,9 @@ def without_rows(model: KernelPCAModel) -> KernelPCAModel:
 
 def like_rows(values: Any, source: RowSource) -> Array:
     """Return values in the precision of the rows, and in their library where they are dense."""
+    if isinstance(source, DaskRows):
+        values = source.spread(values) if isinstance(values, np.ndarray) else values
+        return values.astype(source.dtype)
     if not isinstance(values, np.ndarray):
         return values
     like = np.empty(0) if source.is_sparse else source.like()
@@ -78,6 +82,7 @@ def rows_of_scores(fitted: FittedPreimage, X: Any, *, k: int) -> Preimages:
             "them, one column a component."
         )
         raise InputError(message)
+    require_local(source, "The way back from kernel scores")
     require_finite(source)
     blocks = [source.block(i).rows for i in range(source.n_blocks)]
     scores = np.vstack([block.toarray() if source.is_sparse else np.asarray(block) for block in blocks])
@@ -96,7 +101,7 @@ def _gamma_of(model: KernelPCAModel, asked: Any) -> float:
 def _rows_of(model: KernelPCAModel) -> Any:
     found = model.expansion
     if not model.approximate:
-        return getattr(model.source, "matrix" if model.source.is_sparse else "array", None)
+        return getattr(model.source, "matrix" if isinstance(model.source, SparseRows) else "array", None)
     phi = found.phi if isinstance(found, FeatureExpansion) else None
     return phi.landmarks if isinstance(phi, LandmarkMap) else None
 

@@ -76,7 +76,7 @@ class KernelProjection(Reported, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         Y : array (m, k)
-            In the library and the precision of X.
+            In the library and the precision of X. For a Dask array or data frame a Dask array, lazily.
         """
         model, source = self._opened(X)
         return like_rows(model.project(source), source)
@@ -161,8 +161,9 @@ class KernelProjection(Reported, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """Open new rows for a fitted model: fitted at all, the same columns, finite."""
         model = self._fitted_model()
         source = open_new_rows(self, X)
-        # Looked for in the rows: a kernel may well give finite numbers for infinite ones.
-        require_finite(source)
+        # Looked for in the rows: a kernel may well give finite numbers for infinite ones. Lazy ones look by themselves.
+        if source.is_local:
+            require_finite(source)
         return model, source
 
 

@@ -72,7 +72,7 @@ class LinearProjection(Reported, ClassNamePrefixFeaturesOutMixin, TransformerMix
         Returns
         -------
         Y : array (n, k)
-            In the library of X and the precision of the fit.
+            In the library of X and the precision of the fit. For a Dask array or data frame a Dask array, lazily.
         """
         model, source = self._opened(X, "transform")
         return self._scores(model, source)
@@ -177,12 +177,13 @@ class LinearProjection(Reported, ClassNamePrefixFeaturesOutMixin, TransformerMix
         return model, source
 
     def _scores(self, model: PCAModel, source: RowSource) -> Array:
-        scores = self._finite(source.map_rows(partial(_project, model)), source)
-        if self.whiten:
-            scores *= scoring.whitening(model)
-        return scores
+        factors = scoring.whitening(model) if self.whiten else None
+        return self._finite(source.map_rows(partial(_project, model, factors)), source)
 
     def _finite(self, results: Array, source: RowSource) -> Array:
+        if not source.is_local:
+            # Lazy: a chunk that holds NaN or infinity is refused when it is computed.
+            return results
         # One sum over the results stands for a look at all n d values: NaN and infinity survive every product.
         with np.errstate(invalid="ignore", over="ignore"):
             total = float(namespace_of(results).sum(results))
@@ -206,10 +207,13 @@ class LinearProjection(Reported, ClassNamePrefixFeaturesOutMixin, TransformerMix
         raise InputError(message)
 
 
-def _project(model: PCAModel, block: Block) -> Array:
-    """Return the scores of one block; what is not finite in it is refused afterwards, with its place."""
+def _project(model: PCAModel, factors: Array | None, block: Block) -> Array:
+    """Return the scores of one block, whitened where there are factors; what is not finite is refused afterwards."""
     with np.errstate(invalid="ignore", over="ignore"):
-        return model.project(block.rows)
+        scores = model.project(block.rows)
+        if factors is not None:
+            scores *= factors
+        return scores
 
 
 def _scores(model: PCAModel, factors: Array | None, block: Block) -> Array:

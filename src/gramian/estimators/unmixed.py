@@ -251,6 +251,9 @@ class UnmixedSources(Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self._finite(self._model.project(source), source)
 
     def _finite(self, results: Array, source: RowSource) -> Array:
+        if not source.is_local:
+            # Lazy: a chunk that holds NaN or infinity is refused when it is computed.
+            return results
         # One sum over the results stands for a look at all n d values: NaN and infinity survive every product.
         with np.errstate(invalid="ignore", over="ignore"):
             total = float(namespace_of(results).sum(results))

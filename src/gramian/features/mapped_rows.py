@@ -1,10 +1,10 @@
 """The features of a map as rows of their own, made block by block and never stored."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
-from gramian.arrays.namespace import Array
+from gramian.arrays.namespace import Array, namespace_of
 from gramian.features.feature_map import FeatureMap
 from gramian.sources.rows import (
     Block,
@@ -53,10 +53,12 @@ class MappedRows(RowSource):
         self.dtype = source.dtype
         self.weights = source.weights
         self.column_names = None
+        self.is_local = source.is_local
         self._step = block_length(self.n_columns * self.dtype.itemsize)
-        self._places = [
-            (i, part) for i in range(source.n_blocks) for part in ranges(source.block(i).rows.shape[0], self._step)
-        ]
+
+    @cached_property
+    def _places(self) -> list[tuple[int, slice]]:
+        return [(i, part) for i, size in enumerate(self.source.block_sizes()) for part in ranges(size, self._step)]
 
     @property
     def n_entries(self) -> int:
@@ -73,6 +75,14 @@ class MappedRows(RowSource):
         j, part = self._places[i]
         return _mapped(self.phi, self.source.block(j), part)
 
+    def block_sizes(self) -> list[int]:
+        """Return the number of rows of each block, without making a feature."""
+        return [part.stop - part.start for _, part in self._places]
+
+    def evenly(self, count: int) -> list[Array]:
+        """Return the features of about ``count`` rows, spread evenly."""
+        return [self.phi.map_block(rows) for rows in self.source.evenly(count)]
+
     def like(self) -> Array:
         """Return a small array of the library and device that the features have."""
         return self.source.like()
@@ -83,8 +93,12 @@ class MappedRows(RowSource):
         return self.source.reduce(inner, merge, state_bytes=state_bytes)
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
-        """Stack ``local(block)`` over all blocks."""
-        return stack_rows(self, local)
+        """Stack ``local(block)`` over all blocks; lazily where the rows are not in this process."""
+        return (
+            stack_rows(self, local)
+            if self.is_local
+            else self.source.map_rows(partial(_map_parts, self.phi, self._step, local))
+        )
 
     def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
         """Refuse: a range of features costs as much as all of them."""
@@ -102,6 +116,11 @@ class MappedRows(RowSource):
 def _mapped(phi: FeatureMap, block: Block, part: slice) -> Block:
     weights = None if block.weights is None else block.weights[part]
     return Block(phi.map_block(block.rows[part]), block.start + part.start, weights)
+
+
+def _map_parts(phi: FeatureMap, step: int, local: Callable[[Block], Array], block: Block) -> Array:
+    parts = [local(_mapped(phi, block, part)) for part in ranges(block.rows.shape[0], step)]
+    return parts[0] if len(parts) == 1 else namespace_of(parts[0]).concat(parts, axis=0)
 
 
 def _fold_pair(phi: FeatureMap, fold: PairFold, state: Any, left: Block, right: Block) -> Any:

@@ -93,12 +93,15 @@ class Decomposition:
     spectrum : numpy array
         All squared singular values where they are known, else ``squares``.
     certificate : Certificate
+    vectors : array (m, k) or None
+        The eigenvectors as they were found, on the smaller side: where a solve for more pairs may begin.
     """
 
     squares: HostArray
     components: Array
     spectrum: HostArray
     certificate: Certificate
+    vectors: Array | None = None
 
 
 def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool, ddof: int = 1) -> Rows:
@@ -135,18 +138,21 @@ def standardization_of(moments: Moments, *, center: bool, scale: bool, ddof: int
     return Standardization(moments.mean, factor, center)
 
 
-def decompose(rows: Rows, source: RowSource, *, plan: Plan, k: int, tol: float, seed: int) -> Decomposition:
-    """Find the ``k`` leading singular values and components as the plan says."""
+def decompose(
+    rows: Rows, source: RowSource, *, plan: Plan, k: int, tol: float, seed: int, start: Array | None = None
+) -> Decomposition:
+    """Find the ``k`` leading singular values and components as the plan says, from pairs known so far (``start``)."""
     operator = _operator(rows, source if plan.held else in_float64(source), plan)
     k = min(k, operator.size)
-    pairs, certificate = _solved(operator, plan, k, tol=tol, seed=seed)
+    pairs, certificate = _solved(operator, plan, k, tol=tol, seed=seed, start=start)
     spectrum = pairs.values if pairs.spectrum is None else pairs.spectrum
     components = pairs.vectors
     if isinstance(operator, Gram):
         components = orthonormal_features(operator.to_features(pairs.vectors), pairs.values)
     if operator.applications != pairs.applications and (not plan.held or isinstance(plan.solver, Direct)):
         certificate = replace(certificate, note=f"{pairs.stopped}; {effort(operator, operator.applications)}")
-    return Decomposition(np.maximum(pairs.values, 0.0), components, np.maximum(spectrum, 0.0), certificate)
+    values = np.maximum(pairs.values, 0.0)
+    return Decomposition(values, components, np.maximum(spectrum, 0.0), certificate, pairs.vectors)
 
 
 def _operator(rows: Rows, source: RowSource, plan: Plan) -> Covariance | Gram:
@@ -186,12 +192,16 @@ def completed_components(components: Array, *, rank: int, k: int, seed: int) -> 
 
 
 def _solved(
-    operator: Covariance | Gram, plan: Plan, k: int, *, tol: float, seed: int
+    operator: Covariance | Gram, plan: Plan, k: int, *, tol: float, seed: int, start: Array | None = None
 ) -> tuple[EigenPairs, Certificate]:
     """Solve, certify, and fall back to the safer dense way before anything doubtful reaches the caller."""
     target = _target(operator, plan)
     with one_blas_thread() if operator.source.is_sparse and not plan.held else nullcontext():
-        pairs = plan.solver.solve(target, k, seed=seed)
+        # One column at a time the pairs known save most of the way; a block finds them again in as many products.
+        if isinstance(plan.solver, Krylov) and plan.solver.block == 1:
+            pairs = plan.solver.solve(target, k, seed=seed, start=start)
+        else:
+            pairs = plan.solver.solve(target, k, seed=seed)
     certificate = certify(target.current if isinstance(target, FormedLater) else target, pairs, tol=tol)
     if isinstance(plan.solver, Krylov) and plan.dense_fits and _is_doubtful(pairs, certificate):
         pairs = Direct().solve(operator, k, seed=seed)

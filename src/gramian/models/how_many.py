@@ -77,7 +77,7 @@ def _repeated(source: RowSource | None) -> RowSource | None:
     Rules that look at rows know nothing of weights. A weight is a repetition, so repeating small tables gives the same
     verdict as the repeated table would; in large ones a row counts once, whatever its weight.
     """
-    if source is None or source.weights is None:
+    if source is None or source.weights is None or not source.is_local:
         return source
     weights = to_host(source.weights)
     if np.any(weights != np.floor(weights)) or weights.sum() * source.n_columns > LARGEST_REPEATED:

@@ -12,7 +12,7 @@ from gramian.kernels.kernel import Kernel
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import Block, RowSource, rows_here
 
 PCA_TOLERANCE = 1e-9
 """Residuals asked of PCA: its products are cheap, and small values of the kernel matrix come out with their digits."""
@@ -94,7 +94,7 @@ def _has_real_features(kernel: Polynomial) -> bool:
 
 def _vectors(pca: PCAModel, rows: RowSource, weights: HostArray | None, wish: Wish) -> HostArray:
     """Return u, completed by directions orthogonal to all where values are zero."""
-    scores = _host(pca.project(rows))
+    scores = _host(rows_here(pca.project(rows)))
     s = _host(pca.singular_values)
     u = scores[:, : pca.rank] / s[: pca.rank]
     if weights is not None:
@@ -115,7 +115,7 @@ def _centering(pca: PCAModel, rows: RowSource, weights: HostArray | None, *, cen
         like = from_host(mean, like=block.rows)
         return to_host(cast(block.rows, FLOAT64) @ like)
 
-    return KernelCentering(_host(rows.map_rows(along)), float(mean @ mean), shares, centered=True)
+    return KernelCentering(_host(rows_here(rows.map_rows(along))), float(mean @ mean), shares, centered=True)
 
 
 def _padded(components: HostArray, k: int) -> HostArray:

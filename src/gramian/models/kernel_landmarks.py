@@ -12,11 +12,11 @@ from gramian.eigen.krylov import Krylov
 from gramian.features.nystrom import LandmarkMap
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of
-from gramian.models.kernel_strips import ExtendStrips, Strips, StripSums, nothing, sum_strips
+from gramian.models.kernel_strips import ExtendStrips, Strips, StripSums, sum_strips
 from gramian.operators.held import HeldMatrix
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.planning.plan import DIRECT_SIZE
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import Block, RowSource, rows_here
 
 SINGLE_WORK = 1e11
 """Operations n m^2 above which strips are made in float32: twice as fast, and far more accurate than landmarks are."""
@@ -80,8 +80,7 @@ def _small_matrix(root: HostArray, sums: StripSums, total: float, *, centered: b
 
 def _vectors(source: RowSource, strips: Strips, combination: HostArray, wish: Wish) -> HostArray:
     """Return u for the first pairs, and directions orthogonal to all for those of value zero."""
-    u = np.empty((source.n_rows, combination.shape[1]))
-    source.reduce(ExtendStrips(strips, combination.astype(strips.dtype), u), nothing)
+    u = rows_here(source.map_rows(ExtendStrips(strips, combination.astype(strips.dtype), FLOAT64)))
     if wish.center:
         s = np.ones(len(u)) if source.weights is None else np.sqrt(to_host(source.weights).astype(FLOAT64))
         u -= np.outer(s, s @ u / float(s @ s))
@@ -106,7 +105,7 @@ def _centering(
         parts = [strip @ combination.astype(strips.dtype) for _, strip in strips.of(block)]
         return np.concatenate(parts).astype(FLOAT64) + strips.shift * float(combination.sum())
 
-    return KernelCentering(to_host(source.map_rows(along)), float(mean @ mean), shares, centered=True)
+    return KernelCentering(to_host(rows_here(source.map_rows(along))), float(mean @ mean), shares, centered=True)
 
 
 def _diagonal_sum(source: RowSource, placed: PlacedKernel) -> float:

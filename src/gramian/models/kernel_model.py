@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host
+from gramian.arrays.namespace import Array, HostArray
 from gramian.eigen.certificate import Certificate
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.kernel_error import KernelError
 from gramian.features.sampling import take_rows
 from gramian.kernels.inner_product import Linear
 from gramian.kernels.kernel import Kernel
-from gramian.models.kernel_projection import Expansion, KernelCentering, require_errors
+from gramian.models.kernel_projection import Expansion, KernelCentering, projected, require_errors
 from gramian.planning.kernel_plan import KernelPlan
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import RowSource
 
 
 @dataclass(frozen=True)
@@ -144,9 +144,7 @@ class KernelPCAModel:
 
         Cost: m n kernel values, in pieces of 8 MB, in the workers of a source; m D features where the model has them.
         """
-        if isinstance(rows, RowSource):
-            return rows.map_rows(self._scores)
-        return self._scores(Block(rows, 0, None))
+        return projected(self.expansion, rows, 0)
 
     def squared_error(self, rows: RowSource | Array) -> Array:
         """Return  kc(x, x) - |y|^2  of rows (m,): the squared distance of phi(x) from the components (F18).
@@ -154,15 +152,7 @@ class KernelPCAModel:
         Needs the kernel alone, and no phi. Cost: that of :meth:`project`.
         """
         require_errors(self.expansion)
-        if isinstance(rows, RowSource):
-            return rows.map_rows(self._errors)
-        return self._errors(Block(rows, 0, None))
-
-    def _scores(self, block: Block) -> Array:
-        return _as_rows(self.expansion.project(block.rows)[0], block.rows)
-
-    def _errors(self, block: Block) -> Array:
-        return _as_rows(self.expansion.project(block.rows)[1], block.rows)
+        return projected(self.expansion, rows, 1)
 
 
 def alphas_of(values: HostArray, vectors: HostArray, weights: HostArray | None, rank: int) -> HostArray:
@@ -171,10 +161,3 @@ def alphas_of(values: HostArray, vectors: HostArray, weights: HostArray | None, 
     roots[:rank] = 1.0 / np.sqrt(values[:rank])
     alphas = vectors * roots
     return alphas if weights is None else alphas * np.sqrt(weights)[:, None]
-
-
-def _as_rows(values: HostArray, rows: Array) -> Array:
-    """Move scores to the type, library and device of dense rows; float64 on the host for sparse ones."""
-    if hasattr(rows, "indptr"):
-        return values
-    return from_host(values, like=rows, dtype=dtype_of(rows))

@@ -9,7 +9,7 @@ from gramian.kernels.kernel import Kernel
 from gramian.models.kernel_projection import KernelCentering
 from gramian.models.kernel_solving import Solved, Wish, solve_matrix
 from gramian.sources.finiteness import require_finite
-from gramian.sources.rows import RowSource
+from gramian.sources.rows import RowSource, require_local
 
 ASYMMETRY = 1e-8
 """Largest difference of two mirrored entries, as a share of the largest entry, that counts as rounding."""
@@ -31,6 +31,7 @@ def solve_precomputed(source: RowSource, kernel: Kernel, wish: Wish) -> Solved:
             f"{source.n_rows:,} x {source.n_columns:,}."
         )
         raise InputError(message)
+    require_local(source, "A precomputed kernel")
     require_finite(source)
     matrix = np.vstack([to_host(source.block(i).rows) for i in range(source.n_blocks)]).astype(FLOAT64)
     weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)

@@ -1,23 +1,24 @@
 """Scores of rows under a fitted kernel PCA, from kernel values or from features, in blocks of bounded memory."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError
 from gramian.features.feature_map import FeatureMap
 from gramian.features.nystrom import LandmarkMap
+from gramian.features.sampling import take_rows
 from gramian.kernels.kernel import Prepared
+from gramian.models.kernel_sums import FITTED_ROWS, NEW_ROWS, SumsAgainst, SumsOfPairs, of_kind
+from gramian.operators.factor import add
 from gramian.operators.kernel_tiles import PlacedKernel
-from gramian.sources.rows import RowSource, ranges
-
-NEW_ROWS, FITTED_ROWS = 512, 2048
-"""New rows, and rows of the fit, whose kernel values are held at a time: 8 MB a worker."""
+from gramian.sources.dask_chunks import DaskRows
+from gramian.sources.rows import Block, RowSource, ranges
 
 PIECE_NUMBERS = 1 << 20
 """Features, or kernel values with landmarks, that are held at a time: 8 MB a worker."""
@@ -99,14 +100,17 @@ class RowExpansion(Expansion):
         """Return scores and squared distances from the components, some rows at a time."""
         if rows.shape[1] != self.source.n_columns:
             raise InputError(_columns_sentence(rows.shape[1], self.source.n_columns))
-        joined = np.column_stack([self.coefficients, self.centering.mean_weights()])
+        joined = self.joined
+        if not self.source.is_local:
+            fold = SumsAgainst(SumsOfPairs(self.placed, joined, self.source.is_sparse), Block(rows, 0, None))
+            return self.ending.both(self.source.reduce(fold, add), rows)
         parts = [self._piece(rows[part], joined) for part in ranges(rows.shape[0], NEW_ROWS)]
         if not parts:
             return np.zeros((0, self.coefficients.shape[1])), np.zeros(0)
         return np.concatenate([scores for scores, _ in parts]), np.concatenate([errors for _, errors in parts])
 
     def _piece(self, rows: Any, joined: HostArray) -> tuple[HostArray, HostArray]:
-        rows = _of_kind(rows, sparse=self.source.is_sparse)
+        rows = of_kind(rows, sparse=self.source.is_sparse)
         left = self.placed.prepare(rows, dtype=FLOAT64)
         sums = np.zeros((rows.shape[0], joined.shape[1]))
         for i in range(self.source.n_blocks):
@@ -116,10 +120,17 @@ class RowExpansion(Expansion):
                 right = self._prepared(block.rows[part], start)
                 K = to_host(self.placed.kernel.evaluate(left, right))
                 sums += K @ joined[start : start + K.shape[1]]
-        raw, means = sums[:, :-1], sums[:, -1]
-        scores = self.centering.scores(raw, means, self.coefficients)
-        lengths = self.centering.lengths(self.placed.diagonal(rows), means)
-        return scores, np.maximum(lengths - np.einsum("ij,ij->i", scores, scores), 0.0)
+        return self.ending.both(sums, rows)
+
+    @property
+    def joined(self) -> HostArray:
+        """The coefficients and, as one more column, what gives the mean of a row of kernel values (n, k + 1)."""
+        return np.column_stack([self.coefficients, self.centering.mean_weights()])
+
+    @property
+    def ending(self) -> "FinishSums":
+        """What turns sums into scores, without the rows of the fit."""
+        return FinishSums(self.placed, self.coefficients, self.centering, self.source.is_sparse)
 
     def _prepared(self, rows: Any, start: int) -> Prepared:
         known = self._ready.get(start)
@@ -131,6 +142,32 @@ class RowExpansion(Expansion):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_ready": {}}
+
+
+@dataclass(frozen=True, eq=False)
+class FinishSums:
+    """From  k(x, :) A  and the mean of k(x, :), both sums over the rows of the fit, to scores and squared distances.
+
+    ``which`` is what a call returns: 0 for scores, 1 for squared distances.
+    """
+
+    placed: PlacedKernel
+    coefficients: HostArray
+    centering: KernelCentering
+    sparse: bool
+    which: int = 0
+
+    def both(self, sums: HostArray, rows: Any) -> tuple[HostArray, HostArray]:
+        """Return scores (b, k) and squared distances (b,)."""
+        raw, means = sums[:, :-1], sums[:, -1]
+        rows = of_kind(rows, sparse=self.sparse)
+        scores = self.centering.scores(raw, means, self.coefficients)
+        lengths = self.centering.lengths(self.placed.diagonal(rows), means)
+        return scores, np.maximum(lengths - np.einsum("ij,ij->i", scores, scores), 0.0)
+
+    def __call__(self, sums: HostArray, block: Block) -> Array:
+        """Return what was asked for, like the rows."""
+        return _as_rows(self.both(sums, block.rows)[self.which], block.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +208,7 @@ class FeatureExpansion(Expansion):
 
     def _piece(self, rows: Any) -> tuple[HostArray, HostArray]:
         if isinstance(self.phi, LandmarkMap):
-            rows = _of_kind(rows, sparse=hasattr(self.phi.landmarks, "indptr"))
+            rows = of_kind(rows, sparse=hasattr(self.phi.landmarks, "indptr"))
         wide = rows if hasattr(rows, "indptr") else to_host(rows).astype(FLOAT64)
         if isinstance(self.phi, LandmarkMap) or (self.phi is None and hasattr(rows, "indptr")):
             scores, lengths = self._without_features(wide)
@@ -214,6 +251,35 @@ class MatrixExpansion(Expansion):
         return scores, np.full(len(scores), np.nan)
 
 
+def projected(expansion: Expansion, rows: RowSource | Array, which: int) -> Array:
+    """Return the scores of rows (``which`` 0) or their squared distances (1); lazily where rows are Dask's.
+
+    Where both the rows and those of the fit are Dask's, their chunks meet on the workers, pair by pair.
+    """
+    if not isinstance(rows, RowSource):
+        return _project_block(expansion, which, Block(rows, 0, None))
+    if not isinstance(expansion, RowExpansion) or not isinstance(expansion.source, DaskRows):
+        return rows.map_rows(partial(_project_block, expansion, which))
+    if not isinstance(rows, DaskRows):
+        # One pass over the rows of the fit for all new ones.
+        return _project_block(expansion, which, Block(take_rows(rows, np.arange(rows.n_rows)), 0, None))
+    fitted, k = expansion.source, expansion.coefficients.shape[1]
+    example = np.empty((0, k) if which == 0 else 0, FLOAT64 if rows.is_sparse else rows.dtype)
+    fold = SumsOfPairs(expansion.placed, expansion.joined, fitted.is_sparse)
+    return rows.map_against(fitted, fold, replace(expansion.ending, which=which), example=example)
+
+
+def _project_block(expansion: Expansion, which: int, block: Block) -> Array:
+    return _as_rows(expansion.project(block.rows)[which], block.rows)
+
+
+def _as_rows(values: HostArray, rows: Array) -> Array:
+    """Move scores to the type, library and device of dense rows; float64 on the host for sparse ones."""
+    if hasattr(rows, "indptr"):
+        return values
+    return from_host(values, like=rows, dtype=dtype_of(rows))
+
+
 def require_errors(expansion: Expansion) -> None:
     """Refuse squared errors where k(x, x) of a new row is not known."""
     if isinstance(expansion, MatrixExpansion):
@@ -222,13 +288,6 @@ def require_errors(expansion: Expansion) -> None:
             "hold. Fit with a kernel function instead."
         )
         raise NotSupportedError(message)
-
-
-def _of_kind(rows: Any, *, sparse: bool) -> Any:
-    """Return a piece of new rows sparse or dense, as those are that they are compared with."""
-    if hasattr(rows, "indptr") == sparse:
-        return rows
-    return sp.csr_array(to_host(rows)) if sparse else rows.toarray()
 
 
 def _columns_sentence(given: int, fitted: int) -> str:

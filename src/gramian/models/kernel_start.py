@@ -9,9 +9,9 @@ from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.eigen.approximation import Approximation
 from gramian.features.sampling import draw_positions, take_rows
-from gramian.models.kernel_strips import ExtendStrips, Strips, nothing, sum_strips
+from gramian.models.kernel_strips import ExtendStrips, Strips, sum_strips
 from gramian.operators.kernel_gram import KernelGram
-from gramian.sources.rows import ranges
+from gramian.sources.rows import ranges, rows_here
 
 RIDGE = 1e-5
 """What is added to the landmarks' matrix, as a share of its largest centered eigenvalue. Less lets the rounding of
@@ -65,8 +65,7 @@ def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int) -
     if len(mu) == 0:
         return Start(None, values)
     weights = scipy.linalg.solve_triangular(factor, S, lower=True, trans="T", check_finite=False) / np.sqrt(mu)
-    vectors = np.empty((gram.size, len(mu)), FLOAT32)
-    gram.source.reduce(ExtendStrips(strips, weights.astype(FLOAT32), vectors), nothing)
+    vectors = rows_here(gram.source.map_rows(ExtendStrips(strips, weights.astype(FLOAT32), FLOAT32)))
     return Start(Approximation(mu, _projected(gram, vectors)), values)
 
 

@@ -102,26 +102,24 @@ def _merge_sums(left: StripSums, right: StripSums) -> StripSums:
 
 @dataclass(frozen=True, eq=False)
 class ExtendStrips:
-    """Fold: fill the rows of ``out`` with strips times a combination (m, p), and with roots of the weights."""
+    """Map: strips times a combination (m, p), and times roots of the weights, in ``dtype``."""
 
     strips: Strips
     combination: HostArray
-    out: HostArray
+    dtype: np.dtype[Any]
 
-    def __call__(self, _state: None, block: Block) -> None:
-        """Take in one block of rows."""
+    def __call__(self, block: Block) -> HostArray:
+        """Return the rows of one block."""
+        out = np.empty((block.rows.shape[0], self.combination.shape[1]), self.dtype)
         for part, strip in self.strips.of(block):
-            rows = self.out[block.start + part.start : block.start + part.stop]
+            rows = out[part]
             if rows.dtype == strip.dtype:
                 np.matmul(strip, self.combination, out=rows)
             else:
                 rows[...] = strip @ self.combination
             if block.weights is not None:
                 rows *= _roots(block, part, FLOAT64)[:, None].astype(rows.dtype)
-
-
-def nothing(_left: None, _right: None) -> None:
-    """Merge of folds that write where they are told to."""
+        return out
 
 
 def _roots(block: Block, part: slice, dtype: np.dtype[Any]) -> HostArray:

@@ -163,12 +163,16 @@ def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
     _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
     rows = prepare_rows(source, plan=plan, center=options.center, scale=options.scale, ddof=options.ddof)
     shape = _Shape.of(source)
+    known = None
     while True:
         _say(options, f"solving: {plan}" if options.progress else "")
-        solved = decompose(rows, rows.source or source, plan=plan, k=facts.wanted, tol=facts.tol, seed=options.seed)
+        solved = decompose(
+            rows, rows.source or source, plan=plan, k=facts.wanted, tol=facts.tol, seed=options.seed, start=known
+        )
         choice = _choice(solved, rows, options, shape)
         if not choice.exhausted or facts.wanted >= facts.m:
             return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
+        known = solved.vectors
         facts = replace(facts, k=min(2 * facts.wanted, facts.m))
         plan = plan_pca(facts)
 
@@ -180,7 +184,7 @@ def first_facts(source: RowSource, options: PCAOptions) -> Facts:
     if k is None and options.n_components != "mle" and min(shape.n, shape.d) > LARGE_SIDE:
         k = FIRST_LOOK
     facts = _facts(shape, source.n_entries, options, k, sparse=source.is_sparse)
-    return replace(facts, by_columns=source.has_columns, on_disk=isinstance(source, FileRows))
+    return replace(facts, by_columns=source.has_columns, on_disk=isinstance(source, FileRows) or not source.is_local)
 
 
 def fit_pca_from_moments(

@@ -24,7 +24,7 @@ from gramian.models.streaming import Batches, placed
 from gramian.sources.dense import DenseRows
 from gramian.sources.finiteness import require_finite
 from gramian.sources.moments import Moments
-from gramian.sources.rows import Block, RowSource, ranges
+from gramian.sources.rows import Block, RowSource, ranges, require_local
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +164,9 @@ def rank_that_fits(n_columns: int, *, k: int, budget: int) -> int:
 
 def _pieces(source: RowSource, rank: int) -> Iterator[tuple[HostArray, HostArray]]:
     """Give the rows, dense and in float64, at most ``rank`` at a time, with their weights."""
+    require_local(
+        source, f"Adding a batch of {source.n_columns:,} columns, whose d x d matrix does not fit the budget,"
+    )
     for i in range(source.n_blocks):
         block: Block = source.block(i)
         n = block.rows.shape[0]

@@ -14,7 +14,7 @@ from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import Ways
 from gramian.sources.moments import SMALL_PROBLEM, Moments
-from gramian.sources.rows import Block, ColumnBlock, RowSource
+from gramian.sources.rows import Block, ColumnBlock, RowSource, rows_here
 
 
 class Gram(SymmetricOperator):
@@ -73,7 +73,7 @@ class Gram(SymmetricOperator):
             values = self.source.reduce_columns(fold, add, state_bytes=way.state_bytes)
         else:
             Y = self.source.reduce(_TransposedTimes(way.standardization, V), add)
-            values = self.source.map_rows(_Times(way.standardization, cast(Y, way.dtype)))
+            values = rows_here(self.source.map_rows(_Times(way.standardization, cast(Y, way.dtype))))
         return Product(cast(values, FLOAT64), way.error)
 
     def like(self) -> Array:

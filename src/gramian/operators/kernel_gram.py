@@ -1,5 +1,6 @@
 """The n x n operator of kernel PCA, applied without the kernel matrix."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,11 +9,20 @@ from gramian.arrays.namespace import Array, HostArray, cast, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import completed
 from gramian.kernels.kernel import Kernel
+from gramian.operators.factor import add
 from gramian.operators.held import HeldMatrix
 from gramian.operators.kernel_precision import Sample, SingleCheck, draw_sample
-from gramian.operators.kernel_tiles import FillMatrix, PlacedKernel, TileProducts, Tiles, merge_running, tile_rows
+from gramian.operators.kernel_tiles import (
+    FillMatrix,
+    GatherTiles,
+    PlacedKernel,
+    TileProducts,
+    Tiles,
+    merge_running,
+    tile_rows,
+)
 from gramian.operators.symmetric import Product, SymmetricOperator
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import Block, RowSource, rows_here
 
 SINGLE_FLOOR = 1e-8
 """Relative accuracy below which float32 tiles are not even tried."""
@@ -154,7 +164,7 @@ class KernelGram(SymmetricOperator):
     def diagonal(self) -> HostArray:
         """k(x, x) for every row, (n,), float64."""
         if self._diagonal is None:
-            self._diagonal = to_host(self.source.map_rows(self._diagonal_of))
+            self._diagonal = to_host(rows_here(self.source.map_rows(partial(_diagonal_of, self.placed))))
         return self._diagonal
 
     @property
@@ -184,7 +194,11 @@ class KernelGram(SymmetricOperator):
         matrix = np.empty((self.size, self.size), order="F")
         tiles = self._tiles.get(FLOAT64) or Tiles(self.placed, dtype=FLOAT64, shift=0.0, keep=False)
         step = tile_rows(self.size)
-        self.source.reduce_pairs(FillMatrix(tiles, matrix), _first, symmetric=True, block_rows=step)
+        if self.source.is_local:
+            self.source.reduce_pairs(FillMatrix(tiles, matrix), _first, symmetric=True, block_rows=step)
+        else:
+            for i, j, tile in self.source.reduce_pairs(GatherTiles(tiles), add, symmetric=True, block_rows=step):
+                matrix[j : j + tile.shape[1], i : i + len(tile)] = tile.T
         completed(matrix)
         self._center(matrix, tiles.shift)
         # Both triangles were centered, in another order of subtractions: one of them counts.
@@ -282,8 +296,9 @@ class KernelGram(SymmetricOperator):
         if self._sums is None:
             self._sums = Sums(means + shift, grand + shift, norm, 64 * eps_of(FLOAT64) * norm)
 
-    def _diagonal_of(self, block: Block) -> HostArray:
-        return self.placed.diagonal(block.rows)
+
+def _diagonal_of(placed: PlacedKernel, block: Block) -> HostArray:
+    return placed.diagonal(block.rows)
 
 
 def _first(left: Any, _right: Any) -> Any:

@@ -103,6 +103,10 @@ class Tiles:
         self._kept: dict[tuple[int, int], HostArray] = {}
         self._shelf = Shelf(dtype)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel empty: a worker elsewhere makes what it needs, and what it would keep does not outlive the product."""
+        return self.__dict__ | {"keep": False, "_ready": {}, "_kept": {}, "_shelf": None}
+
     def ready(self, block: Block) -> Prepared:
         """Return a block of rows made ready. Two workers at once may both make it; either serves."""
         known = self._ready.get(block.start)
@@ -128,7 +132,7 @@ class Tiles:
 
 
 class Running:
-    """What one worker carries from tile to tile: its sums, and buffers that are allocated once."""
+    """What one worker carries from tile to tile: its sums, and buffers that are allocated once and do not travel."""
 
     def __init__(self, size: int, columns: int, dtype: np.dtype[Any]) -> None:
         self.total = np.zeros((size, columns))
@@ -138,6 +142,9 @@ class Running:
         self.left: Prepared = None
         self.turned = np.empty((columns, 0), dtype)
         self._buffers: dict[tuple[str, int, int], HostArray] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"start": -1, "left": None, "_buffers": {}, "turned": self.turned[:, :0]}
 
     def buffer(self, use: str, rows: int, columns: int) -> HostArray:
         """Return an array of that shape to write into, the same one every time for one use."""
@@ -213,6 +220,19 @@ class FillMatrix:
         tile = self.tiles.tile(state.left, (left, right), state.buffer("tile", i.stop - i.start, j.stop - j.start))
         self.matrix[j, i] = tile.T
         return state
+
+
+@dataclass(frozen=True, eq=False)
+class GatherTiles:
+    """Fold: list the tiles of the lower triangle with the places of their rows and columns, for workers elsewhere."""
+
+    tiles: Tiles
+
+    def __call__(self, state: list[Any] | None, left: Block, right: Block) -> list[Any]:
+        """Take in one pair of blocks."""
+        out = np.empty((left.rows.shape[0], right.rows.shape[0]), self.tiles.dtype)
+        tile = self.tiles.tile(self.tiles.ready(left), (left, right), out)
+        return [*(state or []), (left.start, right.start, tile)]
 
 
 def tile_rows(n: int) -> int:

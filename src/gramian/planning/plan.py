@@ -59,7 +59,8 @@ class Facts:
     budget : int
         Bytes that the work may take beyond the rows.
     on_disk : bool
-        Whether each pass reads a file: then the matrix is formed in one pass wherever it fits.
+        Whether each pass reads the rows anew, from a file or by Dask: then the matrix is formed in one pass wherever it
+        fits.
     """
 
     n: int
@@ -262,7 +263,9 @@ def _power(facts: Facts, side: str) -> Plan:
 
 def _krylov(facts: Facts) -> Krylov:
     # A sparse product costs about the same a column however many there are, and one column at a time needs the fewest.
-    block = 1 if facts.sparse else int(np.clip(facts.wanted // 4, 12, 32))
+    # Where a pass reads the rows anew, eight share it: the reading costs more than their products.
+    narrow = 8 if facts.on_disk else 1
+    block = narrow if facts.sparse else int(np.clip(facts.wanted // 4, 12, 32))
     return Krylov(tol=facts.tol, block=block, basis=_basis(facts))
 
 

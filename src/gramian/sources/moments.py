@@ -147,15 +147,12 @@ def _provisional_mean(source: RowSource) -> HostArray:
     """Return the mean of evenly spaced rows, exact for constant columns; zero for sparse rows."""
     if source.is_sparse:
         return np.zeros(source.n_columns)
-    blocks = source.sampled_blocks
     wanted = min(SAMPLE_ROWS, max(8, SAMPLE_NUMBERS // max(source.n_columns, 1)))
-    each = -(-wanted // len(blocks))
     first = None
     sums, count = np.zeros(source.n_columns), 0
     with np.errstate(over="ignore", invalid="ignore"):
-        for i in blocks:
-            rows = source.block(i).rows
-            sample = cast(rows[:: max(1, rows.shape[0] // each), :], FLOAT64)
+        for rows in source.evenly(wanted):
+            sample = cast(rows, FLOAT64)
             first = sample[0, :] if first is None else first
             sums += to_host((sample - first).sum(axis=0))
             count += sample.shape[0]
@@ -170,6 +167,10 @@ class _Sums(NamedTuple):
     second: HostArray | None
     squares: SquareSum | None
     buffer: Array | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel without the buffer, which is as large as a block."""
+        return _Sums, (self.weight, self.first, self.second, self.squares)
 
 
 @dataclass(frozen=True, eq=False)

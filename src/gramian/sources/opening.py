@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from gramian.arrays.namespace import Array, HostArray, cast, is_torch
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
+from gramian.sources.cluster import is_dask
 from gramian.sources.conversion import (
     as_working_floats,
     real_foreign_numbers,
@@ -28,7 +29,7 @@ from gramian.sources.pass_log import PassLog
 from gramian.sources.paths import Chosen, is_path, open_path
 from gramian.sources.places import Names, dense_places, sparse_places
 from gramian.sources.progress import Say
-from gramian.sources.rows import RowSource
+from gramian.sources.rows import RowSource, rows_here
 from gramian.sources.sparse import SparseRows
 from gramian.sources.table import is_table, open_table
 from gramian.sources.table_facts import Wanted
@@ -57,7 +58,8 @@ def as_source(
     X : array (n, d), sparse array, table, list of lists, or path
         NumPy of any dtype, strides and byte order; masked arrays with nothing masked; SciPy sparse of any
         format; torch and other arrays of the array API, which stay in their library; pandas, polars and Arrow
-        tables, and any other object that offers itself as a table or an array. A source passes through.
+        tables, and any other object that offers itself as a table or an array; Dask arrays and data frames, whose
+        rows stay where they are (:class:`~gramian.sources.dask_chunks.DaskRows`). A source passes through.
         A string or path names a file, a folder of files or a glob, which is read in windows and never whole:
         Parquet, Arrow, CSV and its relatives, .npy, .npz, HDF5, Zarr, Matrix Market, images.
     weights : array (n,), optional
@@ -119,6 +121,8 @@ def as_source(
     elif is_path(X):
         options = _FileOptions(Chosen(columns, drop, label, id), memory_budget, progress, checkpoint)
         return _open_file(X, weights, column_names, options)
+    elif is_dask(X):
+        return _open_dask(X, weights, column_names)
     else:
         rows, names = _open(X)
     if column_names is not None:
@@ -154,6 +158,18 @@ def _open_file(X: Any, weights: Any, column_names: Sequence[str] | None, options
 
 def _log(checkpoint: str | os.PathLike[str] | PassLog | None) -> PassLog | None:
     return checkpoint if checkpoint is None or isinstance(checkpoint, PassLog) else PassLog(checkpoint)
+
+
+def _open_dask(X: Any, weights: Any, column_names: Sequence[str] | None) -> RowSource:
+    from gramian.sources.dask_chunks import open_dask
+
+    source = open_dask(X)
+    names = None if column_names is None else _checked_names(column_names, source.n_columns)
+    if names is None and weights is None:
+        return source
+    weights = rows_here(weights)
+    w = None if weights is None else check_weights(weights, source.n_rows)
+    return type(source)(X, weights=w, column_names=names)
 
 
 class Door(NamedTuple):

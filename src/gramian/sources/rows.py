@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import Array, device_of, namespace_of
+from gramian.errors import NotSupportedError
 from gramian.planning.machine import MEGABYTE, blas_threads, cores, one_blas_thread, worker_pool
 
 BLOCK_ROWS = 2048
@@ -79,6 +80,9 @@ class RowSource(ABC):
         Whether blocks are CSR.
     has_columns : bool
         Whether :meth:`reduce_columns` works: the rows are in memory and a range of columns is cheap.
+    is_local : bool
+        Whether passes run in this process, so that a fold may write into an array of the caller. Where they do not,
+        :meth:`map_rows` is lazy (see :func:`rows_here`).
     """
 
     n_rows: int
@@ -88,6 +92,7 @@ class RowSource(ABC):
     weights: Array | None
     is_sparse: bool
     has_columns: bool
+    is_local: bool = True
 
     @property
     @abstractmethod
@@ -111,6 +116,17 @@ class RowSource(ABC):
     def locate(self, row: int) -> tuple[str | None, int]:
         """Return the file in which a row stands, if it stands in one, and its position there."""
         return None, row
+
+    def block_sizes(self) -> list[int]:
+        """Return the number of rows of each block."""
+        return [self.block(i).rows.shape[0] for i in range(self.n_blocks)]
+
+    def evenly(self, count: int) -> list[Array]:
+        """Return about ``count`` rows, spread evenly over the sampled blocks: one piece a block."""
+        blocks = self.sampled_blocks
+        each = -(-count // len(blocks))
+        pieces = (self.block(i).rows for i in blocks)
+        return [rows[:: max(1, rows.shape[0] // each), :] for rows in pieces]
 
     @abstractmethod
     def like(self) -> Array:
@@ -183,6 +199,20 @@ def run_folds(tasks: Sequence[Any], fold: Callable[[Any, Any], Any], merge: Merg
     return result
 
 
+def rows_here(rows: Array) -> Array:
+    """Return what ``map_rows`` gave as an array in memory: a lazy one is computed now, any other is as it should be."""
+    from gramian.sources.cluster import computed, is_dask
+
+    return computed(rows) if is_dask(rows) else rows
+
+
+def require_local(source: RowSource, what: str) -> None:
+    """Refuse rows that are elsewhere for work that would bring all of them here."""
+    if not source.is_local:
+        message = f"{what} needs all rows in this process, and these are Dask's. Pass X.compute() if they fit here."
+        raise NotSupportedError(message)
+
+
 def stack_rows(source: RowSource, local: Callable[[Block], Array]) -> Array:
     """Stack ``local(block)`` over all blocks of an in-memory source, filled in place by workers."""
     first = local(source.block(0))
@@ -228,7 +258,7 @@ def _pieces(
         return [partial(source.block, i) for i in range(source.n_blocks)]
     if cut is not None:
         return [partial(cut, rows) for rows in ranges(source.n_rows, block_rows)]
-    sizes = [source.block(i).rows.shape[0] for i in range(source.n_blocks)]
+    sizes = source.block_sizes()
     return [partial(_part, source, i, rows) for i, size in enumerate(sizes) for rows in ranges(size, block_rows)]
 
 

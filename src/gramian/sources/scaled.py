@@ -1,6 +1,7 @@
 """Rows multiplied by a power of two as they are read, for data whose squares leave the floating-point range."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ class ScaledRows(RowSource):
         self.column_names = source.column_names
         self.weights = source.weights
         self.is_sparse = source.is_sparse
-        self.has_columns = source.has_columns
+        self.has_columns, self.is_local = source.has_columns, source.is_local
 
     @property
     def n_entries(self) -> int:
@@ -42,7 +43,15 @@ class ScaledRows(RowSource):
 
     def block(self, i: int) -> Block:
         """Return block ``i``, scaled."""
-        return self._scaled(self.source.block(i))
+        return _scaled(self.exponent, self.source.block(i))
+
+    def block_sizes(self) -> list[int]:
+        """Return the number of rows of each block."""
+        return self.source.block_sizes()
+
+    def evenly(self, count: int) -> list[Array]:
+        """Return about ``count`` scaled rows, spread evenly."""
+        return [_times(self.exponent, rows) for rows in self.source.evenly(count)]
 
     def like(self) -> Array:
         """Return a small array of the inner source."""
@@ -50,37 +59,50 @@ class ScaledRows(RowSource):
 
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every scaled block into one value."""
-        return self.source.reduce(lambda state, block: fold(state, self._scaled(block)), merge, state_bytes=state_bytes)
+        # Folds hold the exponent and not this source: they may travel to where the rows are.
+        return self.source.reduce(partial(_fold_scaled, self.exponent, fold), merge, state_bytes=state_bytes)
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local`` of every scaled block."""
-        return self.source.map_rows(lambda block: local(self._scaled(block)))
+        return self.source.map_rows(partial(_map_scaled, self.exponent, local))
 
     def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every scaled block of columns into one value."""
-
-        def scaled(state: Any, block: ColumnBlock) -> Any:
-            return fold(state, block._replace(columns=self._times(block.columns)))
-
+        scaled = partial(_fold_scaled_columns, self.exponent, fold)
         return self.source.reduce_columns(scaled, merge, state_bytes=state_bytes)
 
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of scaled blocks into one value."""
-
-        def scaled(state: Any, left: Block, right: Block) -> Any:
-            return fold(state, self._scaled(left), self._scaled(right))
-
+        scaled = partial(_fold_scaled_pair, self.exponent, fold)
         return self.source.reduce_pairs(scaled, merge, symmetric=symmetric, block_rows=block_rows)
 
-    def _scaled(self, block: Block) -> Block:
-        return block._replace(rows=self._times(block.rows))
 
-    def _times(self, rows: Array) -> Array:
-        if is_numpy(rows):
-            return np.ldexp(rows, self.exponent)
-        # Two factors: 2**exponent itself may overflow or underflow.
-        half = self.exponent // 2
-        return rows * 2.0**half * 2.0 ** (self.exponent - half)
+def _fold_scaled(exponent: int, fold: Fold, state: Any, block: Block) -> Any:
+    return fold(state, _scaled(exponent, block))
+
+
+def _fold_scaled_columns(exponent: int, fold: Callable[[Any, ColumnBlock], Any], state: Any, block: ColumnBlock) -> Any:
+    return fold(state, block._replace(columns=_times(exponent, block.columns)))
+
+
+def _fold_scaled_pair(exponent: int, fold: PairFold, state: Any, left: Block, right: Block) -> Any:
+    return fold(state, _scaled(exponent, left), _scaled(exponent, right))
+
+
+def _map_scaled(exponent: int, local: Callable[[Block], Array], block: Block) -> Array:
+    return local(_scaled(exponent, block))
+
+
+def _scaled(exponent: int, block: Block) -> Block:
+    return block._replace(rows=_times(exponent, block.rows))
+
+
+def _times(exponent: int, rows: Array) -> Array:
+    if is_numpy(rows):
+        return np.ldexp(rows, exponent)
+    # Two factors: 2**exponent itself may overflow or underflow.
+    half = exponent // 2
+    return rows * 2.0**half * 2.0 ** (exponent - half)
 
 
 def exponent_of(source: RowSource, mean: np.ndarray) -> int:

@@ -36,7 +36,7 @@ class CountingRows(RowSource):
         self.blocks_read = 0
         self.n_rows, self.n_columns, self.dtype = inner.n_rows, inner.n_columns, inner.dtype
         self.column_names, self.weights = inner.column_names, inner.weights
-        self.is_sparse, self.has_columns = inner.is_sparse, inner.has_columns
+        self.is_sparse, self.has_columns, self.is_local = inner.is_sparse, inner.has_columns, inner.is_local
 
     def __getattr__(self, name: str) -> Any:
         """Give whatever else the wrapped source has."""
