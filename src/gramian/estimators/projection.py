@@ -95,7 +95,7 @@ class LinearProjection(Reported, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         model, source = self._opened(X, "write_scores")
         factors = scoring.whitening(model) if self.whiten else None
-        return write_scores(partial(_scores, model, factors), source, path, names=self.get_feature_names_out())
+        return write_scores(partial(_project, model, factors), source, path, names=self.get_feature_names_out())
 
     def inverse_transform(self, X: Any) -> Array:
         """Return the rows that scores stand for.
@@ -214,11 +214,6 @@ def _project(model: PCAModel, factors: Array | None, block: Block) -> Array:
         if factors is not None:
             scores *= factors
         return scores
-
-
-def _scores(model: PCAModel, factors: Array | None, block: Block) -> Array:
-    scores = _project(model, block)
-    return scores if factors is None else scores * factors
 
 
 def _reconstruct(model: PCAModel, factors: HostArray | None, block: Block) -> Array:

@@ -75,7 +75,7 @@ class Rows:
         """
         moments, factor = self.moments, self.standardization.factor
         with np.errstate(over="ignore"):
-            sizes = np.sqrt(moments.squares / moments.weight + moments.mean**2)
+            sizes: HostArray = np.sqrt(moments.squares / moments.weight + moments.mean**2)
         sizes[moments.squares == 0] = 0.0
         return sizes if factor is None else sizes * factor
 

@@ -65,7 +65,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     Computes  s = W K (x - mean),  K the whitening by :func:`~gramian.models.pca.fit_pca` on the directions that the
     rows have, W by the algorithm asked for. Whitening is folded into W. White rows are stored in float64 only where
     there are more than twice as many columns as sources and they are in this process; else in float32, for all
-    iterations but the last ones, where 4 n k bytes are within the budget (an eighth of the machine's memory by default).
+    iterations but the last ones, where 4 n k bytes are within the budget (by default an eighth of the memory).
 
     Cost: that of the PCA, then one pass an iteration (4 n k^2 operations and n k nonlinearities).
 
