@@ -8,7 +8,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.eigen.orthonormal import orthonormalized
-from gramian.errors import IndefiniteKernelWarning, InputError, KernelWidthWarning
+from gramian.errors import IndefiniteKernelWarning, InputError, KernelWidthWarning, PrecisionWarning
 from gramian.features.resolving import Resolved
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.kernel import Kernel
@@ -45,7 +45,7 @@ def check_on_sample(source: RowSource, resolved: Resolved, *, centered: bool, se
         Where kernel values are not finite or k(x, y) differs from k(y, x).
     """
     rows = take_rows(source, draw_positions(source, SAMPLED, seed=seed))
-    placed = PlacedKernel.of(resolved.kernel, None if source.is_sparse else resolved.origin, centered=centered)
+    placed = PlacedKernel.of(resolved.kernel, resolved.origin, centered=centered)
     K = placed.between(rows, rows)
     _require_finite(K, resolved.kernel)
     _require_symmetric(K, resolved.kernel)
@@ -87,6 +87,18 @@ def warn_of_negative(values: HostArray) -> None:
         "and errors in feature space mean nothing for such a matrix."
     )
     warnings.warn(IndefiniteKernelWarning(message, lowest=lowest, largest=largest), stacklevel=6)
+
+
+def warn_of_rounding(rounding: float, largest: float, kernel: Kernel) -> None:
+    """Say so when the rounding of kernel values is as large as all that is left of them once they are centered."""
+    if not 0 < largest <= rounding:
+        return
+    message = (
+        f"Kernel values of {kernel!r} are rounded by as much as their centered matrix is large: its eigenvalues, the "
+        f"largest {largest:.3g}, are uncertain by {rounding:.3g}, and nothing is known of the components. Center or "
+        "scale the columns, or choose a kernel of the distance of two rows."
+    )
+    warnings.warn(message, PrecisionWarning, stacklevel=6)
 
 
 def lowest_value(operator: SymmetricOperator, *, seed: int, steps: int = 12, columns: int = 4) -> float:

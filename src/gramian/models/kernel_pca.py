@@ -104,7 +104,13 @@ def _fit_exactly(source: RowSource, resolved: Resolved, options: KernelPCAOption
         _say(options, f"solving: {plan}")
         wish = _wish(options, facts)
         if plan.way == "features":
-            solved = solve_features(source, own_map(resolved.kernel, source), wish, budget=options.memory_budget)
+            solved = solve_features(
+                source,
+                own_map(resolved.kernel, source),
+                wish,
+                budget=options.memory_budget,
+                origin=resolved.origin,
+            )
         else:
             solved = solve_rows(source, resolved, plan, wish)
         chosen = kept(solved, options.n_components, source.n_rows)
@@ -217,7 +223,7 @@ def _expansion(
 ) -> Expansion:
     if isinstance(resolved.kernel, Precomputed):
         return MatrixExpansion(alphas, centering)
-    placed = PlacedKernel.of(resolved.kernel, None if source.is_sparse else resolved.origin, centered=centered)
+    placed = PlacedKernel.of(resolved.kernel, resolved.origin, centered=centered)
     return RowExpansion(placed, source, alphas, centering)
 
 

@@ -17,7 +17,7 @@ from gramian.eigen.pairs import EigenPairs
 from gramian.errors import ConvergenceWarning
 from gramian.features.resolving import Resolved
 from gramian.kernels.kernel import Kernel
-from gramian.models.kernel_checks import lowest_value, require_positive, warn_of_negative
+from gramian.models.kernel_checks import lowest_value, require_positive, warn_of_negative, warn_of_rounding
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_start import nystroem_start
 from gramian.operators.held import HeldMatrix
@@ -127,7 +127,8 @@ def _dense(gram: KernelGram, wish: Wish) -> Solved:
     wish.say("solving the dense eigenproblem")
     pairs = Direct(repair=False).solve(held, wish.k, seed=wish.seed)
     pairs = replace(pairs, applications=gram.applications)
-    certificate = replace(certify(held, pairs, tol=wish.tol), note="dense solve of the kernel matrix")
+    certificate = certify(held, pairs, tol=wish.tol).widened(gram.rounding)
+    certificate = replace(certificate, note="dense solve of the kernel matrix")
     return _from_gram(gram, pairs, certificate)
 
 
@@ -151,7 +152,7 @@ def _iterated(gram: KernelGram, plan: KernelPlan, wish: Wish) -> Solved:
         if gram.size <= DOUBLE_SIZE:
             return _dense(gram, wish)
         _warn(pairs, wish)
-    certificate = _with_norm(certify(gram, pairs, tol=wish.tol), pairs, gram.sums)
+    certificate = _with_norm(certify(gram, pairs, tol=wish.tol).widened(gram.rounding), pairs, gram.sums)
     note = f"{pairs.stopped}; {effort(gram, gram.applications)} in tiles{checked}"
     return _from_gram(gram, pairs, replace(certificate, note=note))
 
@@ -208,7 +209,10 @@ def _from_gram(gram: KernelGram, pairs: EigenPairs, certificate: Certificate) ->
     sums = gram.sums
     shares = None if gram.weights is None else gram.weights / gram.total_weight
     centering = KernelCentering(sums.row_means, sums.grand_mean, shares, gram.centered)
-    rounding = max(gram.size * eps_of(FLOAT64), gram.error if gram.error > 1e-12 else 0.0)
+    top = max(float(np.max(pairs.values, initial=0.0)), np.finfo(float).tiny)
+    error = max(gram.error, gram.rounding / top)
+    warn_of_rounding(gram.rounding, float(np.max(pairs.values, initial=0.0)), gram.kernel)
+    rounding = max(gram.size * eps_of(FLOAT64), error if error > 1e-12 else 0.0)
     return _solved(pairs, certificate, gram.trace(), centering, rounding=rounding)
 
 

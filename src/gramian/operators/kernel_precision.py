@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.arrays.precision import FLOAT32, FLOAT64
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.errors import InputError
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.kernel import Prepared
 from gramian.operators.kernel_tiles import PlacedKernel, tile_rows
@@ -17,6 +18,40 @@ SAMPLED_ROWS = 128
 
 CAUTION = 1.25
 """What a measured error is multiplied by: four times the spread of its measurement."""
+
+
+ROUNDED_ROWS = 256
+"""Rows between which the rounding of kernel values is measured."""
+
+ROUNDING_CAUTION = 4.0
+"""What that rounding is multiplied by: float64 rounds otherwise than float32 does, and a sample is not the whole."""
+
+
+def values_rounding(source: RowSource, placed: PlacedKernel, *, centered: bool, weight: float, seed: int) -> float:
+    """Return what rounding of the kernel values in float64 does to the centered matrix, in the spectral norm.
+
+    Computes  caution eps / eps32 |P (K32 - K) P| W / s  between s sampled rows: rounding grows through a kernel by the
+    same factors in float32, where it can be measured, and the worst is assumed of the rows that were not looked at. At
+    least eps W / sqrt(s) times the root mean square of K: a value is rounded where it is stored, whatever made it.
+
+    Cost: one pass to fetch the rows, 131,072 kernel values.
+    """
+    rows = take_rows(source, draw_positions(source, ROUNDED_ROWS, seed=seed))
+    K = placed.between(rows, rows)
+    share, eps = weight / max(len(K), 1), eps_of(FLOAT64)
+    least = eps * share * float(np.linalg.norm(K)) / np.sqrt(max(len(K), 1))
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            E = placed.between(rows, rows, dtype=FLOAT32).astype(FLOAT64) - K
+    except InputError:
+        E = np.full_like(K, np.nan)
+    if not np.isfinite(E).all():
+        # Out of the range of float32: as if every value were wrong by some eps of the largest, all one way.
+        return ROUNDING_CAUTION * 8 * eps * weight * float(np.abs(K).max(initial=0.0))
+    if centered:
+        E = E - E.mean(axis=0)
+        E -= E.mean(axis=1)[:, None]
+    return ROUNDING_CAUTION * max(eps / eps_of(FLOAT32) * float(np.linalg.norm(E, 2)) * share, least)
 
 
 class Sample(NamedTuple):
