@@ -16,7 +16,7 @@ from gramian.kernels.kernel import Kernel
 from gramian.kernels.precomputed import Precomputed
 from gramian.models.kernel_checks import check_on_sample
 from gramian.models.kernel_features import own_features, own_map, solve_features
-from gramian.models.kernel_how_many import Kept, kept, more, requested
+from gramian.models.kernel_how_many import Kept, kept, more, requested, warn_of_share
 from gramian.models.kernel_landmarks import solve_landmarks
 from gramian.models.kernel_model import KernelPCAModel, KernelPCAOptions, alphas_of
 from gramian.models.kernel_precomputed import solve_precomputed
@@ -142,6 +142,7 @@ def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPC
     else:
         solved = solve_features(source, phi, wish, budget=options.memory_budget)
     chosen = kept(solved, options.n_components, facts.wanted)
+    warn_of_share(solved, options.n_components)
     model = _assembled(source, Resolved(phi.kernel, None), solved, plan=plan, options=options, chosen=chosen)
     _say(options, "measuring the error of the approximation")
     error = measure_kernel_error(phi, source, seed=options.seed)

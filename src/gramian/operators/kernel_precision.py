@@ -51,7 +51,15 @@ def values_rounding(source: RowSource, placed: PlacedKernel, *, centered: bool, 
     if centered:
         E = E - E.mean(axis=0)
         E -= E.mean(axis=1)[:, None]
-    return ROUNDING_CAUTION * max(eps / eps_of(FLOAT32) * float(np.linalg.norm(E, 2)) * share, least)
+    return ROUNDING_CAUTION * max(eps / eps_of(FLOAT32) * _norm(E, seed) * share, least)
+
+
+def _norm(E: HostArray, seed: int) -> float:
+    """Return the spectral norm of a small symmetric matrix, by a few steps of the power method: caution covers them."""
+    v = np.random.default_rng(seed).standard_normal((len(E), min(4, len(E))))
+    for _ in range(8):
+        v = E @ np.linalg.qr(v)[0]
+    return float(np.sqrt(np.einsum("ij,ij->j", v, v).max(initial=0.0)))
 
 
 class Sample(NamedTuple):
