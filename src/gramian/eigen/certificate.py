@@ -144,19 +144,6 @@ class Certificate:
             missed_bound=max(self.missed_bound, float(np.max(self.values[k:], initial=0.0))),
         )
 
-    def widened(self, by: float) -> "Certificate":
-        """Return the certificate of an operator that may itself be wrong by ``by``, in the spectral norm."""
-        known = (self.gaps > 0) | self.ties
-        bounds, gaps = self.bounds + by, np.maximum(self.gaps - by, 0.0)
-        return replace(
-            self,
-            bounds=bounds,
-            gaps=gaps,
-            ties=(gaps <= bounds) & known,
-            missed_bound=self.missed_bound + by,
-            rounding=self.rounding + by,
-        )
-
     def rescaled(self, factor: float, *, exponent: int = 0) -> "Certificate":
         """Return the certificate in other units: every value, residual, bound and gap times factor 2**exponent."""
 

@@ -12,7 +12,7 @@ from gramian.kernels.blocks import shifted
 from gramian.kernels.inner_product import Linear, Polynomial
 from gramian.kernels.kernel import Kernel
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
-from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of
+from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of, widened
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.sources.rows import Block, RowSource
 from gramian.sources.sparse import SparseRows
@@ -86,7 +86,7 @@ def solve_features(
     certificate = pca.certificate.rescaled(total)
     if phi is not None:
         whole = total * (pca.total_variance + float(mean @ mean))
-        certificate = certificate.widened(_rounding_of(phi, rows, certificate, whole))
+        certificate = widened(certificate, _rounding_of(phi, rows, certificate, whole))
     values = np.zeros(wish.k)
     # Singular values have the type of the rows; the certificate has what was found, in float64.
     values[: len(certificate.values)] = np.maximum(certificate.values, 0.0)
