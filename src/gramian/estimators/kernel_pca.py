@@ -54,9 +54,9 @@ class KernelPCA(KernelProjection):
         A name ('linear', 'poly', 'rbf', 'laplacian', 'matern', 'sigmoid', 'cosine', 'chi2', 'precomputed'), a kernel
         of ``gramian.kernels`` (where ``sigma``, sums and products are), or a function of two rows.
     gamma : float, 'scale', 'median' or None, default=None
-        Of kernels given by name. None is 1 / n_features. 'scale' is 1 / (n_features v), v being the mean of the
-        columns' variances; SVC's takes the variance of all entries, which also counts how far the columns' means are apart, and
-        is the same where they are equal. 'median' is 1 / (2 m^2), m being the median distance of rows.
+        Of kernels given by name. None is 1 / n_features. 'scale' is 1 / (n_features v), v being the mean variance of a
+        column; SVC's takes the variance of all entries, which also counts how far the means of columns are apart.
+        'median' is 1 / (2 m^2), m being the median distance of rows.
     degree, coef0 : float, default=3, 1
         Of the polynomial and sigmoid kernels.
     kernel_params : mapping or None, default=None
