@@ -124,12 +124,12 @@ def test_eigenvalues_of_float32_rows_are_found_in_float64(solver):
 
 
 def test_where_rounding_is_all_that_is_left_a_warning_says_so():
-    """Cubes of 1e14 differ by less than their rounding: a PrecisionWarning, and a bound above the eigenvalue."""
-    X = 1e7 + 1e-4 * np.random.default_rng(0).standard_normal((40, 50))
+    """Cubes of 5e15 differ by less than their rounding: a PrecisionWarning, and a bound above the eigenvalue."""
+    X = 1e7 + 1e-8 * np.random.default_rng(0).standard_normal((40, 50))
     with pytest.warns(PrecisionWarning, match="nothing is known of the components") as caught:
         fitted = KernelPCA(2, kernel="poly", gamma=1.0).fit(X)
     assert fitted.certificate_.lines[0].value_bound > fitted.eigenvalues_[0]
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        KernelPCA(2, kernel="poly", gamma=1.0).fit(X - 1e7)
+        KernelPCA(2, kernel="poly", gamma=1.0).fit(1e8 * (X - 1e7))
