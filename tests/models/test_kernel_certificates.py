@@ -106,6 +106,14 @@ def test_polynomial_values_are_within_their_bounds(mean, n, d, solver, dtype):
     assert error < 1e-16 * (1 + mean**2) ** 3 * n + 1e-6 * values[0]
 
 
+def test_rounding_of_a_row_that_no_sample_sees_is_in_the_bound():
+    """One row of 600 is fifty times as long: its kernel values, and their rounding, rule the matrix."""
+    X = np.random.default_rng(3).standard_normal((600, 40)) + 20
+    X[577] *= 50
+    fitted = KernelPCA(3, kernel="poly", eigen_solver="dense").fit(X)
+    require_within(fitted, truth((1 + products(X) / 40) ** 3))
+
+
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "matern", "cosine"])
 @pytest.mark.parametrize("n", [60, 300])
 def test_bounds_of_other_kernels_stay_tight(kernel, n):

@@ -174,9 +174,8 @@ class KernelGram(SymmetricOperator):
     def rounding(self) -> float:
         """What A is wrong by because its kernel values are rounded to float64, in the spectral norm; measured once."""
         if self._rounding is None:
-            self._rounding = values_rounding(
-                self.source, self.placed, centered=self.centered, weight=self.total_weight, seed=self.seed
-            )
+            counted = self.diagonal if self.weights is None else self.weights * self.diagonal
+            self._rounding = values_rounding(self.source, self.placed, counted, centered=self.centered, seed=self.seed)
         return self._rounding
 
     def like(self) -> Array:

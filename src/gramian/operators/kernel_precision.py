@@ -27,18 +27,22 @@ ROUNDING_CAUTION = 4.0
 """What that rounding is multiplied by: float64 rounds otherwise than float32 does, and a sample is not the whole."""
 
 
-def values_rounding(source: RowSource, placed: PlacedKernel, *, centered: bool, weight: float, seed: int) -> float:
+def values_rounding(
+    source: RowSource, placed: PlacedKernel, diagonal: HostArray, *, centered: bool, seed: int
+) -> float:
     """Return what rounding of the kernel values in float64 does to the centered matrix, in the spectral norm.
 
-    Computes  caution eps / eps32 |P (K32 - K) P| W / s  between s sampled rows: rounding grows through a kernel by the
-    same factors in float32, where it can be measured, and the worst is assumed of the rows that were not looked at. At
-    least eps W / sqrt(s) times the root mean square of K: a value is rounded where it is stored, whatever made it.
+    Computes  caution eps / eps32 |P (K32 - K) P| T / t  between s sampled rows, T being the sum of k(x, x) over all rows
+    and t over those: rounding grows through a kernel by the same factors in float32, where it can be measured, it is in
+    proportion to  sqrt(k(x, x) k(y, y)),  and the worst is assumed of the rows that were not looked at. At least  eps
+    |K|_F / sqrt(s) T / t: a value is rounded where it is stored, whatever made it.
 
-    Cost: one pass to fetch the rows, 131,072 kernel values.
+    Cost: one pass to fetch the rows, 131,072 kernel values. ``diagonal`` has k(x, x) times the weight of each row.
     """
     rows = take_rows(source, draw_positions(source, ROUNDED_ROWS, seed=seed))
     K = placed.between(rows, rows)
-    share, eps = weight / max(len(K), 1), eps_of(FLOAT64)
+    eps, whole = eps_of(FLOAT64), float(np.abs(diagonal).sum())
+    share = whole / max(float(np.abs(np.diagonal(K)).sum()), np.finfo(float).tiny)
     least = eps * share * float(np.linalg.norm(K)) / np.sqrt(max(len(K), 1))
     if placed.kernel.name.startswith("own"):
         # A user's own function answers in float64 whatever it is asked: nothing can be measured.
@@ -46,7 +50,7 @@ def values_rounding(source: RowSource, placed: PlacedKernel, *, centered: bool, 
     E = _single_errors(placed, rows, K)
     if not np.isfinite(E).all():
         # Out of the range of float32: as if every value were wrong by some eps of the largest, all one way.
-        return ROUNDING_CAUTION * 8 * eps * weight * float(np.abs(K).max(initial=0.0))
+        return ROUNDING_CAUTION * 8 * eps * whole
     if centered:
         E = E - E.mean(axis=0)
         E -= E.mean(axis=1)[:, None]
