@@ -174,8 +174,10 @@ class KernelGram(SymmetricOperator):
     def rounding(self) -> float:
         """What A is wrong by because its kernel values are rounded to float64, in the spectral norm; measured once."""
         if self._rounding is None:
-            counted = self.diagonal if self.weights is None else self.weights * self.diagonal
-            self._rounding = values_rounding(self.source, self.placed, counted, centered=self.centered, seed=self.seed)
+            sizes = np.abs(self.diagonal)
+            whole = float(sizes.sum() if self.weights is None else self.weights @ sizes)
+            about: dict[str, Any] = {"centered": self.centered, "weight": self.total_weight, "seed": self.seed}
+            self._rounding = values_rounding(self.source, self.placed, whole=whole, **about)
         return self._rounding
 
     def like(self) -> Array:

@@ -28,21 +28,21 @@ ROUNDING_CAUTION = 4.0
 
 
 def values_rounding(
-    source: RowSource, placed: PlacedKernel, diagonal: HostArray, *, centered: bool, seed: int
+    source: RowSource, placed: PlacedKernel, *, whole: float, weight: float, centered: bool, seed: int
 ) -> float:
     """Return what rounding of the kernel values in float64 does to the centered matrix, in the spectral norm.
 
-    Computes  caution eps / eps32 |P (K32 - K) P| T / t  between s sampled rows, T being the sum of k(x, x) over all rows
-    and t over those: rounding grows through a kernel by the same factors in float32, where it can be measured, it is in
+    Computes  caution eps / eps32 |P (K32 - K) P| T / t  between s sampled rows, T being the sum of k(x, x) over all
+    rows and t over those: rounding grows through a kernel by the same factors in float32, where it can be measured, it is in
     proportion to  sqrt(k(x, x) k(y, y)),  and the worst is assumed of the rows that were not looked at. At least  eps
     |K|_F / sqrt(s) T / t: a value is rounded where it is stored, whatever made it.
 
-    Cost: one pass to fetch the rows, 131,072 kernel values. ``diagonal`` has k(x, x) times the weight of each row.
+    Cost: one pass to fetch the rows, 131,072 kernel values. ``whole`` is T, ``weight`` the number of rows.
     """
     rows = take_rows(source, draw_positions(source, ROUNDED_ROWS, seed=seed))
     K = placed.between(rows, rows)
-    eps, whole = eps_of(FLOAT64), float(np.abs(diagonal).sum())
-    share = whole / max(float(np.abs(np.diagonal(K)).sum()), np.finfo(float).tiny)
+    eps, seen = eps_of(FLOAT64), float(np.abs(np.diagonal(K)).sum())
+    share = max(weight / max(len(K), 1), whole / seen if seen > 0 else 0.0)
     least = eps * share * float(np.linalg.norm(K)) / np.sqrt(max(len(K), 1))
     if placed.kernel.name.startswith("own"):
         # A user's own function answers in float64 whatever it is asked: nothing can be measured.
@@ -50,7 +50,7 @@ def values_rounding(
     E = _single_errors(placed, rows, K)
     if not np.isfinite(E).all():
         # Out of the range of float32: as if every value were wrong by some eps of the largest, all one way.
-        return ROUNDING_CAUTION * 8 * eps * whole
+        return ROUNDING_CAUTION * 8 * eps * max(whole, weight * float(np.abs(K).max(initial=0.0)))
     if centered:
         E = E - E.mean(axis=0)
         E -= E.mean(axis=1)[:, None]
