@@ -53,7 +53,10 @@ class MappedRows(RowSource):
     has_columns = False
 
     def __init__(self, source: RowSource, phi: FeatureMap, *, dtype: np.dtype[Any] | None = None) -> None:
-        self.source, self.phi = source, phi if dtype in (None, source.dtype) else _InType(phi, dtype)
+        self.source = source
+        self.phi: FeatureMap | _InType = phi
+        if dtype is not None and dtype != source.dtype:
+            self.phi = _InType(phi, dtype)
         self.n_rows, self.n_columns = source.n_rows, phi.n_features
         self.dtype = source.dtype if dtype is None else dtype
         self.weights = source.weights

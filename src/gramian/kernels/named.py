@@ -73,12 +73,12 @@ def as_kernel(
     >>> as_kernel("poly", degree=2)
     Polynomial(degree=2, gamma=None, coef0=1.0)
     """
+    given: dict[str, Any] = {"gamma": gamma, "sigma": sigma, "degree": degree, "coef0": coef0}
+    beside: dict[str, Any] = {"kernel_params": parameters or None}
     if isinstance(kernel, Kernel):
-        given = {"gamma": gamma, "sigma": sigma, "degree": degree, "coef0": coef0, "kernel_params": parameters or None}
-        _require_nothing_beside(f"the kernel {kernel!r}", given, "Set it in the kernel itself.")
+        _require_nothing_beside(f"the kernel {kernel!r}", given | beside, "Set it in the kernel itself.")
         return kernel
     if callable(kernel):
-        given = {"gamma": gamma, "sigma": sigma, "degree": degree, "coef0": coef0}
         advice = "A function takes its parameters from kernel_params={...}."
         _require_nothing_beside("a kernel that is a function", given, advice)
         return PointKernel(kernel, parameters or {})
@@ -88,7 +88,6 @@ def as_kernel(
             f"kernel={kernel!r} is not known. Pass a kernel, a function of two points, or one of {', '.join(NAMES)}."
         )
         raise ParameterError(message)
-    beside = {"kernel_params": parameters or None}
     _require_nothing_beside(f"kernel={kernel!r}", beside, "Those are for functions: pass gamma, degree, coef0 instead.")
     return _MAKERS[name](gamma=gamma, degree=degree, coef0=coef0, sigma=sigma, nu=nu)
 

@@ -33,9 +33,9 @@ def values_rounding(
     """Return what rounding of the kernel values in float64 does to the centered matrix, in the spectral norm.
 
     Computes  caution eps / eps32 |P (K32 - K) P| T / t  between s sampled rows, T being the sum of k(x, x) over all
-    rows and t over those: rounding grows through a kernel by the same factors in float32, where it can be measured, it is in
-    proportion to  sqrt(k(x, x) k(y, y)),  and the worst is assumed of the rows that were not looked at. At least  eps
-    |K|_F / sqrt(s) T / t: a value is rounded where it is stored, whatever made it.
+    rows and t over those: rounding grows through a kernel by the same factors in float32, where it can be measured, it
+    is in proportion to  sqrt(k(x, x) k(y, y)),  and the worst is assumed of the rows that were not looked at. At least
+    eps |K|_F / sqrt(s) T / t: a value is rounded where it is stored, whatever made it.
 
     Cost: one pass to fetch the rows, 131,072 kernel values. ``whole`` is T, ``weight`` the number of rows.
     """
