@@ -143,8 +143,8 @@ def choose_gamma(
     source = checked_rows(X, n_components, repeats, seed)
     asked = kernel_of_rows(kernel, None, degree, coef0)
     middle = _median_gamma(asked, source, seed)
-    trials = draw_trials(source, n_components, repeats, seed)
     kernels = [_with_gamma(asked, gamma) for gamma in _gammas(grid, middle)]
+    trials = draw_trials(source, n_components, repeats, seed)
     scores = [score_on(trials, each, n_components) for each in kernels]
     best = max(scores, key=float)
     chance = chance_of(draw_tables(source, n_components, seed), kernels, n_components)
