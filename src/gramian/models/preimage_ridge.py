@@ -121,8 +121,20 @@ class RidgeMap(FittedPreimage):
         rows = np.empty((len(scores), len(self.mean)))
         for part in self.expansion.pieces(len(scores)):
             rows[part] = _kernel(self.kernel, scores[part], self.centers) @ self.dual + self.mean
-        errors = self.expansion.squared_distances(rows, scores)
-        return Preimages(rows, errors, np.ones(len(rows), dtype=bool))
+        return Preimages(rows, self._errors(rows, scores), np.ones(len(rows), dtype=bool))
+
+    def _errors(self, rows: HostArray, scores: HostArray) -> HostArray:
+        """Return squared distances in feature space; nan where a regression left what the kernel of the fit takes."""
+        try:
+            return self.expansion.squared_distances(rows, scores)
+        except InputError:
+            return np.array([self._error(rows[i : i + 1], scores[i : i + 1]) for i in range(len(rows))])
+
+    def _error(self, row: HostArray, score: HostArray) -> float:
+        try:
+            return float(self.expansion.squared_distances(row, score)[0])
+        except InputError:
+            return float("nan")
 
 
 def _solve_all(kernel: Kernel, lessons: _Lessons, alpha: float) -> HostArray:
