@@ -15,7 +15,7 @@ from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of, widened
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.sources.rows import Block, RowSource
-from gramian.sources.sparse import SparseRows
+from gramian.sources.sparse import SparseRows, in_float64
 
 PCA_TOLERANCE = 1e-9
 """Residuals asked of PCA: its products are cheap, and small values of the kernel matrix come out with their digits."""
@@ -84,6 +84,8 @@ def solve_features(
     weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
     total = float(source.n_rows) if weights is None else float(weights.sum())
     certificate = pca.certificate.rescaled(total)
+    # New rows may be sparse where those of the fit are dense: they are then counted from the mean itself.
+    point = mean if phi is None and not source.is_sparse else origin
     if phi is not None:
         whole = total * (pca.total_variance + float(mean @ mean))
         certificate = widened(certificate, _rounding_of(phi, rows, certificate, whole))
@@ -97,7 +99,7 @@ def solve_features(
         total=pca.total_variance * total,
         centering=_centering(mean, source if origin is not None else rows, weights, centered=wish.center),
         rank=min(pca.rank, rank_of(values, rounding=0.0)),
-        features=FeatureExpansion(phi, mean, _padded(_host(pca.components).T, wish.k), origin),
+        features=FeatureExpansion(phi, mean, _padded(_host(pca.components).T, wish.k), point),
     )
 
 
@@ -121,7 +123,8 @@ def _rows_of(source: RowSource, phi: FeatureMap | None, origin: HostArray | None
     if phi is not None:
         return MappedRows(source, phi, dtype=FLOAT64 if isinstance(phi, MonomialMap) else None)
     if origin is None or not isinstance(source, SparseRows):
-        return source
+        # Products of float32 entries are summed in float32: eigenvalues would have six digits.
+        return in_float64(source)
     return SparseRows(shifted(source.matrix, origin), weights=source.weights, n_blocks=source.n_blocks)
 
 
