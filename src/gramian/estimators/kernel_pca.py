@@ -252,7 +252,7 @@ class KernelPCA(KernelProjection):
 
     def _options(self, source: RowSource) -> KernelPCAOptions:
         """Check the parameters against each other and the rows; return what the model is asked for."""
-        kernel, features = self._kernel(), asked_features(self)
+        features, kernel = asked_features(self), self._kernel()
         if isinstance(kernel, Precomputed) and source.is_sparse:
             message = "A precomputed kernel is a dense matrix, and this one is sparse. Pass X.toarray()."
             raise NotSupportedError(message)
