@@ -119,11 +119,9 @@ def independent(seed):
 
 
 def test_independent_columns_are_seldom_called_structure():
-    """Of 50 tables at most a twentieth and twice its spread are found, and none of two rings is missed."""
-    grid = [0.05, 0.5, 5.0]
-    found = [choose_gamma(independent(s), grid, n_components=4, repeats=1, seed=s).found for s in range(50)]
-    assert sum(found) <= 5
-    assert all(choose_gamma(rings(120, s), [0.1, 1.0, 10.0], n_components=5, repeats=1).found for s in range(4))
+    """Of 20 tables at most three are found, where a twentieth is promised: more has a chance of one percent."""
+    found = [choose_gamma(independent(s), [0.2, 2.0], n_components=4, repeats=1, seed=s).found for s in range(20)]
+    assert sum(found) <= 3
 
 
 def test_one_split_tells_no_spread_and_says_so():
