@@ -157,7 +157,8 @@ def _gammas(grid: Sequence[float] | None, middle: float | None) -> list[float]:
             message = "This kernel has no gamma of the median distance to build a grid around. Pass grid=[...]."
             raise ParameterError(message)
         grid = [float(multiple) * middle for multiple in GRID]
-    numbers = [plain_number(value) for value in grid] if isinstance(grid, Iterable) else [None]
+    given: Any = grid
+    numbers = [plain_number(value) for value in given] if isinstance(given, Iterable) else [None]
     values = [value for value in numbers if value is not None and 0 < value < np.inf]
     if not values or len(values) < len(numbers):
         message = f"grid={grid!r} is not a grid of gammas. Pass a list of positive numbers, at least one."

@@ -43,7 +43,7 @@ def values_rounding(
     K = placed.between(rows, rows)
     eps, seen = eps_of(FLOAT64), float(np.abs(np.diagonal(K)).sum())
     share = max(weight / max(len(K), 1), whole / seen if seen > 0 else 0.0)
-    least = eps * share * float(np.linalg.norm(K)) / np.sqrt(max(len(K), 1))
+    least = eps * share * float(np.linalg.norm(K) / np.sqrt(max(len(K), 1)))
     if placed.kernel.name.startswith("own"):
         # A user's own function answers in float64 whatever it is asked: nothing can be measured.
         return ROUNDING_CAUTION * least
