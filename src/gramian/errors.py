@@ -4,6 +4,9 @@ All of them derive from :class:`GramianError` *and* from the built-in class a ca
 be catching (``ValueError``, ``TypeError``, ``MemoryError``), so switching to Gramian breaks no handler.
 """
 
+import sys
+from types import FrameType
+
 __all__ = [
     "ClusterLostError",
     "ConvergenceWarning",
@@ -81,7 +84,7 @@ class RankWarning(UserWarning):
 
 
 class IndefiniteKernelWarning(UserWarning):
-    """A kernel matrix that was given has negative eigenvalues, none of them among the components kept.
+    """A kernel matrix has negative eigenvalues, none of them among the components kept.
 
     Attributes
     ----------
@@ -111,3 +114,15 @@ class KernelWidthWarning(UserWarning):
 
 class IdentifiabilityWarning(UserWarning):
     """Some sources cannot be told apart by any method: they are too Gaussian."""
+
+
+def users_line() -> int:
+    """Return the ``stacklevel`` with which a warning of the calling function points at the line of the user.
+
+    That is the first frame outside this library and outside scikit-learn, which wraps some methods.
+    """
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001
+    level = 1
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("gramian", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -431,12 +431,92 @@ def test_what_cannot_be_done_is_refused(estimator, error, words):
         estimator.fit(rows())
 
 
+@pytest.mark.parametrize("solver", ["auto", "dense", "stored", "tiled"])
 @pytest.mark.parametrize("n", [60, 500])
-def test_an_indefinite_kernel_is_refused_with_its_eigenvalue(n):
-    """The sentence has the eigenvalue, the largest beside it, and the parameters."""
-    words = r"has an eigenvalue of -\d.* beside a largest of \d.*Sigmoid\(gamma=2\.0, coef0=-1\.0\)"
+def test_an_indefinite_kernel_is_warned_of_with_its_eigenvalue(n, solver):
+    """Below the components kept, a negative eigenvalue is named with the largest and the parameters; they are right."""
+    words = r"Sigmoid\(gamma=2\.0, coef0=-1\.0\) has an eigenvalue of -\d.* beside a largest of \d"
+    X = rows(n) - 1.0
+    with pytest.warns(IndefiniteKernelWarning, match=words) as caught:
+        fitted = KernelPCA(2, kernel="sigmoid", gamma=2.0, coef0=-1.0, eigen_solver=solver).fit(X)
+    K = np.tanh(2.0 * X @ X.T - 1.0)
+    values = np.linalg.eigvalsh(K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean())
+    np.testing.assert_allclose(fitted.eigenvalues_, values[::-1][:2], rtol=1e-6)
+    assert caught[0].message.lowest < 0 < caught[0].message.largest
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("n_components", [None, 0.95, 55])
+def test_an_indefinite_kernel_is_refused_where_a_negative_eigenvalue_is_asked_for(n_components):
+    """Nothing is cut off in silence: the sentence has the eigenvalue, the parameters, and how many are positive."""
+    X = rows(60) - 1.0
+    words = r"eigenvalue of -\d.* beside a largest of \d.*coef0=-1\.0\), ask for no more components than the \d+ that"
     with pytest.raises(InputError, match=words):
-        KernelPCA(2, kernel="sigmoid", gamma=2.0, coef0=-1.0).fit(rows(n) - 1.0)
+        KernelPCA(n_components, kernel="sigmoid", gamma=2.0, coef0=-1.0).fit(X)
+
+
+def test_the_sigmoid_kernel_of_scikit_learn_is_taken_at_its_defaults():
+    """Eigenvalues and scores are scikit-learn's; a warning names the negative eigenvalue."""
+    X = np.random.default_rng(0).standard_normal((150, 6))
+    with pytest.warns(IndefiniteKernelWarning):
+        ours = KernelPCA(4, kernel="sigmoid").fit(X)
+    theirs = Reference(4, kernel="sigmoid", eigen_solver="dense").fit(X)
+    np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(theirs.transform(X)), atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "parameters, words",
+    [
+        ({"features": PolynomialMap(2), "degree": 7}, "degree=7 is given beside them"),
+        ({"features": PolynomialMap(2), "coef0": 3}, "coef0=3 is given beside them"),
+        ({"features": PolynomialMap(2), "kernel_params": {"a": 1}}, "kernel_params=.* is given beside them"),
+        ({"kernel": "rbf", "kernel_params": {"gamma": 3.0}}, "kernel_params=.* is given beside kernel='rbf'"),
+        ({"kernel": kernels.Polynomial(2), "degree": 5}, "degree=5 is given beside the kernel"),
+        ({"kernel": kernels.Polynomial(2), "coef0": 5}, "coef0=5.0 is given beside the kernel"),
+        (
+            {"kernel": kernels.Gaussian(1.0), "kernel_params": {"gamma": 2}},
+            "kernel_params=.* is given beside the kernel",
+        ),
+        ({"kernel": np.dot, "gamma": 3.0}, "gamma=3.0 is given beside a kernel that is a function"),
+        ({"kernel": np.dot, "degree": 2}, "degree=2 is given beside a kernel that is a function"),
+    ],
+    ids=str,
+)
+def test_a_parameter_that_would_be_ignored_is_refused(parameters, words):
+    """A kernel, a function or a map beside parameters that it does not see is a sentence, not a silent choice."""
+    with pytest.raises(ParameterError, match=words):
+        KernelPCA(2, **parameters).fit(rows())
+
+
+def test_a_share_that_landmarks_do_not_reach_is_said():
+    """All components of the approximation are kept, and a warning names the share they hold."""
+    X = np.random.default_rng(0).standard_normal((300, 2))
+    with pytest.warns(RankWarning, match=r"5 components of this approximation hold 0\.\d+ .* more landmarks") as caught:
+        fitted = KernelPCA(0.999, kernel="rbf", gamma=2.0, landmarks=5).fit(X)
+    assert fitted.explained_variance_ratio_.sum() < 0.999
+    assert f"{fitted.explained_variance_ratio_.sum():.4g}" in str(caught[0].message)
+    assert "less than was asked" in fitted.verdict_
+    assert caught[0].filename == __file__
+    reached = KernelPCA(0.5, kernel="rbf", gamma=0.1, landmarks=50).fit(X)
+    assert reached.explained_variance_ratio_.sum() >= 0.5
+
+
+@pytest.mark.parametrize("pre_image", ["ridge", "auto"])
+def test_rows_of_counts_have_a_way_back(pre_image):
+    """The chi-squared kernel takes no negative scores: the ridge is then one of a Gaussian, and finds the rows."""
+    X = np.random.default_rng(0).dirichlet([5.0, 3.0, 2.0], 120)
+    fitted = KernelPCA(4, kernel="chi2", pre_image=pre_image, alpha=1e-3).fit(X)
+    rebuilt = fitted.inverse_transform(fitted.transform(X))
+    assert np.abs(rebuilt - X).mean() < 0.2 * np.abs(X - X.mean(axis=0)).mean()
+
+
+def test_scale_follows_the_variances_of_the_columns():
+    """gamma="scale" is 1 / (d v) with the mean variance of a column, whatever the columns' means are."""
+    X = rows()
+    for shift in (0.0, np.arange(X.shape[1]) * 10.0):
+        fitted = KernelPCA(2, kernel="rbf", gamma="scale").fit(X + shift)
+        assert fitted.gamma_ == pytest.approx(1 / X.var(axis=0).sum(), rel=1e-9)
 
 
 def test_an_indefinite_matrix_is_refused_where_it_matters_and_never_cut_off_silently():

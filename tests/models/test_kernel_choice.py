@@ -110,3 +110,47 @@ def test_what_cannot_be_scored_is_refused(call, error, words):
     """Each refusal is a sentence."""
     with pytest.raises(error, match=words):
         call(rings())
+
+
+def independent(seed):
+    """Small tables of independent columns, of two kinds."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((90, 3)) if seed % 2 else rng.uniform(size=(75, 4))
+
+
+def test_independent_columns_are_seldom_called_structure():
+    """Of 20 tables at most three are found, where a twentieth is promised: more has a chance of one percent."""
+    found = [choose_gamma(independent(s), [0.2, 2.0], n_components=4, repeats=1, seed=s).found for s in range(20)]
+    assert sum(found) <= 3
+
+
+def test_one_split_tells_no_spread_and_says_so():
+    """With repeats=1 the error of the gain is not known: the sentence says that, and the finding still stands."""
+    choice = choose_gamma(rings(), [0.1, 1.0, 10.0], n_components=6, repeats=1)
+    assert choice.found
+    assert choice.chance == pytest.approx(1 / 25)
+    assert np.isnan(choice.best.gain_error)
+    assert "not known from one split" in str(choice)
+    assert "nan" not in str(choice)
+    assert "No gamma" not in str(choice)
+
+
+@pytest.mark.parametrize("grid", [1.0, ["a"], [None], [], [0.0, 1.0], [True], "12"], ids=str)
+def test_what_is_not_a_grid_is_refused(grid):
+    """A number, words, nothing, and gammas that are not positive are refused in one sentence."""
+    with pytest.raises(ParameterError, match=r"is not a grid of gammas\. Pass a list of positive numbers"):
+        choose_gamma(rings(), grid, n_components=3)
+
+
+@pytest.mark.parametrize("seed", [None, -1, 1.5, "a", True])
+def test_what_is_not_a_seed_is_refused(seed):
+    """Seeds are integers that are not negative."""
+    for ask in (kernel_score, choose_gamma):
+        with pytest.raises(ParameterError, match="is not a seed"):
+            ask(rings(), n_components=3, seed=seed)
+
+
+def test_a_kernel_with_negative_eigenvalues_has_no_score():
+    """Shares of variance mean nothing there: the sentence names the eigenvalue."""
+    with pytest.raises(InputError, match="not positive semidefinite"):
+        kernel_score(rings(), "sigmoid", 3, gamma=5.0, coef0=-1.0)

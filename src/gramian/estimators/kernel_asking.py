@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from gramian.errors import ParameterError, RankWarning
+from gramian.errors import ParameterError, RankWarning, users_line
 from gramian.estimators.explicit_map import ExplicitMap
 from gramian.estimators.maps import GAMMA, KERNEL, NAMED
 from gramian.estimators.parameters import (
@@ -60,11 +60,18 @@ LIMITS: Limits = {
 """Limits of every parameter of ``KernelPCA``."""
 
 
-def asked_features(given: Any, *, kernel: Any, gamma: Any) -> FeatureRecipe | FeatureMap | None:
+def asked_features(estimator: Any) -> FeatureRecipe | FeatureMap | None:
     """Return the map asked for; an estimator stands for its parameters, and is not fitted itself."""
-    if given is not None and not (isinstance(kernel, str) and kernel == "linear" and gamma is None):
-        message = "features stand for a kernel of their own. Give its name and gamma there, and leave kernel alone."
-        raise ParameterError(message)
+    given = estimator.features
+    alone = {"kernel": "linear", "gamma": None, "degree": 3, "coef0": 1, "kernel_params": None}
+    for name, default in alone.items() if given is not None else ():
+        value = getattr(estimator, name)
+        if value not in (default, {}):
+            message = (
+                f"features stand for a kernel of their own, and {name}={value!r} is given beside them. Give its name "
+                f"and parameters there, and leave {name} alone."
+            )
+            raise ParameterError(message)
     if isinstance(given, ExplicitMap):
         check_parameters(given, given.LIMITS)
         return given._recipe()  # noqa: SLF001
@@ -77,7 +84,7 @@ def asked_count(k: Any, n: int) -> int | float | None:
         return None if k is None else float(k)
     if k > n:
         message = f"n_components={k} is more than n_samples={n}: {n} components are all there are."
-        warnings.warn(message, RankWarning, stacklevel=5)
+        warnings.warn(message, RankWarning, stacklevel=users_line())
     return min(int(k), n)
 
 

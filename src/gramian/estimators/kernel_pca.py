@@ -37,8 +37,9 @@ class KernelPCA(KernelProjection):
     kc. K is not stored: it is made in tiles, each used for two places and dropped, unless keeping it fits and pays.
 
     Takes the parameters and gives the attributes of ``sklearn.decomposition.KernelPCA``. Differences: memory is
-    bounded and n is not; any solver stops on measured residuals; ``inverse_transform`` restores the mean; a kernel
-    that is not positive semidefinite is refused, not cut off; signs make the largest entry of each u positive.
+    bounded and n is not; any solver stops on measured residuals; ``inverse_transform`` restores the mean; where
+    the kernel matrix has negative eigenvalues, they are named: refused among the components asked for, warned of below
+    them; signs make the largest entry of each u positive.
 
     Cost: a few times  n^2 (d + 2 k + 40)  operations and some n x (k + 100) numbers beyond the rows; ``plan_`` says
     what was done. New rows cost n kernel values each. Not for linear structure: ``PCA`` gives the same as
@@ -53,11 +54,13 @@ class KernelPCA(KernelProjection):
         A name ('linear', 'poly', 'rbf', 'laplacian', 'matern', 'sigmoid', 'cosine', 'chi2', 'precomputed'), a kernel
         of ``gramian.kernels`` (where ``sigma``, sums and products are), or a function of two rows.
     gamma : float, 'scale', 'median' or None, default=None
-        Of kernels given by name. None is 1 / n_features.
+        Of kernels given by name. None is 1 / n_features. 'scale' is 1 / (n_features v), v being the mean variance of a
+        column; SVC's takes the variance of all entries, which also counts how far the means of columns are apart.
+        'median' is 1 / (2 m^2), m being the median distance of rows.
     degree, coef0 : float, default=3, 1
         Of the polynomial and sigmoid kernels.
     kernel_params : mapping or None, default=None
-        Passed by name to a kernel that is a function.
+        Passed by name to a kernel that is a function; refused beside any other.
     alpha : float, default=1.0
         Of the ridge regression of ``inverse_transform``.
     fit_inverse_transform : bool, default=False
@@ -249,7 +252,7 @@ class KernelPCA(KernelProjection):
 
     def _options(self, source: RowSource) -> KernelPCAOptions:
         """Check the parameters against each other and the rows; return what the model is asked for."""
-        kernel, features = self._kernel(), asked_features(self.features, kernel=self.kernel, gamma=self.gamma)
+        features, kernel = asked_features(self), self._kernel()
         if isinstance(kernel, Precomputed) and source.is_sparse:
             message = "A precomputed kernel is a dense matrix, and this one is sparse. Pass X.toarray()."
             raise NotSupportedError(message)

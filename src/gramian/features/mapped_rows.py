@@ -1,10 +1,13 @@
 """The features of a map as rows of their own, made block by block and never stored."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
-from gramian.arrays.namespace import Array, namespace_of
+import numpy as np
+
+from gramian.arrays.namespace import Array, cast, namespace_of
 from gramian.features.feature_map import FeatureMap
 from gramian.sources.rows import (
     Block,
@@ -30,6 +33,8 @@ class MappedRows(RowSource):
     ----------
     source : RowSource
     phi : FeatureMap
+    dtype : numpy.dtype, optional
+        In which phi is computed; that of the rows where it is not given.
 
     Examples
     --------
@@ -47,10 +52,13 @@ class MappedRows(RowSource):
     is_sparse = False
     has_columns = False
 
-    def __init__(self, source: RowSource, phi: FeatureMap) -> None:
-        self.source, self.phi = source, phi
+    def __init__(self, source: RowSource, phi: FeatureMap, *, dtype: np.dtype[Any] | None = None) -> None:
+        self.source = source
+        self.phi: FeatureMap | _InType = phi
+        if dtype is not None and dtype != source.dtype:
+            self.phi = _InType(phi, dtype)
         self.n_rows, self.n_columns = source.n_rows, phi.n_features
-        self.dtype = source.dtype
+        self.dtype = source.dtype if dtype is None else dtype
         self.weights = source.weights
         self.column_names = None
         self.is_local = source.is_local
@@ -85,7 +93,7 @@ class MappedRows(RowSource):
 
     def like(self) -> Array:
         """Return a small array of the library and device that the features have."""
-        return self.source.like()
+        return cast(self.source.like(), self.dtype)
 
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every block into one value: one pass over the source, by its own schedule."""
@@ -113,22 +121,37 @@ class MappedRows(RowSource):
         return self.source.reduce_pairs(inner, merge, symmetric=symmetric, block_rows=block_rows)
 
 
-def _mapped(phi: FeatureMap, block: Block, part: slice) -> Block:
+@dataclass(frozen=True)
+class _InType:
+    """A map whose rows are brought to a type first, so that features are rounded in that one."""
+
+    phi: FeatureMap
+    dtype: np.dtype[Any]
+
+    @property
+    def n_features(self) -> int:
+        return self.phi.n_features
+
+    def map_block(self, rows: Array) -> Array:
+        return self.phi.map_block(cast(rows, self.dtype))
+
+
+def _mapped(phi: "FeatureMap | _InType", block: Block, part: slice) -> Block:
     weights = None if block.weights is None else block.weights[part]
     return Block(phi.map_block(block.rows[part]), block.start + part.start, weights)
 
 
-def _map_parts(phi: FeatureMap, step: int, local: Callable[[Block], Array], block: Block) -> Array:
+def _map_parts(phi: "FeatureMap | _InType", step: int, local: Callable[[Block], Array], block: Block) -> Array:
     parts = [local(_mapped(phi, block, part)) for part in ranges(block.rows.shape[0], step)]
     return parts[0] if len(parts) == 1 else namespace_of(parts[0]).concat(parts, axis=0)
 
 
-def _fold_pair(phi: FeatureMap, fold: PairFold, state: Any, left: Block, right: Block) -> Any:
+def _fold_pair(phi: "FeatureMap | _InType", fold: PairFold, state: Any, left: Block, right: Block) -> Any:
     everything = slice(0, None)
     return fold(state, _mapped(phi, left, everything), _mapped(phi, right, everything))
 
 
-def _fold_parts(phi: FeatureMap, step: int, fold: Fold, state: Any, block: Block) -> Any:
+def _fold_parts(phi: "FeatureMap | _InType", step: int, fold: Fold, state: Any, block: Block) -> Any:
     for part in ranges(block.rows.shape[0], step):
         state = fold(state, _mapped(phi, block, part))
     return state

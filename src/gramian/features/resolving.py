@@ -8,14 +8,19 @@ import numpy as np
 from gramian.arrays.namespace import Array, from_host
 from gramian.errors import NotSupportedError
 from gramian.features.sampling import draw_positions, take_rows
+from gramian.kernels.blocks import far_means, is_sparse, shifted
 from gramian.kernels.kernel import DataFacts, Kernel
 from gramian.kernels.widths import SAMPLE_ROWS, median_distance
-from gramian.sources.moments import measure_moments
+from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.rows import RowSource
 
 
 class Resolved(NamedTuple):
-    """A kernel without unknown parameters, and the point that distances are taken from (``None`` for sparse rows)."""
+    """A kernel without unknown parameters, and the point that distances are taken from.
+
+    Of sparse rows it is their mean in columns far from zero, nearly all of which they store, and zero in the others;
+    ``None`` where there is no such column.
+    """
 
     kernel: Kernel
     origin: Array | None
@@ -40,9 +45,12 @@ def resolve_kernel(kernel: Kernel, source: RowSource, *, seed: int = 0) -> Resol
     moments = measure_moments(source, scatter=False)
     variance = float(moments.squares.sum()) / (moments.weight * source.n_columns)
 
+    origin = _origin(source, moments)
+
     @cache
     def sample() -> Array:
-        return take_rows(source, np.sort(draw_positions(source, SAMPLE_ROWS, seed=seed)))
+        rows = take_rows(source, np.sort(draw_positions(source, SAMPLE_ROWS, seed=seed)))
+        return shifted(rows, origin) if is_sparse(rows) else rows
 
     facts = DataFacts(
         n_columns=source.n_columns,
@@ -50,5 +58,10 @@ def resolve_kernel(kernel: Kernel, source: RowSource, *, seed: int = 0) -> Resol
         median_distance=lambda: median_distance(sample()),
         median_cityblock=lambda: median_distance(sample(), metric="cityblock"),
     )
-    origin = None if source.is_sparse else from_host(moments.mean, like=source.like())
     return Resolved(kernel.resolved(facts), origin)
+
+
+def _origin(source: RowSource, moments: Moments) -> Array | None:
+    if source.is_sparse:
+        return far_means(moments.mean, moments.squares / moments.weight)
+    return from_host(moments.mean, like=source.like())

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of
+from gramian.arrays.namespace import Array, HostArray, from_host, namespace_of
 from gramian.errors import InputError
-from gramian.kernels.blocks import is_sparse, squared_norms
+from gramian.kernels.blocks import is_sparse, scaled_rows, squared_norms
 from gramian.kernels.tiles import SparseFactor, inner_products, sparse_factor
 
 
@@ -35,9 +35,8 @@ def affine_rows(rows: Array, gamma: float, coef0: float, *, dtype: np.dtype[Any]
     """
     with np.errstate(over="ignore"):  # What overflows is named by require_powers_fit.
         if is_sparse(rows):
-            return AffineRows(sparse_factor(sparse.csr_array(rows * math.sqrt(gamma), dtype=dtype)), coef0)
-        scaled = rows if gamma == 1.0 else rows * math.sqrt(gamma)
-        scaled = cast(scaled, dtype)
+            return AffineRows(sparse_factor(sparse.csr_array(scaled_rows(rows, math.sqrt(gamma), dtype))), coef0)
+        scaled = scaled_rows(rows, math.sqrt(gamma), dtype)
     if coef0 <= 0.0:
         return AffineRows(scaled, coef0)
     column = np.full((rows.shape[0], 1), math.sqrt(coef0), dtype=dtype)

@@ -65,23 +65,67 @@ def require_same_columns(left: Array, right: Array) -> None:
         raise InputError(message)
 
 
+FAR = 16.0
+"""A column of sparse rows is far from zero where the square of its mean is more than this many variances. Such a column
+is stored in more than 16 rows of 17 (mean^2 / variance is at most p / (1 - p) for a share p that is not zero), so that
+shifting it fills little; any other loses at most a digit and a half when it is squared as it is."""
+
+
 def column_means(block: Array) -> Array | None:
-    """Return the mean of dense rows, a point to measure distances from; ``None`` for sparse or no rows."""
-    if is_sparse(block) or block.shape[0] == 0:
+    """Return a point near the rows, to measure distances from: their mean, of sparse rows in far columns alone."""
+    if block.shape[0] == 0:
         return None
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
+        if is_sparse(block):
+            mean = np.asarray(block.mean(axis=0, dtype=FLOAT64)).ravel()
+            columns = sparse.csc_array(block)
+            stored = np.diff(columns.indptr)
+            within = (columns.data - np.repeat(mean, stored)) ** 2
+            squares = np.bincount(np.repeat(np.arange(len(mean)), stored), within, minlength=len(mean))
+            return far_means(mean, (squares + (block.shape[0] - stored) * mean**2) / block.shape[0])
         return namespace_of(block).mean(block, axis=0)
 
 
+def far_means(mean: HostArray, variances: HostArray) -> HostArray | None:
+    """Return the means of columns that are far from zero, zeros elsewhere; ``None`` where no column is.
+
+    Examples
+    --------
+    >>> far_means(np.array([1e6, 0.5]), np.array([2.0, 1.0]))
+    array([1000000.,       0.])
+    """
+    far = mean**2 > FAR * variances
+    return np.where(far, mean, 0.0) if far.any() else None
+
+
 def shifted(rows: Array, origin: Array | None) -> Array:
-    """Return dense rows about ``origin``, in float64; sparse rows, and rows without an origin, as they are.
+    """Return rows about ``origin``, in float64; without an origin as they are.
 
     The difference is taken before anything is rounded to float32 or squared, so an offset of any size costs only the
-    digits that the rows had lost already.
+    digits that the rows had lost already. Sparse rows stay sparse: they store the columns in which the origin is not
+    zero, and those should be columns that they store anyway (:func:`far_means`).
     """
-    if origin is None or is_sparse(rows):
+    if origin is None:
         return rows
+    if is_sparse(rows):
+        return _shifted_sparse(rows, to_host(origin))
     return cast(rows, FLOAT64) - cast(origin, FLOAT64)
+
+
+def _shifted_sparse(rows: Array, origin: HostArray) -> Array:
+    columns, b = np.flatnonzero(origin), rows.shape[0]
+    entries = (np.tile(origin[columns], b), np.tile(columns, b), np.arange(b + 1) * len(columns))
+    return sparse.csr_array(rows, dtype=FLOAT64) - sparse.csr_array(entries, shape=rows.shape)
+
+
+def scaled_rows(rows: Array, scale: float, dtype: np.dtype[Any]) -> Array:
+    """Return rows times a number, in ``dtype``, rounded once: float32 rows are not scaled in float32 for float64."""
+    if scale == 1.0:
+        return rows.astype(dtype) if is_sparse(rows) else cast(rows, dtype)
+    if is_sparse(rows):
+        return (rows.astype(np.result_type(rows.dtype, dtype), copy=False) * scale).astype(dtype, copy=False)
+    wide = cast(rows, FLOAT64) if dtype == FLOAT64 else rows
+    return cast(wide * scale, dtype)
 
 
 def squared_norms(rows: Array) -> HostArray:

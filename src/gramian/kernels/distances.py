@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy, namespace_of
+from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, namespace_of
 from gramian.errors import InputError
-from gramian.kernels.blocks import is_sparse, squared_norms
+from gramian.kernels.blocks import is_sparse, scaled_rows, squared_norms
 from gramian.kernels.tiles import SparseFactor, inner_products, sparse_factor
 
 
@@ -53,7 +53,8 @@ def augmented(rows: Array, scale: float, *, dtype: np.dtype[Any]) -> Augmented |
            [-12.5,   0. ]])
     """
     with np.errstate(over="ignore", invalid="ignore"):
-        scaled = sparse.csr_array(rows * scale, dtype=dtype) if is_sparse(rows) else cast(rows * scale, dtype)
+        scaled = scaled_rows(rows, scale, dtype)
+        scaled = sparse.csr_array(scaled) if is_sparse(scaled) else scaled
         half = (-0.5 * squared_norms(scaled)).astype(dtype)
     if not np.isfinite(half).all():
         raise InputError(_too_far(int(np.flatnonzero(~np.isfinite(half))[0]), dtype))

@@ -57,6 +57,11 @@ def as_kernel(
     parameters : mapping, optional
         Passed by name to a callable (scikit-learn's ``kernel_params``).
 
+    Raises
+    ------
+    ParameterError
+        Where a kernel or a function is given beside parameters that it does not see, or a name beside ``parameters``.
+
     Returns
     -------
     Kernel
@@ -68,10 +73,14 @@ def as_kernel(
     >>> as_kernel("poly", degree=2)
     Polynomial(degree=2, gamma=None, coef0=1.0)
     """
+    given: dict[str, Any] = {"gamma": gamma, "sigma": sigma, "degree": degree, "coef0": coef0}
+    beside: dict[str, Any] = {"kernel_params": parameters or None}
     if isinstance(kernel, Kernel):
-        _require_nothing_beside(kernel, gamma=gamma, sigma=sigma)
+        _require_nothing_beside(f"the kernel {kernel!r}", given | beside, "Set it in the kernel itself.")
         return kernel
     if callable(kernel):
+        advice = "A function takes its parameters from kernel_params={...}."
+        _require_nothing_beside("a kernel that is a function", given, advice)
         return PointKernel(kernel, parameters or {})
     name = _ALIASES.get(kernel, kernel) if isinstance(kernel, str) else None
     if name not in _MAKERS:
@@ -79,12 +88,18 @@ def as_kernel(
             f"kernel={kernel!r} is not known. Pass a kernel, a function of two points, or one of {', '.join(NAMES)}."
         )
         raise ParameterError(message)
+    _require_nothing_beside(f"kernel={kernel!r}", beside, "Those are for functions: pass gamma, degree, coef0 instead.")
     return _MAKERS[name](gamma=gamma, degree=degree, coef0=coef0, sigma=sigma, nu=nu)
 
 
-def _require_nothing_beside(kernel: Kernel, *, gamma: Gamma, sigma: float | None) -> None:
-    given = {name: value for name, value in (("gamma", gamma), ("sigma", sigma)) if value is not None}
-    if given:
-        name, value = next(iter(given.items()))
-        message = f"{name}={value!r} is given beside the kernel {kernel!r}. Set it in the kernel itself."
-        raise ParameterError(message)
+_UNSET = {"degree": 3, "coef0": 1.0}
+"""What a parameter is when nothing is said, where that is not None."""
+
+
+def _require_nothing_beside(kernel: str, given: Mapping[str, Any], advice: str) -> None:
+    """Refuse a parameter that would be ignored: one that differs from its default."""
+    for name, value in given.items():
+        unset = value is None if name not in _UNSET else value == _UNSET[name]
+        if not unset:
+            message = f"{name}={value!r} is given beside {kernel}, which does not see it. {advice}"
+            raise ParameterError(message)

@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist
 from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.errors import NotSupportedError, ParameterError
-from gramian.kernels.blocks import is_sparse, squared_norms
+from gramian.kernels.blocks import column_means, is_sparse, shifted, squared_norms
 from gramian.kernels.kernel import DataFacts
 
 Gamma = float | Literal["scale", "median"] | None
@@ -97,6 +97,9 @@ def facts_of(rows: Array, *, seed: int = 0) -> DataFacts:
     >>> facts.variance, facts.median_distance()
     (3.125, 5.0)
     """
+    if is_sparse(rows):
+        # Neither variances nor distances know a shift, and both would lose digits to an offset.
+        rows = shifted(rows, column_means(rows))
     return DataFacts(
         n_columns=rows.shape[1],
         variance=_mean_variance(rows),

@@ -8,7 +8,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.eigen.orthonormal import orthonormalized
-from gramian.errors import IndefiniteKernelWarning, InputError, KernelWidthWarning
+from gramian.errors import IndefiniteKernelWarning, InputError, KernelWidthWarning, PrecisionWarning, users_line
 from gramian.features.resolving import Resolved
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.kernel import Kernel
@@ -45,7 +45,7 @@ def check_on_sample(source: RowSource, resolved: Resolved, *, centered: bool, se
         Where kernel values are not finite or k(x, y) differs from k(y, x).
     """
     rows = take_rows(source, draw_positions(source, SAMPLED, seed=seed))
-    placed = PlacedKernel.of(resolved.kernel, None if source.is_sparse else resolved.origin, centered=centered)
+    placed = PlacedKernel.of(resolved.kernel, resolved.origin, centered=centered)
     K = placed.between(rows, rows)
     _require_finite(K, resolved.kernel)
     _require_symmetric(K, resolved.kernel)
@@ -53,8 +53,10 @@ def check_on_sample(source: RowSource, resolved: Resolved, *, centered: bool, se
         _warn_of_width(K, rows, resolved.kernel, source.n_rows, seed)
 
 
-def require_positive(values: HostArray, kernel: Kernel, *, where: str = "") -> None:
+def require_positive(values: HostArray, kernel: Kernel, *, where: str = "", spectrum: HostArray | None = None) -> None:
     """Refuse eigenvalues that are negative beyond rounding, and say which, beside what, and for which parameters.
+
+    With ``spectrum``, all eigenvalues, also say how many components there are with positive ones.
 
     Examples
     --------
@@ -64,10 +66,13 @@ def require_positive(values: HostArray, kernel: Kernel, *, where: str = "") -> N
     lowest, largest = float(np.min(values, initial=0.0)), float(np.max(values, initial=0.0))
     if _is_rounding(lowest, largest):
         return
+    few = "than there are positive eigenvalues"
+    if spectrum is not None:
+        few = f"than the {np.count_nonzero(spectrum > NEGATIVE_SHARE * largest):,} that have positive eigenvalues"
     advice = (
-        "Check how the matrix was made, or ask for no more components than there are positive eigenvalues."
+        f"Check how the matrix was made, or ask for no more components {few}."
         if isinstance(kernel, Precomputed)
-        else f"Check the parameters of {kernel!r}, or choose another kernel."
+        else f"Check the parameters of {kernel!r}, ask for no more components {few}, or choose another kernel."
     )
     message = (
         f"There are significant negative eigenvalues: the centered kernel matrix{where} has an eigenvalue of "
@@ -76,17 +81,31 @@ def require_positive(values: HostArray, kernel: Kernel, *, where: str = "") -> N
     raise InputError(message)
 
 
-def warn_of_negative(values: HostArray) -> None:
-    """Say so when a matrix has negative eigenvalues beyond rounding that are left out."""
+def warn_of_negative(values: HostArray, kernel: Kernel, *, where: str = "") -> bool:
+    """Say so when a matrix has negative eigenvalues beyond rounding that are left out; tell whether it has."""
     lowest, largest = float(np.min(values, initial=0.0)), float(np.max(values, initial=0.0))
     if _is_rounding(lowest, largest):
+        return False
+    whose = "" if isinstance(kernel, Precomputed) else f" of {kernel!r}"
+    message = (
+        f"The centered kernel matrix{where}{whose} has an eigenvalue of {lowest:.3g} beside a largest of "
+        f"{largest:.3g}, so it is not positive semidefinite. The components kept have positive eigenvalues and "
+        "are right; shares of the variance and errors in feature space mean nothing for such a matrix."
+    )
+    warnings.warn(IndefiniteKernelWarning(message, lowest=lowest, largest=largest), stacklevel=users_line())
+    return True
+
+
+def warn_of_rounding(rounding: float, largest: float, kernel: Kernel) -> None:
+    """Say so when the rounding of kernel values is as large as all that is left of them once they are centered."""
+    if not 0 < largest <= rounding:
         return
     message = (
-        f"The centered kernel matrix has an eigenvalue of {lowest:.3g} beside a largest of {largest:.3g}, so it is not "
-        "positive semidefinite. The components kept have positive eigenvalues and are right; shares of the variance "
-        "and errors in feature space mean nothing for such a matrix."
+        f"Kernel values of {kernel!r} are rounded by as much as their centered matrix is large: its eigenvalues, the "
+        f"largest {largest:.3g}, are uncertain by {rounding:.3g}, and nothing is known of the components. Center or "
+        "scale the columns, or choose a kernel of the distance of two rows."
     )
-    warnings.warn(IndefiniteKernelWarning(message, lowest=lowest, largest=largest), stacklevel=6)
+    warnings.warn(message, PrecisionWarning, stacklevel=users_line())
 
 
 def lowest_value(operator: SymmetricOperator, *, seed: int, steps: int = 12, columns: int = 4) -> float:
@@ -153,7 +172,7 @@ def _warn_of_width(K: HostArray, rows: Any, kernel: Gaussian | Laplacian | Mater
         "centering is close to rounding"
     )
     message = f"{kernel!r}: gamma is {what}. The median distance of the rows suggests gamma={suggested:.3g}."
-    warnings.warn(KernelWidthWarning(message, suggested=suggested), stacklevel=4)
+    warnings.warn(KernelWidthWarning(message, suggested=suggested), stacklevel=users_line())
 
 
 def _median_gamma(kernel: Gaussian | Laplacian | Matern, rows: Any, seed: int) -> float:

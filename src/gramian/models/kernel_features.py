@@ -2,17 +2,20 @@
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray, cast, from_host, to_host
-from gramian.arrays.precision import FLOAT64
+from gramian.arrays.namespace import Array, HostArray, cast, from_host, to_host
+from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.eigen.certificate import Certificate
 from gramian.features.feature_map import FeatureMap
 from gramian.features.mapped_rows import MappedRows
 from gramian.features.polynomial import LARGEST_PHI, MonomialMap, Monomials, n_monomials
+from gramian.kernels.blocks import shifted
 from gramian.kernels.inner_product import Linear, Polynomial
 from gramian.kernels.kernel import Kernel
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
-from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of
+from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of, widened
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.sources.rows import Block, RowSource, rows_here
+from gramian.sources.sparse import SparseRows, in_float64
 
 PCA_TOLERANCE = 1e-9
 """Residuals asked of PCA: its products are cheap, and small values of the kernel matrix come out with their digits."""
@@ -43,7 +46,9 @@ def own_map(kernel: Kernel, source: RowSource) -> MonomialMap | None:
     return Monomials(int(kernel.degree), gamma, kernel.coef0).fit(source)
 
 
-def solve_features(source: RowSource, phi: FeatureMap | None, wish: Wish, *, budget: int | None) -> Solved:
+def solve_features(
+    source: RowSource, phi: FeatureMap | None, wish: Wish, *, budget: int | None, origin: Array | None = None
+) -> Solved:
     """Find the leading eigenpairs of  Phi_c Phi_c'  by PCA of the features (F16: the same problem in D x D).
 
     Computes  lambda = s^2  and  u = Phi_c v / s  from the singular values s and components v of the centered features.
@@ -58,8 +63,12 @@ def solve_features(source: RowSource, phi: FeatureMap | None, wish: Wish, *, bud
     wish : Wish
     budget : int or None
         Bytes beyond the rows.
+    origin : array (d,), optional
+        A point near sparse rows: they are then copied and counted from it.
     """
-    rows = source if phi is None else MappedRows(source, phi)
+    moves = phi is None and wish.center and isinstance(source, SparseRows)
+    origin = _host(origin) if moves and origin is not None else None
+    rows = _rows_of(source, phi, origin)
     size = min(rows.n_rows, rows.n_columns)
     options = PCAOptions(
         min(wish.k, size),
@@ -71,19 +80,26 @@ def solve_features(source: RowSource, phi: FeatureMap | None, wish: Wish, *, bud
         progress=wish.say,
     )
     pca = fit_pca(rows, options)
-    s = to_host(pca.singular_values).astype(FLOAT64)
-    values = np.zeros(wish.k)
-    values[: len(s)] = s**2
+    mean = _host(pca.mean) if origin is None else _host(pca.mean) + origin
     weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
     total = float(source.n_rows) if weights is None else float(weights.sum())
+    certificate = pca.certificate.rescaled(total)
+    # New rows may be sparse where those of the fit are dense: they are then counted from the mean itself.
+    point = mean if phi is None and not source.is_sparse else origin
+    if phi is not None:
+        whole = total * (pca.total_variance + float(mean @ mean))
+        certificate = widened(certificate, _rounding_of(phi, rows, certificate, whole))
+    values = np.zeros(wish.k)
+    # Singular values have the type of the rows; the certificate has what was found, in float64.
+    values[: len(certificate.values)] = np.maximum(certificate.values, 0.0)
     return Solved(
         values=values,
         vectors=_vectors(pca, rows, weights, wish),
-        certificate=pca.certificate.rescaled(total),
+        certificate=certificate,
         total=pca.total_variance * total,
-        centering=_centering(pca, rows, weights, centered=wish.center),
+        centering=_centering(mean, source if origin is not None else rows, weights, centered=wish.center),
         rank=min(pca.rank, rank_of(values, rounding=0.0)),
-        features=FeatureExpansion(phi, _host(pca.mean), _padded(_host(pca.components).T, wish.k)),
+        features=FeatureExpansion(phi, mean, _padded(_host(pca.components).T, wish.k), point),
     )
 
 
@@ -102,9 +118,29 @@ def _vectors(pca: PCAModel, rows: RowSource, weights: HostArray | None, wish: Wi
     return completed_vectors(u, wish.k, seed=wish.seed)
 
 
-def _centering(pca: PCAModel, rows: RowSource, weights: HostArray | None, *, centered: bool) -> KernelCentering:
+def _rows_of(source: RowSource, phi: FeatureMap | None, origin: HostArray | None) -> RowSource:
+    """Return the features as rows: a kernel's own in float64, as its values would be; sparse ones about an origin."""
+    if phi is not None:
+        return MappedRows(source, phi, dtype=FLOAT64 if isinstance(phi, MonomialMap) else None)
+    if origin is None or not isinstance(source, SparseRows):
+        # Products of float32 entries are summed in float32: eigenvalues would have six digits.
+        return in_float64(source)
+    return SparseRows(shifted(source.matrix, origin), weights=source.weights, n_blocks=source.n_blocks)
+
+
+def _rounding_of(phi: FeatureMap, rows: RowSource, certificate: Certificate, whole: float) -> float:
+    """Return what eigenvalues are wrong by because features are rounded when they are made.
+
+    Each is a product of a few factors, wrong by about as many eps of its own size, so that Phi is wrong by at most
+    delta = eps (degree + 2) |Phi|_F  and its squared singular values by  2 s_1 delta + delta^2.
+    """
+    factors = phi.degree + 2 if isinstance(phi, MonomialMap) else 4
+    delta = factors * eps_of(rows.dtype) * float(np.sqrt(max(whole, 0.0)))
+    return delta * (2 * float(np.sqrt(np.max(certificate.values, initial=0.0))) + delta)
+
+
+def _centering(mean: HostArray, rows: RowSource, weights: HostArray | None, *, centered: bool) -> KernelCentering:
     """Return the means of K = Phi Phi':  Phi mean  and  |mean|^2."""
-    mean = _host(pca.mean)
     shares = None if weights is None else weights / weights.sum()
     if not centered:
         return KernelCentering(np.zeros(rows.n_rows), 0.0, shares, centered=False)

@@ -1,11 +1,12 @@
 """How many kernel components a fit keeps: a number, those that are not zero, or a share of the exact trace."""
 
+import warnings
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.errors import MemoryBudgetError, ParameterError
+from gramian.errors import MemoryBudgetError, ParameterError, RankWarning, users_line
 from gramian.models.kernel_solving import Solved
 from gramian.planning.kernel_plan import KernelFacts, largest_k
 
@@ -50,7 +51,24 @@ def kept(solved: Solved, n_components: Any, n: int) -> Kept:
     reached = np.flatnonzero(share >= float(n_components) - 1e-12)
     if len(reached):
         return Kept(int(reached[0]) + 1, f"It holds at least {float(n_components):.4g} of the variance.")
-    return Kept(len(solved.values), "All there are.") if len(solved.values) >= n else Kept(None)
+    if len(solved.values) < n:
+        return Kept(None)
+    return Kept(len(solved.values), f"All there are: they hold {share[-1]:.4g} of the variance, less than was asked.")
+
+
+def warn_of_share(solved: Solved, n_components: Any) -> None:
+    """Say so when all components of an approximation hold less than the share that was asked for."""
+    if requested(n_components, len(solved.vectors)) is not None or n_components is None or solved.total <= 0:
+        return
+    have = float(np.maximum(solved.values, 0.0).sum()) / solved.total
+    if have >= float(n_components) - 1e-12:
+        return
+    message = (
+        f"The {len(solved.values):,} components of this approximation hold {have:.4g} of the variance of the rows, and "
+        f"n_components={n_components} asks for more: all of them are kept. Pass more landmarks or features, a smaller "
+        "share, or fit exactly."
+    )
+    warnings.warn(message, RankWarning, stacklevel=users_line())
 
 
 def more(facts: KernelFacts, solved: Solved, n_components: Any) -> KernelFacts:

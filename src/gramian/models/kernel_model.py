@@ -45,7 +45,8 @@ class KernelPCAOptions:
     drop_zeros : bool
         Whether components whose eigenvalue is zero are left out, though they were asked for.
     strict : bool
-        Whether a kernel matrix that is given is refused for any negative eigenvalue, not only for one that is kept.
+        Whether a kernel matrix is refused for any negative eigenvalue that is found, not only for one that is kept;
+        else the others are warned of.
     progress : callable or None
         Called with a sentence before each stage and after each product.
     """

@@ -16,7 +16,7 @@ from gramian.kernels.kernel import Kernel
 from gramian.kernels.precomputed import Precomputed
 from gramian.models.kernel_checks import check_on_sample
 from gramian.models.kernel_features import own_features, own_map, solve_features
-from gramian.models.kernel_how_many import Kept, kept, more, requested
+from gramian.models.kernel_how_many import Kept, kept, more, requested, warn_of_share
 from gramian.models.kernel_landmarks import solve_landmarks
 from gramian.models.kernel_model import KernelPCAModel, KernelPCAOptions, alphas_of
 from gramian.models.kernel_precomputed import solve_precomputed
@@ -104,7 +104,13 @@ def _fit_exactly(source: RowSource, resolved: Resolved, options: KernelPCAOption
         _say(options, f"solving: {plan}")
         wish = _wish(options, facts)
         if plan.way == "features":
-            solved = solve_features(source, own_map(resolved.kernel, source), wish, budget=options.memory_budget)
+            solved = solve_features(
+                source,
+                own_map(resolved.kernel, source),
+                wish,
+                budget=options.memory_budget,
+                origin=resolved.origin,
+            )
         else:
             solved = solve_rows(source, resolved, plan, wish)
         chosen = kept(solved, options.n_components, source.n_rows)
@@ -136,6 +142,7 @@ def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPC
     else:
         solved = solve_features(source, phi, wish, budget=options.memory_budget)
     chosen = kept(solved, options.n_components, facts.wanted)
+    warn_of_share(solved, options.n_components)
     model = _assembled(source, Resolved(phi.kernel, None), solved, plan=plan, options=options, chosen=chosen)
     _say(options, "measuring the error of the approximation")
     error = measure_kernel_error(phi, source, seed=options.seed)
@@ -217,7 +224,7 @@ def _expansion(
 ) -> Expansion:
     if isinstance(resolved.kernel, Precomputed):
         return MatrixExpansion(alphas, centering)
-    placed = PlacedKernel.of(resolved.kernel, None if source.is_sparse else resolved.origin, centered=centered)
+    placed = PlacedKernel.of(resolved.kernel, resolved.origin, centered=centered)
     return RowExpansion(placed, source, alphas, centering)
 
 

@@ -13,6 +13,7 @@ from gramian.errors import InputError, NotSupportedError
 from gramian.features.feature_map import FeatureMap
 from gramian.features.nystrom import LandmarkMap
 from gramian.features.sampling import take_rows
+from gramian.kernels.blocks import shifted
 from gramian.kernels.kernel import Prepared
 from gramian.models.kernel_sums import FITTED_ROWS, NEW_ROWS, SumsAgainst, SumsOfPairs, of_kind
 from gramian.operators.factor import add
@@ -182,15 +183,19 @@ class FeatureExpansion(Expansion):
         ``None`` where the rows are their own features: the linear kernel.
     mean : numpy array (D,)
     components : numpy array (D, k)
+    origin : numpy array (d,) or None
+        A point near sparse rows that are their own features: they are counted from it, so that a far column costs no
+        digits.
     """
 
     phi: FeatureMap | None
     mean: HostArray
     components: HostArray
+    origin: HostArray | None = None
 
     def turned(self, signs: HostArray) -> "FeatureExpansion":
         """Return the first components, as many as there are signs, each times its sign."""
-        return FeatureExpansion(self.phi, self.mean, self.components[:, : len(signs)] * signs)
+        return FeatureExpansion(self.phi, self.mean, self.components[:, : len(signs)] * signs, self.origin)
 
     def project(self, rows: Any) -> tuple[HostArray, HostArray]:
         """Return scores and squared distances from the components, some rows at a time.
@@ -221,15 +226,17 @@ class FeatureExpansion(Expansion):
 
     def _without_features(self, rows: Any) -> tuple[HostArray, HostArray]:
         """Return  phi(x) V - mean V  and  k(x, x) - 2 phi(x) mean + |mean|^2  by products with joined columns."""
-        joined = np.column_stack([self.components, self.mean])
+        mean = self.mean if self.origin is None else self.mean - self.origin
+        joined = np.column_stack([self.components, mean])
         if isinstance(self.phi, LandmarkMap):
             along = to_host(self.phi.columns(rows)).astype(FLOAT64, copy=False) @ (self.phi.root @ joined)
             squares = self.phi.kernel.diagonal(rows)
         else:
+            rows = shifted(rows, self.origin)
             along = np.asarray(rows @ joined)
             squares = np.asarray(rows.multiply(rows).sum(axis=1), dtype=FLOAT64).ravel()
-        lengths = squares - 2 * along[:, -1] + float(self.mean @ self.mean)
-        return along[:, :-1] - self.mean @ self.components, lengths
+        lengths = squares - 2 * along[:, -1] + float(mean @ mean)
+        return along[:, :-1] - mean @ self.components, lengths
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,9 @@ SAMPLED = 900
 FEWEST, NUMBERS = 150, 1 << 23
 """Of dense rows with many columns so few are taken that a sample stays under 64 MB, but at least 150."""
 
+SHUFFLES, TESTED = 24, 300
+"""Shuffled tables that a finding is tested against, and the rows of each: the largest gain of 25 is one in 25."""
+
 REPEATS = 4
 """Splits that a score is the mean of."""
 
@@ -50,7 +53,7 @@ class KernelScore:
     lost_by_chance : float
         The same for rows whose columns were shuffled, each by itself.
     gain_error : float
-        Standard error of the gain, from the differences between splits.
+        Standard error of the gain, from the differences between splits; nan for one split.
     """
 
     kernel: Kernel
@@ -64,13 +67,18 @@ class KernelScore:
         """lost_by_chance - lost: what is explained of the rows beyond what would be of rows without structure."""
         return self.lost_by_chance - self.lost
 
+    @property
+    def _spread(self) -> str:
+        known = np.isfinite(self.gain_error)
+        return f"+- {self.gain_error:.3f}" if known else "(how exactly is not known from one split)"
+
     def __float__(self) -> float:
         return self.gain
 
     def __str__(self) -> str:
         return (
             f"{self.kernel!r}, {self.n_components} components: {self.lost:.1%} of held-out variance lost, "
-            f"{self.lost_by_chance:.1%} without structure, gain {self.gain:.3f} +- {self.gain_error:.3f}"
+            f"{self.lost_by_chance:.1%} without structure, gain {self.gain:.3f} {self._spread}"
         )
 
 
@@ -124,7 +132,7 @@ def kernel_score(
     >>> near.gain > 0.05 > linear.gain
     True
     """
-    source = checked_rows(X, n_components, repeats)
+    source = checked_rows(X, n_components, repeats, seed)
     resolved = resolve_kernel(kernel_of_rows(kernel, gamma, degree, coef0), source, seed=seed).kernel
     return score_on(draw_trials(source, n_components, repeats, seed), resolved, n_components)
 
@@ -150,7 +158,8 @@ def _lost(trial: Trial, kernel: Kernel, k: int) -> float:
     with warnings.catch_warnings():
         # Grids reach widths that are too large or too small: their score says so.
         warnings.simplefilter("ignore", KernelWidthWarning)
-        model = fit_kernel_pca(as_source(trial.learned), KernelPCAOptions(k, kernel, way="dense"))
+        # strict: shares of variance mean nothing for a kernel with negative eigenvalues.
+        model = fit_kernel_pca(as_source(trial.learned), KernelPCAOptions(k, kernel, way="dense", strict=True))
     scores, errors = model.expansion.project(trial.held_out)
     whole = float(np.mean(errors) + np.mean(np.einsum("ij,ij->i", scores, scores)))
     return float(np.mean(errors)) / whole if whole > 0 else 0.0
@@ -166,6 +175,28 @@ def draw_trials(source: RowSource, k: int, repeats: int, seed: int) -> list[tupl
         rows = rows if hasattr(rows, "indptr") else to_host(rows).astype(FLOAT64)
         pairs.append((_split(rows, k), _split(_shuffled(rows, rng), k)))
     return pairs
+
+
+def draw_tables(source: RowSource, k: int, seed: int) -> list[Trial]:
+    """Return a split of a few sampled rows, and the same split of 24 tables in which their columns were shuffled."""
+    rng = np.random.default_rng([seed, 1 << 20])
+    count = min(_sample_size(source), max(TESTED, 3 * k))
+    chosen = rng.permutation(draw_positions(source, count, seed=int(rng.integers(2**31))))
+    rows = take_rows(source, chosen)
+    rows = rows if hasattr(rows, "indptr") else to_host(rows).astype(FLOAT64)
+    return [_split(rows, k), *(_split(_shuffled(rows, rng), k) for _ in range(SHUFFLES))]
+
+
+def chance_of(tables: list[Trial], kernels: list[Kernel], k: int) -> float:
+    """Return the share of tables, the rows among them, whose best gain over all kernels is at least that of the rows.
+
+    Where columns are independent the rows are one shuffled table among the others, so that the share is below p in a
+    fraction p of cases, whatever the grid (a permutation test of the largest gain).
+    """
+    lost = np.array([[_lost(table, kernel, k) for kernel in kernels] for table in tables])
+    others = (lost.sum(axis=0) - lost) / (len(tables) - 1)
+    best = (others - lost).max(axis=1)
+    return float(np.mean(best >= best[0]))
 
 
 def _sample_size(source: RowSource) -> int:
@@ -194,13 +225,18 @@ def _shuffled(rows: Any, rng: np.random.Generator) -> Any:
     return sp.csr_array(sp.csc_array((columns.data, moved, columns.indptr), shape=rows.shape))
 
 
-def checked_rows(X: Any, n_components: int, repeats: int) -> RowSource:
+def checked_rows(X: Any, n_components: int, repeats: int, seed: Any) -> RowSource:
     """Open rows that a score can be had of, or say why it cannot."""
     counts: tuple[tuple[str, Any], ...] = (("n_components", n_components), ("repeats", repeats))
     for name, value in counts:
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
             message = f"{name}={value!r} is not a number of them. Pass an integer of at least 1."
             raise ParameterError(message)
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        message = (
+            f"seed={seed!r} is not a seed. Pass an integer that is not negative; the same one gives the same score."
+        )
+        raise ParameterError(message)
     source = as_source(X)
     if source.n_columns < 2 or source.n_rows < 3:
         message = (

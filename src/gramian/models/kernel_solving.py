@@ -14,10 +14,10 @@ from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.orthonormal import orthonormalized
 from gramian.eigen.pairs import EigenPairs
-from gramian.errors import ConvergenceWarning
+from gramian.errors import ConvergenceWarning, users_line
 from gramian.features.resolving import Resolved
 from gramian.kernels.kernel import Kernel
-from gramian.models.kernel_checks import lowest_value, require_positive, warn_of_negative
+from gramian.models.kernel_checks import lowest_value, require_positive, warn_of_negative, warn_of_rounding
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_start import nystroem_start
 from gramian.operators.held import HeldMatrix
@@ -77,7 +77,7 @@ class Wish:
     say : callable
         Called with a sentence.
     strict : bool
-        Whether a matrix that was given is refused for negative eigenvalues that are not among those wanted.
+        Whether negative eigenvalues that are not among those wanted are refused, not only warned of.
     """
 
     k: int
@@ -114,7 +114,7 @@ def solve_matrix(matrix: HostArray, centering: KernelCentering, kernel: Kernel, 
     known = pairs.values if pairs.spectrum is None else pairs.spectrum
     lowest = lowest_value(held, seed=wish.seed) if pairs.spectrum is None else float(known[-1])
     require_positive(np.append(known, lowest) if wish.strict else pairs.values, kernel)
-    warn_of_negative(np.append(known, lowest))
+    warn_of_negative(np.append(known, lowest), kernel)
     certificate = certify(held, pairs, tol=wish.tol)
     return _solved(pairs, certificate, held.trace(), centering, rounding=len(matrix) * eps_of(FLOAT64))
 
@@ -123,18 +123,22 @@ def _dense(gram: KernelGram, wish: Wish) -> Solved:
     wish.say(f"forming {gram.size:,} x {gram.size:,} kernel values")
     held = gram.materialize()
     if not gram.is_psd:
-        require_positive(np.linalg.eigvalsh(held.matrix), gram.kernel)
+        spectrum = np.linalg.eigvalsh(held.matrix)[::-1]
+        require_positive(spectrum if wish.strict else spectrum[: wish.k], gram.kernel, spectrum=spectrum)
+        warn_of_negative(spectrum, gram.kernel)
     wish.say("solving the dense eigenproblem")
     pairs = Direct(repair=False).solve(held, wish.k, seed=wish.seed)
     pairs = replace(pairs, applications=gram.applications)
-    certificate = replace(certify(held, pairs, tol=wish.tol), note="dense solve of the kernel matrix")
+    certificate = widened(certify(held, pairs, tol=wish.tol), gram.rounding)
+    certificate = replace(certificate, note="dense solve of the kernel matrix")
     return _from_gram(gram, pairs, certificate)
 
 
 def _iterated(gram: KernelGram, plan: KernelPlan, wish: Wish) -> Solved:
     wish.say(f"starting from {plan.landmarks:,} landmarks")
     start = nystroem_start(gram, landmarks=plan.landmarks, pairs=plan.pairs, seed=wish.seed)
-    require_positive(start.landmark_values, gram.kernel, where=f" of {plan.landmarks:,} of the rows")
+    if wish.strict:
+        require_positive(start.landmark_values, gram.kernel, where=f" of {plan.landmarks:,} of the rows")
     near = start.approximation
     if not plan.double:
         gram.accuracy = wish.tol / 10
@@ -146,12 +150,12 @@ def _iterated(gram: KernelGram, plan: KernelPlan, wish: Wish) -> Solved:
         wish.say(f"product {product}: worst residual {worst:.1e} of the first eigenvalue")
 
     pairs = solver.solve(gram, wish.k, seed=wish.seed, approximation=near, watch=watch)
-    checked = _check_lower_end(gram, plan, pairs, wish)
+    checked = _check_lower_end(gram, plan, pairs, wish, start.landmark_values)
     if pairs.converged < wish.k:
         if gram.size <= DOUBLE_SIZE:
             return _dense(gram, wish)
         _warn(pairs, wish)
-    certificate = _with_norm(certify(gram, pairs, tol=wish.tol), pairs, gram.sums)
+    certificate = _with_norm(widened(certify(gram, pairs, tol=wish.tol), gram.rounding), pairs, gram.sums)
     note = f"{pairs.stopped}; {effort(gram, gram.applications)} in tiles{checked}"
     return _from_gram(gram, pairs, replace(certificate, note=note))
 
@@ -165,18 +169,40 @@ def _spared(ratio: float, n: int) -> float:
     return VALUE_ACCURACY * float(np.sqrt(n)) / 4 * max(ratio, 0.0)
 
 
-def _check_lower_end(gram: KernelGram, plan: KernelPlan, pairs: EigenPairs, wish: Wish) -> str:
-    """Look for negative eigenvalues as far as that is affordable; say what was not looked at."""
+def _check_lower_end(gram: KernelGram, plan: KernelPlan, pairs: EigenPairs, wish: Wish, of_landmarks: HostArray) -> str:
+    """Look for negative eigenvalues as far as that is affordable; say what was found and what was not looked at."""
     if gram.is_psd:
         return ""
     seen = pairs.values if pairs.compression is None else pairs.compression.values
-    require_positive(seen, gram.kernel)
     if plan.way == "stored":
-        require_positive(np.append(seen, lowest_value(gram, seed=wish.seed)), gram.kernel)
+        seen = np.append(seen, lowest_value(gram, seed=wish.seed))
+    require_positive(seen if wish.strict else pairs.values[: wish.k], gram.kernel)
+    if warn_of_negative(seen, gram.kernel) or warn_of_negative(
+        of_landmarks, gram.kernel, where=f" of {plan.landmarks:,} of the rows"
+    ):
+        return "; the matrix has negative eigenvalues below the components kept"
+    if plan.way == "stored":
         return "; no negative eigenvalue found by a search of the lower end"
     return (
         f"; {gram.kernel!r} is not known to be positive semidefinite, and its lower end was looked at on "
         f"{plan.landmarks:,} of the rows only"
+    )
+
+
+def widened(certificate: Certificate, by: float) -> Certificate:
+    """Return the certificate of an operator that may itself be wrong by ``by``, in the spectral norm.
+
+    Every eigenvalue, found or not, moves by at most that (Weyl), and a gap is less by it for its other end.
+    """
+    known = (certificate.gaps > 0) | certificate.ties
+    bounds, gaps = certificate.bounds + by, np.maximum(certificate.gaps - by, 0.0)
+    return replace(
+        certificate,
+        bounds=bounds,
+        gaps=gaps,
+        ties=(gaps <= bounds) & known,
+        missed_bound=certificate.missed_bound + by,
+        rounding=certificate.rounding + by,
     )
 
 
@@ -208,7 +234,10 @@ def _from_gram(gram: KernelGram, pairs: EigenPairs, certificate: Certificate) ->
     sums = gram.sums
     shares = None if gram.weights is None else gram.weights / gram.total_weight
     centering = KernelCentering(sums.row_means, sums.grand_mean, shares, gram.centered)
-    rounding = max(gram.size * eps_of(FLOAT64), gram.error if gram.error > 1e-12 else 0.0)
+    top = max(float(np.max(pairs.values, initial=0.0)), np.finfo(float).tiny)
+    error = max(gram.error, gram.rounding / top)
+    warn_of_rounding(gram.rounding, float(np.max(pairs.values, initial=0.0)), gram.kernel)
+    rounding = max(gram.size * eps_of(FLOAT64), error if error > 1e-12 else 0.0)
     return _solved(pairs, certificate, gram.trace(), centering, rounding=rounding)
 
 
@@ -242,4 +271,4 @@ def _warn(pairs: EigenPairs, wish: Wish) -> None:
         f"{worst:.0e}, tol {wish.tol:.0e}, relative to the first eigenvalue). The first {pairs.converged} are good; "
         "for the rest loosen tol, ask for fewer components, or choose a wider kernel."
     )
-    warnings.warn(message, ConvergenceWarning, stacklevel=5)
+    warnings.warn(message, ConvergenceWarning, stacklevel=users_line())

@@ -22,7 +22,8 @@ class Preimages(NamedTuple):
     ----------
     rows : numpy array (m, d)
     errors : numpy array (m,)
-        |phi(z) - P|^2, the squared distance in feature space that is left; 0 for a perfect pre-image.
+        |phi(z) - P|^2, the squared distance in feature space that is left; 0 for a perfect pre-image, nan where the
+        kernel does not take z (one of counts takes no negative numbers).
     found : numpy array (m,) of bool
         Whether the method itself answered; False where it fell back on its start.
     """

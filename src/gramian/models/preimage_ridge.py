@@ -9,8 +9,9 @@ from scipy.linalg import LinAlgError, LinAlgWarning, solve
 
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
-from gramian.errors import ParameterError
+from gramian.errors import InputError, ParameterError
 from gramian.kernels.kernel import Kernel
+from gramian.kernels.radial import Gaussian
 from gramian.kernels.widths import facts_of
 from gramian.models.kernel_expansion import KernelExpansion
 from gramian.models.preimage import FittedPreimage, PreimageMethod, Preimages
@@ -37,15 +38,16 @@ class Ridge(PreimageMethod):
     Beyond 6,000 rows the functions of 2,000 of them, drawn at random, are used:  min |X - mean - K_YC B|^2 +
     alpha tr(B' K_CC B),  the same regression restricted to their span.
 
-    Cost: n^3 / 3 operations once (n 2,000^2 beyond), then m n kernel values and 2 m n d operations. For every kernel
-    that takes numbers of any sign, not for those of counts or shares. Smooths: not for sharp detail.
+    Cost: n^3 / 3 operations once (n 2,000^2 beyond), then m n kernel values and 2 m n d operations. Smooths: not for
+    sharp detail.
 
     Parameters
     ----------
     alpha : float
         Not negative. The larger, the smoother.
     kernel : Kernel or None
-        Between scores; ``None`` for the kernel of the fit, as in scikit-learn.
+        Between scores; ``None`` for the kernel of the fit, as in scikit-learn, or, where that one does not take
+        scores (one of counts, such as chi-squared, does not take negative numbers), a Gaussian of their median width.
     seed : int
         Draws the rows whose functions are used, where not all are.
 
@@ -70,7 +72,8 @@ class Ridge(PreimageMethod):
         if not 0 <= self.alpha < np.inf:
             message = f"alpha={self.alpha} is not a weight of a ridge. Pass a finite number that is not negative."
             raise ParameterError(message)
-        kernel = (self.kernel or expansion.kernel).resolved(facts_of(expansion.scores))
+        kernel = self.kernel or _taking(expansion.kernel, expansion.scores)
+        kernel = kernel.resolved(facts_of(expansion.scores))
         counts = np.ones(len(expansion.rows)) if expansion.counts is None else expansion.counts
         mean = counts @ expansion.rows / counts.sum()
         lessons = _Lessons(expansion.scores, expansion.rows - mean, counts)
@@ -91,6 +94,17 @@ class _Lessons(NamedTuple):
     counts: HostArray
 
 
+def _taking(kernel: Kernel, scores: HostArray) -> Kernel:
+    """Return the kernel of the fit, or a Gaussian where it does not take scores, whose columns have both signs."""
+    extremes = np.unique(np.concatenate([scores.argmin(axis=0), scores.argmax(axis=0)]))
+    sample = np.vstack([scores[extremes], scores[:16]])
+    try:
+        _kernel(kernel.resolved(facts_of(sample)), sample, sample)
+    except InputError:
+        return Gaussian("median")
+    return kernel
+
+
 @dataclass(frozen=True, eq=False)
 class RidgeMap(FittedPreimage):
     """The regression of :class:`Ridge`: ``dual`` (c, d) are its coefficients at the ``centers`` (c, k)."""
@@ -107,8 +121,20 @@ class RidgeMap(FittedPreimage):
         rows = np.empty((len(scores), len(self.mean)))
         for part in self.expansion.pieces(len(scores)):
             rows[part] = _kernel(self.kernel, scores[part], self.centers) @ self.dual + self.mean
-        errors = self.expansion.squared_distances(rows, scores)
-        return Preimages(rows, errors, np.ones(len(rows), dtype=bool))
+        return Preimages(rows, self._errors(rows, scores), np.ones(len(rows), dtype=bool))
+
+    def _errors(self, rows: HostArray, scores: HostArray) -> HostArray:
+        """Return squared distances in feature space; nan where a regression left what the kernel of the fit takes."""
+        try:
+            return self.expansion.squared_distances(rows, scores)
+        except InputError:
+            return np.array([self._error(rows[i : i + 1], scores[i : i + 1]) for i in range(len(rows))])
+
+    def _error(self, row: HostArray, score: HostArray) -> float:
+        try:
+            return float(self.expansion.squared_distances(row, score)[0])
+        except InputError:
+            return float("nan")
 
 
 def _solve_all(kernel: Kernel, lessons: _Lessons, alpha: float) -> HostArray:

@@ -11,7 +11,7 @@ from gramian.arrays.squares import completed
 from gramian.kernels.kernel import Kernel
 from gramian.operators.factor import add
 from gramian.operators.held import HeldMatrix
-from gramian.operators.kernel_precision import Sample, SingleCheck, draw_sample
+from gramian.operators.kernel_precision import Sample, SingleCheck, draw_sample, values_rounding
 from gramian.operators.kernel_tiles import (
     FillMatrix,
     GatherTiles,
@@ -114,7 +114,7 @@ class KernelGram(SymmetricOperator):
         seed: int = 0,
     ) -> None:
         self.source, self.kernel, self.centered = source, kernel, centered
-        self.placed = PlacedKernel.of(kernel, None if source.is_sparse else origin, centered=centered)
+        self.placed = PlacedKernel.of(kernel, origin, centered=centered)
         self.accuracy, self.keep, self.seed = accuracy, keep, seed
         self.size, self.dtype, self.is_psd = source.n_rows, FLOAT64, kernel.is_psd
         self.weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
@@ -125,6 +125,7 @@ class KernelGram(SymmetricOperator):
         self._diagonal: HostArray | None = None
         self._tiles: dict[np.dtype[Any], Tiles] = {}
         self._sample: Sample | None = None
+        self._rounding: float | None = None
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return A V: half of the tiles of K, in the cheapest precision that meets ``accuracy``."""
@@ -178,6 +179,16 @@ class KernelGram(SymmetricOperator):
         if self._sample is None:
             self._sample = draw_sample(self.source, self.placed, seed=self.seed)
         return self._sample
+
+    @property
+    def rounding(self) -> float:
+        """What A is wrong by because its kernel values are rounded to float64, in the spectral norm; measured once."""
+        if self._rounding is None:
+            sizes = np.abs(self.diagonal)
+            whole = float(sizes.sum() if self.weights is None else self.weights @ sizes)
+            about: dict[str, Any] = {"centered": self.centered, "weight": self.total_weight, "seed": self.seed}
+            self._rounding = values_rounding(self.source, self.placed, whole=whole, **about)
+        return self._rounding
 
     def like(self) -> Array:
         """Return an empty NumPy array: vectors are on the host."""

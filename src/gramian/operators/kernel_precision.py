@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.arrays.precision import FLOAT32, FLOAT64
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.errors import InputError
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.kernel import Prepared
 from gramian.operators.kernel_tiles import PlacedKernel, tile_rows
@@ -17,6 +18,60 @@ SAMPLED_ROWS = 128
 
 CAUTION = 1.25
 """What a measured error is multiplied by: four times the spread of its measurement."""
+
+
+ROUNDED_ROWS = 256
+"""Rows between which the rounding of kernel values is measured."""
+
+ROUNDING_CAUTION = 4.0
+"""What that rounding is multiplied by: float64 rounds otherwise than float32 does, and a sample is not the whole."""
+
+
+def values_rounding(
+    source: RowSource, placed: PlacedKernel, *, whole: float, weight: float, centered: bool, seed: int
+) -> float:
+    """Return what rounding of the kernel values in float64 does to the centered matrix, in the spectral norm.
+
+    Computes  caution eps / eps32 |P (K32 - K) P| T / t  between s sampled rows, T being the sum of k(x, x) over all
+    rows and t over those: rounding grows through a kernel by the same factors in float32, where it can be measured, it
+    is in proportion to  sqrt(k(x, x) k(y, y)),  and the worst is assumed of the rows that were not looked at. At least
+    eps |K|_F / sqrt(s) T / t: a value is rounded where it is stored, whatever made it.
+
+    Cost: one pass to fetch the rows, 131,072 kernel values. ``whole`` is T, ``weight`` the number of rows.
+    """
+    rows = take_rows(source, draw_positions(source, ROUNDED_ROWS, seed=seed))
+    K = placed.between(rows, rows)
+    eps, seen = eps_of(FLOAT64), float(np.abs(np.diagonal(K)).sum())
+    share = max(weight / max(len(K), 1), whole / seen if seen > 0 else 0.0)
+    least = eps * share * float(np.linalg.norm(K) / np.sqrt(max(len(K), 1)))
+    if placed.kernel.name.startswith("own"):
+        # A user's own function answers in float64 whatever it is asked: nothing can be measured.
+        return ROUNDING_CAUTION * least
+    E = _single_errors(placed, rows, K)
+    if not np.isfinite(E).all():
+        # Out of the range of float32: as if every value were wrong by some eps of the largest, all one way.
+        return ROUNDING_CAUTION * 8 * eps * max(whole, weight * float(np.abs(K).max(initial=0.0)))
+    if centered:
+        E = E - E.mean(axis=0)
+        E -= E.mean(axis=1)[:, None]
+    return ROUNDING_CAUTION * max(eps / eps_of(FLOAT32) * _norm(E, seed) * share, least)
+
+
+def _single_errors(placed: PlacedKernel, rows: Any, K: HostArray) -> HostArray:
+    """Return K in float32 less K; nan where the range of float32 is too small."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return placed.between(rows, rows, dtype=FLOAT32).astype(FLOAT64) - K
+    except InputError:
+        return np.full_like(K, np.nan)
+
+
+def _norm(E: HostArray, seed: int) -> float:
+    """Return the spectral norm of a small symmetric matrix, by a few steps of the power method: caution covers them."""
+    v = np.random.default_rng(seed).standard_normal((len(E), min(4, len(E))))
+    for _ in range(8):
+        v = E @ np.linalg.qr(v)[0]
+    return float(np.sqrt(np.einsum("ij,ij->j", v, v).max(initial=0.0)))
 
 
 class Sample(NamedTuple):

@@ -12,6 +12,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.kernels.blocks import shifted
 from gramian.kernels.kernel import Kernel, Prepared
 from gramian.sources.rows import Block
 
@@ -67,7 +68,7 @@ class PlacedKernel:
 
     def _on_host(self, rows: Any) -> Any:
         rows = rows if hasattr(rows, "indptr") else to_host(rows)
-        return rows.astype(FLOAT64) - self.origin if self.moves else rows
+        return shifted(rows, self.origin) if self.moves else rows
 
 
 class Shelf:

@@ -1,0 +1,143 @@
+"""The certificate of a kernel PCA holds what the rounding of rows and of kernel values does to eigenvalues."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from gramian import KernelPCA, kernels
+from gramian.errors import PrecisionWarning
+from gramian.kernels.blocks import shifted
+
+
+def truth(K, k=3):
+    """Return the leading eigenvalues of a matrix in long double, centered there."""
+    K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    return np.linalg.eigvalsh(K.astype(float))[::-1][:k]
+
+
+def squared_distances(X):
+    """Return |x - y|^2 in long double."""
+    L = X.astype(np.longdouble)
+    return ((L[:, None] - L[None]) ** 2).sum(axis=2)
+
+
+def products(X):
+    """Return x.y in long double."""
+    L = X.astype(np.longdouble)
+    return L @ L.T
+
+
+def far_rows(shape, offset, dtype=np.float64, seed=0):
+    """Sparse rows, a third of them stored, one column of which is far from zero."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal(shape) * (rng.random(shape) < 0.3)
+    X[:, 0] = offset + 2 * rng.standard_normal(shape[0])
+    return X.astype(dtype)
+
+
+def require_within(fitted, values):
+    """Hold each eigenvalue to its own bound; return the largest error."""
+    errors = np.abs(fitted.eigenvalues_ - values)
+    bounds = np.array([line.value_bound for line in fitted.certificate_.lines])
+    assert (errors <= bounds).all(), (errors, bounds)
+    return errors.max()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, 1e9])
+@pytest.mark.parametrize("shape", [(40, 300), (120, 20)])
+def test_a_far_column_of_sparse_rows_costs_no_digits(shape, offset, dtype):
+    """Linear and Gaussian kernels of sparse rows are as exact as of dense ones, and within their bounds."""
+    X = far_rows(shape, offset, dtype)
+    S = sp.csr_array(X)
+    linear = truth(products(X - X.astype(np.longdouble).mean(axis=0)))
+    assert require_within(KernelPCA(3).fit(S), linear) < 1e-12 * linear[0]
+    gaussian = truth(np.exp(-0.01 * squared_distances(X)))
+    assert require_within(KernelPCA(3, kernel="rbf", gamma=0.01).fit(S), gaussian) < 1e-11
+    assert require_within(KernelPCA(3, kernel="rbf", gamma=0.01, eigen_solver="tiled").fit(S), gaussian) < 1e-6
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "matern"])
+def test_new_sparse_rows_are_counted_from_the_same_point(kernel):
+    """Scores of sparse rows, stored in the far column or not, are those of the same rows made dense."""
+    X, new = far_rows((60, 12), 1e6), far_rows((10, 12), 1e6, seed=1)
+    new[:3, 0] = 0.0
+    fitted = [KernelPCA(3, kernel=kernel, gamma=0.05).fit(rows) for rows in (sp.csr_array(X), X)]
+    for rows in (new, sp.csr_array(new)):
+        scores = [model.transform(rows) for model in fitted]
+        # A row without the far column is a million away: its scores keep their digits beside that.
+        size = np.maximum(np.abs(scores[1]).max(axis=1), 1.0)[:, None]
+        assert np.abs((scores[0] - scores[1]) / size).max() < 1e-9
+    errors = [model.reconstruction_error(sp.csr_array(new)[3:]) for model in fitted]
+    np.testing.assert_allclose(errors[0], errors[1], rtol=1e-6)
+
+
+def test_a_width_from_sparse_rows_does_not_know_their_offset():
+    """Median distance and variance of sparse rows are those of the rows without the far column's mean."""
+    X = far_rows((80, 10), 1e9)
+    for gamma in ("median", "scale"):
+        found = [KernelPCA(2, kernel="rbf", gamma=gamma).fit(rows).gamma_ for rows in (sp.csr_array(X), X)]
+        assert found[0] == pytest.approx(found[1], rel=1e-6)
+        assert kernels.Gaussian(gamma)(sp.csr_array(X)) == pytest.approx(kernels.Gaussian(gamma)(X), rel=1e-6)
+
+
+def test_only_far_columns_are_filled():
+    """Shifting sparse rows stores no more than the columns that are shifted."""
+    S = sp.csr_array(far_rows((50, 30), 1e6))
+    origin = kernels.blocks.column_means(S)
+    assert np.flatnonzero(origin).tolist() == [0]
+    moved = shifted(S, origin)
+    assert moved.nnz <= S.nnz
+    np.testing.assert_array_equal(moved.toarray(), S.toarray() - origin)
+    assert kernels.blocks.column_means(sp.csr_array(far_rows((50, 30), 0.0))) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n, d, solver", [(40, 300, "auto"), (150, 3, "auto"), (150, 60, "tiled")])
+@pytest.mark.parametrize("mean", [0.0, 30.0, 1000.0])
+def test_polynomial_values_are_within_their_bounds(mean, n, d, solver, dtype):
+    """A power of large inner products is rounded, and the bound says by how much: dense, by features, and in tiles."""
+    X = (np.random.default_rng(int(mean)).standard_normal((n, d)) + mean).astype(dtype)
+    fitted = KernelPCA(3, kernel="poly", eigen_solver=solver).fit(X)
+    values = truth((1 + products(X) / d) ** 3)
+    error = require_within(fitted, values)
+    assert error < 1e-16 * (1 + mean**2) ** 3 * n + 1e-6 * values[0]
+
+
+def test_rounding_of_a_row_that_no_sample_sees_is_in_the_bound():
+    """One row of 600 is fifty times as long: its kernel values, and their rounding, rule the matrix."""
+    X = np.random.default_rng(3).standard_normal((600, 40)) + 20
+    X[577] *= 50
+    fitted = KernelPCA(3, kernel="poly", eigen_solver="dense").fit(X)
+    require_within(fitted, truth((1 + products(X) / 40) ** 3))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "matern", "cosine"])
+@pytest.mark.parametrize("n", [60, 300])
+def test_bounds_of_other_kernels_stay_tight(kernel, n):
+    """Rounding of values of size one leaves bounds of some n eps: nothing is lost by stating it."""
+    X = np.random.default_rng(n).standard_normal((n, 5))
+    fitted = KernelPCA(3, kernel=kernel, eigen_solver="dense").fit(X)
+    assert fitted.certificate_.lines[0].value_bound < 1e-11 * fitted.eigenvalues_[0]
+
+
+@pytest.mark.parametrize("solver", ["auto", "dense"])
+def test_eigenvalues_of_float32_rows_are_found_in_float64(solver):
+    """The linear kernel's eigenvalues are not squares of rounded singular values."""
+    X = (np.random.default_rng(0).standard_normal((200, 30)) + 1000).astype(np.float32)
+    values = truth(products(X - X.astype(np.longdouble).mean(axis=0)))
+    assert require_within(KernelPCA(3, eigen_solver=solver).fit(X), values) < 1e-11 * values[0]
+
+
+def test_where_rounding_is_all_that_is_left_a_warning_says_so():
+    """Cubes of 5e15 differ by less than their rounding: a PrecisionWarning, and a bound above the eigenvalue."""
+    X = 1e7 + 1e-8 * np.random.default_rng(0).standard_normal((40, 50))
+    with pytest.warns(PrecisionWarning, match="nothing is known of the components") as caught:
+        fitted = KernelPCA(2, kernel="poly", gamma=1.0).fit(X)
+    assert fitted.certificate_.lines[0].value_bound > fitted.eigenvalues_[0]
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        KernelPCA(2, kernel="poly", gamma=1.0).fit(1e8 * (X - 1e7))
