@@ -163,7 +163,7 @@ def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
     _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
     rows = prepare_rows(source, plan=plan, center=options.center, scale=options.scale, ddof=options.ddof)
     shape = _Shape.of(source)
-    known = None
+    known: Array | None = None
     while True:
         _say(options, f"solving: {plan}" if options.progress else "")
         solved = decompose(
