@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gramian.estimators import ICA, PCA, FastICA, IncrementalPCA, TruncatedSVD, fastica
     from gramian.estimators.kernel_pca import KernelPCA
     from gramian.estimators.maps import FourierFeatures, Nystroem, PolynomialMap
+    from gramian.estimators.saving import load
     from gramian.kernels.checking import check_kernel
     from gramian.models.every_rule import how_many
     from gramian.models.kernel_choice import choose_gamma, kernel_score
@@ -35,6 +36,7 @@ _HOMES = {
     "kernel_score": "gramian.models.kernel_choice",
     "check_contrast": "gramian.unmixing.contrast",
     "fastica": "gramian.estimators",
+    "load": "gramian.estimators.saving",
     "plan": "gramian.models.planned",
 }
 _PACKAGES = {"choosing", "kernels"}
@@ -57,6 +59,7 @@ __all__ = [
     "how_many",
     "kernel_score",
     "kernels",
+    "load",
     "plan",
 ]
 

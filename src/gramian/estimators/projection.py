@@ -13,6 +13,7 @@ from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host
 from gramian.eigen.certificate import Certificate
 from gramian.errors import InputError
 from gramian.estimators.features import check_features
+from gramian.estimators.saving import Saved
 from gramian.models import scoring
 from gramian.models.pca import PCAModel
 from gramian.planning.plan import Plan
@@ -20,7 +21,7 @@ from gramian.sources.opening import as_source, require_finite
 from gramian.sources.rows import Block, RowSource
 
 
-class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearProjection(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A fitted linear map to scores and back, in scikit-learn's manners. Abstract: see ``PCA``.
 
     The fitted fields are those of one frozen model. A field that a person assigns afterwards

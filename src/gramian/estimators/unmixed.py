@@ -17,6 +17,7 @@ from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, namespace
 from gramian.errors import ConvergenceWarning, InputError, ParameterError
 from gramian.estimators.features import check_features, feature_names
 from gramian.estimators.parameters import Limits, check_parameters, is_whole, seed_of
+from gramian.estimators.saving import Saved
 from gramian.models.ica import ICAModel, ICAOptions, fit_ica
 from gramian.sources.opening import as_source, require_finite
 from gramian.sources.rows import Block, RowSource
@@ -27,7 +28,7 @@ class UnmixingNotConverged(ConvergenceWarning, TheirConvergenceWarning):
     """Gramian's warning and scikit-learn's in one, so that a filter for either sees it."""
 
 
-class UnmixedSources(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class UnmixedSources(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A fitted linear map to independent sources and back, in scikit-learn's manners. Abstract: see ``ICA``."""
 
     n_components: int | None
@@ -187,7 +188,7 @@ class UnmixedSources(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             _warn_of_components()
         source = as_source(X)
         model, names = fit_ica(source, options), feature_names(X)
-        self._adopt(_in_their_units(model, self.whiten), names)
+        self._adopt(in_their_units(model, self.whiten), names)
         return source
 
     def _adopt(self, model: ICAModel, names: HostArray | None) -> None:
@@ -239,7 +240,7 @@ def _warn_of_components() -> None:
     warnings.warn("Ignoring n_components with whiten=False.", UserWarning, stacklevel=4)
 
 
-def _in_their_units(model: ICAModel, whiten: Any) -> ICAModel:
+def in_their_units(model: ICAModel, whiten: Any) -> ICAModel:
     """Return the model with scikit-learn's whitening, K / sqrt(n), and sources of the variance asked for."""
     if model.whitening is None:
         return model

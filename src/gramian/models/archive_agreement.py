@@ -1,0 +1,78 @@
+"""What must agree between the parts of a model, beside what each part can tell of itself."""
+
+from typing import Any
+
+from gramian.errors import ModelFileError
+from gramian.features.polynomial import LARGEST_PHI, MonomialMap, n_monomials
+from gramian.models.ica import ICAModel
+from gramian.models.kernel_model import KernelPCAModel
+from gramian.models.kernel_projection import FeatureExpansion, MatrixExpansion, RowExpansion
+from gramian.models.pca import PCAModel
+
+HIGHEST_DEGREE = 100
+"""Of monomials, in a file: counting those of a higher one takes time, and none can be evaluated."""
+
+
+def require_agreement(model: Any) -> None:
+    """Refuse a model whose parts contradict each other; shapes within a part are known to agree."""
+    if isinstance(model, PCAModel):
+        _require("columns", model.components.shape[1], model.n_columns)
+        _require_certificate(model.certificate, len(model.components), model.rank)
+    elif isinstance(model, KernelPCAModel):
+        _require("rows", model.vectors.shape[0], model.n_rows)
+        _require_certificate(model.certificate, len(model.eigenvalues), model.rank)
+        _require_expansion(model)
+    elif isinstance(model, ICAModel):
+        _require("columns", model.components.shape[1], model.n_columns)
+        _require("means", int(model.mean is None), int(model.whitening is None))
+
+
+def _require_expansion(model: KernelPCAModel) -> None:
+    found, k = model.expansion, len(model.eigenvalues)
+    if model.source.n_rows not in {0, model.n_rows}:
+        raise ModelFileError("its rows are not as many as it says")
+    _require("columns", model.source.n_columns, model.n_columns)
+    _require("centering", len(model.centering.row_means), model.n_rows)
+    if isinstance(found, FeatureExpansion):
+        _require("components", found.components.shape[1], k)
+        _require_features(found, model.n_columns)
+        return
+    _require("components", found.coefficients.shape[1], k)  # type: ignore[attr-defined]
+    _require("rows", found.coefficients.shape[0], model.n_rows)  # type: ignore[attr-defined]
+    _require("centering", len(found.centering.row_means), model.n_rows)  # type: ignore[attr-defined]
+    if isinstance(found, RowExpansion):
+        _require("rows", found.source.n_rows, model.n_rows)
+        _require("columns", found.source.n_columns, model.n_columns)
+        _require_origin(found.placed.origin, model.n_columns)
+    elif not isinstance(found, MatrixExpansion):
+        raise ModelFileError("its expansion is of no kind that is known")
+
+
+def _require_features(found: FeatureExpansion, n_columns: int) -> None:
+    if found.phi is None:
+        _require("columns", len(found.mean), n_columns)
+        return
+    phi = found.phi
+    _require("columns", phi.n_columns, n_columns)
+    _require("features", phi.n_features, len(found.mean))
+    if isinstance(phi, MonomialMap):
+        if not 1 <= phi.degree <= HIGHEST_DEGREE or phi.n_features > LARGEST_PHI:
+            raise ModelFileError("its monomials are more than can be")
+        size = n_monomials(phi.n_columns, phi.degree, homogeneous=phi.weights and phi.coef0 == 0)
+        _require("features", phi.n_features, size)
+
+
+def _require_origin(origin: Any, n_columns: int) -> None:
+    if origin is not None:
+        _require("columns", len(origin), n_columns)
+
+
+def _require_certificate(certificate: Any, k: int, rank: int) -> None:
+    if len(certificate.values) > k or rank > k:
+        raise ModelFileError("its certificate is of another model")
+
+
+def _require(what: str, found: int, said: int) -> None:
+    if found != said:
+        message = f"its {what} do not agree: {found:,} and {said:,}"
+        raise ModelFileError(message)
