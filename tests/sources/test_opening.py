@@ -204,7 +204,7 @@ def test_lists_of_different_depths_are_refused():
     "X, sentence",
     [
         (None, "X is of type NoneType, not rows of numbers"),
-        ("rows.csv", r"X is 'rows\.csv', not rows of numbers\. Read the file first"),
+        (b"rows.csv", r"X is b'rows\.csv', bytes and not rows of numbers"),
         ({"a": [1.0]}, r"X is a dict\. Pass a table of it"),
         ((i for i in range(3)), "X is of type generator, not rows of numbers"),
         ({1.0, 2.0}, "X is of type set, not rows of numbers"),

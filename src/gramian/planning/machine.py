@@ -6,6 +6,7 @@ restores what was there.
 """
 
 import os
+import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,8 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from gramian.errors import ParameterError
 
 MEGABYTE = 1 << 20
 
@@ -30,6 +33,33 @@ def total_memory() -> int:
     """Return the machine's memory in bytes: the smaller of what is installed and the cgroup's limit."""
     installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min(installed, _cgroup_limit() or installed)
+
+
+def memory_budget() -> int:
+    """Return the bytes that work may take when nothing is said: ``GRAMIAN_MEMORY``, else 3/4 of the machine's."""
+    said = os.environ.get("GRAMIAN_MEMORY", "").strip()
+    return bytes_of(said) if said else total_memory() * 3 // 4
+
+
+def bytes_of(size: str) -> int:
+    """Return the bytes that a size stands for, in units of 1000 (kB, MB, GB, TB) or 1024 (KiB, MiB, GiB, TiB).
+
+    Examples
+    --------
+    >>> bytes_of("1.5GB"), bytes_of("512 MiB"), bytes_of("4096")
+    (1500000000, 536870912, 4096)
+    """
+    found = re.fullmatch(r"([0-9.]+)\s*([kmgt]?)(i?)b?", size.strip().lower())
+    try:
+        number = float(found[1]) if found else 0.0
+    except ValueError:
+        number = 0.0
+    if found is None or number <= 0:
+        message = (
+            f"{size!r} is no size of memory (GRAMIAN_MEMORY, memory_budget). Write a number and a unit: 4GB, 512MiB."
+        )
+        raise ParameterError(message)
+    return int(number * (1024 if found[3] else 1000) ** " kmgt".index(found[2] or " "))
 
 
 def available_memory() -> int:

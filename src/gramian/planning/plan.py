@@ -13,7 +13,7 @@ from gramian.eigen.krylov import Krylov
 from gramian.eigen.pairs import EigenSolver
 from gramian.eigen.power import Power
 from gramian.errors import MemoryBudgetError
-from gramian.planning.machine import MEGABYTE, cores, total_memory
+from gramian.planning.machine import MEGABYTE, cores, memory_budget
 
 FLOP_RATE = 8.5e10
 """Operations a second of SYRK on two cores in float64 (benchmarks: floor rows of 4,000 x 4,000)."""
@@ -153,8 +153,8 @@ def plan_pca(facts: Facts) -> Plan:
 
 
 def default_budget() -> int:
-    """Return the bytes that work may take when nothing is said: three quarters of the machine's memory."""
-    return total_memory() * 3 // 4
+    """Return the bytes that work may take when nothing is said: see :func:`~gramian.planning.machine.memory_budget`."""
+    return memory_budget()
 
 
 def _side(facts: Facts) -> str:

@@ -89,7 +89,7 @@ class DenseRows(RowSource):
         """
         step = self.block_rows
         if state_bytes > LARGE_STATE:
-            step = max(step, _large_block(state_bytes) // (self.n_columns * self.dtype.itemsize))
+            step = max(step, large_block(state_bytes) // (self.n_columns * self.dtype.itemsize))
         return run_folds(ranges(self.n_rows, step), partial(_fold_rows, self, fold), merge, state_bytes=state_bytes)
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
@@ -110,7 +110,8 @@ class DenseRows(RowSource):
         return Block(self.array[rows, :], rows.start, None if self.weights is None else self.weights[rows])
 
 
-def _large_block(state_bytes: int) -> int:
+def large_block(state_bytes: int) -> int:
+    """Return the bytes of a block beside a large running value: a quarter of it, within 32 MB."""
     return min(state_bytes // 4, 32 * MEGABYTE)
 
 

@@ -41,7 +41,8 @@ def require_finite(source: RowSource) -> None:
     """
     found = find_nonfinite(source)
     if found is not None:
-        place = Place(found.row, found.column, name_of(found.column, source.column_names))
+        origin, row = source.locate(found.row)
+        place = Place(row, found.column, name_of(found.column, source.column_names), origin)
         refuse_nonfinite(place, found.value, count=found.count, dtype=source.dtype)
 
 

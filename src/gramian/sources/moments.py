@@ -147,7 +147,7 @@ def _provisional_mean(source: RowSource) -> HostArray:
     """Return the mean of evenly spaced rows, exact for constant columns; zero for sparse rows."""
     if source.is_sparse:
         return np.zeros(source.n_columns)
-    blocks = range(0, source.n_blocks, max(1, source.n_blocks // 32))
+    blocks = source.sampled_blocks
     wanted = min(SAMPLE_ROWS, max(8, SAMPLE_NUMBERS // max(source.n_columns, 1)))
     each = -(-wanted // len(blocks))
     first = None

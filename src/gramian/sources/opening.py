@@ -21,35 +21,69 @@ from gramian.sources.conversion import (
     working_dtype,
 )
 from gramian.sources.dense import DenseRows
+from gramian.sources.file_rows import FileRows
 from gramian.sources.finiteness import NonFinite, find_nonfinite, require_finite
 from gramian.sources.objects import array_of_lists, refuse_masked
+from gramian.sources.pass_log import PassLog
+from gramian.sources.paths import Chosen, is_path, open_path
 from gramian.sources.places import Names, dense_places, sparse_places
+from gramian.sources.progress import Say
 from gramian.sources.rows import RowSource
 from gramian.sources.sparse import SparseRows
 from gramian.sources.table import is_table, open_table
+from gramian.sources.table_facts import Wanted
 from gramian.sources.weights import check_weights
 
 __all__ = ["NonFinite", "as_source", "find_nonfinite", "require_finite"]
 
 
-def as_source(X: Any, *, weights: Any = None, column_names: Sequence[str] | None = None) -> RowSource:
+def as_source(
+    X: Any,
+    *,
+    weights: Any = None,
+    column_names: Sequence[str] | None = None,
+    columns: Wanted = None,
+    drop: Wanted = None,
+    label: str | bool | None = None,
+    id: str | bool | None = None,  # noqa: A002 - what a person calls it
+    memory_budget: int | None = None,
+    progress: Say | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> RowSource:
     """Open X as rows that can be read again and again, without copying what need not be copied.
 
     Parameters
     ----------
-    X : array (n, d), sparse array, table or list of lists
+    X : array (n, d), sparse array, table, list of lists, or path
         NumPy of any dtype, strides and byte order; masked arrays with nothing masked; SciPy sparse of any
         format; torch and other arrays of the array API, which stay in their library; pandas, polars and Arrow
         tables, and any other object that offers itself as a table or an array. A source passes through.
+        A string or path names a file, a folder of files or a glob, which is read in windows and never whole:
+        Parquet, Arrow, CSV and its relatives, .npy, .npz, HDF5, Zarr, Matrix Market, images.
     weights : array (n,), optional
         How often each row counts: finite, not negative, not all zero.
     column_names : sequence of str, optional
         Names of the columns, in place of those a table has.
+    columns, drop : str or sequence of str, optional
+        For table files: which columns to use, or not to use, by name, by glob (``"temp*"``) or by type
+        (``":number"``, ``":float"``, ``":integer"``, ``":boolean"``). By default all that hold numbers.
+    label, id : str, False or None
+        For table files: the column kept for pictures, and the one that names the rows; ``None`` looks for
+        them, ``False`` wants none. Neither is used as a number.
+    memory_budget : int, optional
+        For files: bytes that the whole work may take; windows are sized by it. By default that of the process
+        (``GRAMIAN_MEMORY``).
+    progress : callable, optional
+        For files: called with a sentence about once a second: the part done, the rate, the time left.
+    checkpoint : path, optional
+        For files: a folder in which passes are kept, so that a fit that was killed goes on where it was.
 
     Returns
     -------
     RowSource
-        float32 rows stay float32 and float16 is worked in float32; all else is worked in float64.
+        float32 rows stay float32 and float16 is worked in float32; all else is worked in float64. For files it
+        has ``facts`` (what was made of each column), ``labels()`` and ``ids()``; missing values are NaN, which
+        the first pass refuses with file, row and column.
 
     Raises
     ------
@@ -82,6 +116,9 @@ def as_source(X: Any, *, weights: Any = None, column_names: Sequence[str] | None
         names: Names = None
     elif isinstance(X, RowSource):
         return _unchanged(X, weights, column_names)
+    elif is_path(X):
+        options = _FileOptions(Chosen(columns, drop, label, id), memory_budget, progress, checkpoint)
+        return _open_file(X, weights, column_names, options)
     else:
         rows, names = _open(X)
     if column_names is not None:
@@ -93,6 +130,26 @@ def as_source(X: Any, *, weights: Any = None, column_names: Sequence[str] | None
 
 
 _AS_THEY_ARE = (FLOAT64, FLOAT32)
+
+
+class _FileOptions(NamedTuple):
+    chosen: Chosen
+    budget: int | None
+    progress: Say | None
+    checkpoint: str | os.PathLike[str] | None
+
+
+def _open_file(X: Any, weights: Any, column_names: Sequence[str] | None, options: _FileOptions) -> FileRows:
+    file, facts = open_path(X, options.chosen)
+    return FileRows(
+        file,
+        weights=None if weights is None else check_weights(weights, file.shape[0]),
+        column_names=None if column_names is None else _checked_names(column_names, file.shape[1]),
+        facts=facts,
+        budget=options.budget,
+        progress=options.progress,
+        log=None if options.checkpoint is None else PassLog(options.checkpoint),
+    )
 
 
 class Door(NamedTuple):
@@ -226,11 +283,8 @@ def _checked_names(column_names: Sequence[str], n_columns: int) -> tuple[str, ..
 
 
 def _not_rows_sentence(X: Any) -> str:
-    if isinstance(X, (str, bytes, os.PathLike)):
-        return (
-            f"X is {X!r}, not rows of numbers. Read the file first, for example with pandas.read_csv, and "
-            "pass what that returns."
-        )
+    if isinstance(X, bytes):
+        return f"X is {X[:40]!r}, bytes and not rows of numbers. Pass the path of a file as a string."
     if isinstance(X, dict):
         return "X is a dict. Pass a table of it, for example pandas.DataFrame(X), or a list of rows."
     if hasattr(X, "collect"):

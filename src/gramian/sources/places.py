@@ -26,6 +26,7 @@ class Place(NamedTuple):
     row: int
     column: int
     name: str | None = None
+    origin: str | None = None
 
     @property
     def label(self) -> int | str:
@@ -34,9 +35,10 @@ class Place(NamedTuple):
 
     def __str__(self) -> str:
         """Say the place as an error does."""
+        file = "" if self.origin is None else f" of {self.origin}"
         if self.name is None:
-            return f"row {self.row:,}, column {self.column} (both counted from 0)"
-        return f"row {self.row:,} (counted from 0), column {self.name!r}"
+            return f"row {self.row:,}, column {self.column} (both counted from 0){file}"
+        return f"row {self.row:,} (counted from 0), column {self.name!r}{file}"
 
 
 Locate = Callable[[int], Place]

@@ -99,9 +99,18 @@ class RowSource(ABC):
     def n_blocks(self) -> int:
         """Number of blocks that :meth:`block` can give."""
 
+    @property
+    def sampled_blocks(self) -> Sequence[int]:
+        """Blocks to look at for a first idea of the mean: at most some dozens, spread evenly, cheap to read."""
+        return range(0, self.n_blocks, max(1, self.n_blocks // 32))
+
     @abstractmethod
     def block(self, i: int) -> Block:
         """Return block ``i``."""
+
+    def locate(self, row: int) -> tuple[str | None, int]:
+        """Return the file in which a row stands, if it stands in one, and its position there."""
+        return None, row
 
     @abstractmethod
     def like(self) -> Array:

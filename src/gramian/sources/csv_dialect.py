@@ -1,0 +1,172 @@
+"""How a text table is written: encoding, delimiter, header, decimal sign; found from its first lines."""
+
+import csv
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from gramian.errors import InputError
+
+SAMPLE_BYTES = 1 << 20
+"""Bytes at the beginning of a file from which its dialect and the kinds of its columns are told."""
+
+SAMPLE_LINES = 200
+"""Lines that candidates for the delimiter are tried on."""
+
+DELIMITERS = (",", "\t", ";", "|")
+SPACES = " "
+"""Stands for any run of blanks between two values."""
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+
+HOLES = ("", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A", "#NA", "NAN", "na", "?", "<NA>")
+"""Words that stand for a value that is not there."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text table is written.
+
+    Attributes
+    ----------
+    begin : int
+        Byte at which the first row of values begins.
+    encoding : str
+        "utf-8" or "latin-1".
+    delimiter, decimal : str
+    names : tuple of str
+        Column names, all different; made up when there is no header.
+    named : bool
+        Whether the file has a header.
+    """
+
+    begin: int
+    encoding: str
+    delimiter: str
+    decimal: str
+    names: tuple[str, ...]
+    named: bool
+
+
+def detect_dialect(path: Path, origin: str) -> Dialect:
+    """Find out how a text table in UTF-8 or Latin-1 is written.
+
+    Cost: reads the first megabyte. Do not rely on it for files whose first lines are not like the others; comment
+    lines that begin with # before the header are skipped.
+    """
+    with path.open("rb") as file:
+        head = file.read(SAMPLE_BYTES)
+    begin = _skipped(head)
+    text, encoding = _decoded(head[begin:], complete=len(head) < SAMPLE_BYTES)
+    if not text.strip():
+        message = f"{origin} is empty: it has no header and no rows. Check what wrote the file."
+        raise InputError(message)
+    if "\n" not in text and "\r" in text:
+        message = f"{origin} ends its lines with a carriage return alone. Save it with ordinary line ends."
+        raise InputError(message)
+    lines = _logical_lines(text)
+    delimiter = _delimiter(lines)
+    rows = [split(line, delimiter) for line in lines]
+    decimal = "," if delimiter == ";" and _has_decimal_commas(rows) else "."
+    named = _has_header(rows, decimal)
+    if named:
+        blank = len(text) - len(text.lstrip("\r\n"))
+        begin += len((text[:blank] + lines[0]).encode(encoding))
+        begin += len(re.match(rb"\r?\n?", head[begin:])[0])  # type: ignore[index]
+    return Dialect(begin, encoding, delimiter, decimal, _names(rows, named=named), named)
+
+
+def split(line: str, delimiter: str) -> list[str]:
+    """Split a line of a text table into its cells."""
+    if delimiter == SPACES:
+        return line.split()
+    return next(csv.reader([line], delimiter=delimiter), [])
+
+
+def is_number(cell: str, decimal: str = ".") -> bool:
+    """Tell whether a cell spells a number."""
+    cell = cell.strip()
+    return NUMBER.fullmatch(cell.replace(",", ".") if decimal == "," else cell) is not None
+
+
+def _skipped(head: bytes) -> int:
+    begin = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    while head[begin : begin + 1] == b"#" and (end := head.find(b"\n", begin)) >= 0:
+        begin = end + 1
+    return begin
+
+
+def _decoded(head: bytes, *, complete: bool) -> tuple[str, str]:
+    if not complete and (end := head.rfind(b"\n")) > 0:
+        head = head[: end + 1]
+    try:
+        return head.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        return head.decode("latin-1"), "latin-1"
+
+
+def _logical_lines(text: str) -> list[str]:
+    """Return the first lines that are not blank; a line break between quotes does not end one."""
+    found: list[str] = []
+    pending = ""
+    for piece in text.lstrip("\r\n").splitlines(keepends=True):
+        pending += piece
+        if pending.count('"') % 2:
+            continue
+        if pending.strip():
+            found.append(pending.rstrip("\r\n"))
+        pending = ""
+        if len(found) == SAMPLE_LINES:
+            break
+    if pending.strip():
+        found.append(pending.rstrip("\r\n"))
+    return found
+
+
+def _delimiter(lines: list[str]) -> str:
+    """Return the delimiter that cuts the lines into the same number of cells, and most of them."""
+    best, most = ",", (0.0, 1)
+    for candidate in (*DELIMITERS, SPACES):
+        counts = [len(split(line, candidate)) for line in lines]
+        usual = max(set(counts), key=counts.count)
+        if usual < 2 or (candidate == SPACES and most[1] > 1):
+            continue
+        agreement = round(counts.count(usual) / len(counts), 1)
+        if (agreement, usual) > most:
+            best, most = candidate, (agreement, usual)
+    return best
+
+
+def _has_decimal_commas(rows: list[list[str]]) -> bool:
+    cells = [cell.strip() for row in rows[1:] for cell in row]
+    return any(COMMA_NUMBER.fullmatch(cell) for cell in cells) and not any(
+        re.fullmatch(r"-?\d+\.\d+", c) for c in cells
+    )
+
+
+def _has_header(rows: list[list[str]], decimal: str) -> bool:
+    first, rest = rows[0], rows[1:]
+    if not any(is_number(cell, decimal) for cell in first):
+        return any(cell.strip() not in HOLES for cell in first)
+    for j, cell in enumerate(first):
+        below = [row[j].strip() for row in rest if j < len(row) and row[j].strip() not in HOLES]
+        is_name = cell.strip() not in HOLES and not is_number(cell, decimal)
+        if below and is_name and all(is_number(value, decimal) for value in below):
+            return True
+    return False
+
+
+def _names(rows: list[list[str]], *, named: bool) -> tuple[str, ...]:
+    if not named:
+        return tuple(f"column {j}" for j in range(len(rows[0])))
+    names = [name.strip() for name in rows[0]]
+    if len(rows) > 1 and len(rows[1]) == len(names) + 1:
+        names.insert(0, "")  # R leaves out the name of the column that names the rows
+    seen: dict[str, int] = {}
+    unique = []
+    for name in names:
+        count = seen.get(name, 0)
+        seen[name] = count + 1
+        unique.append(f"{name}.{count}" if count else name)
+    return tuple(unique)

@@ -1,0 +1,305 @@
+"""Rows in files that may be larger than memory: windows, read ahead by one, never the whole.
+
+Each worker goes through its own stretch of the file in order, while a thread beside it reads the next window.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray
+from gramian.planning.machine import MEGABYTE, memory_budget
+from gramian.sources.dense import large_block
+from gramian.sources.pass_log import PassLog
+from gramian.sources.progress import Meter, Say
+from gramian.sources.read_ahead import read_ahead
+from gramian.sources.row_file import RowFile
+from gramian.sources.rows import (
+    LARGE_STATE,
+    Block,
+    ColumnBlock,
+    Fold,
+    Merge,
+    PairFold,
+    RowSource,
+    block_length,
+    ranges,
+    run_folds,
+    worker_count,
+)
+from gramian.sources.table_facts import TableFacts
+
+SHARE_OF_BUDGET = 24
+"""A window takes at most this part of the budget: two workers have two windows each, a copy of one, and products."""
+
+PANEL_SHARE = 8
+"""Each of the two panels of rows that pairs are made of takes at most this part of the budget."""
+
+SAMPLED = 8
+"""Blocks of a file that are read out of turn for a first look at the mean."""
+
+
+class FileRows(RowSource):
+    """Rows of a file, a folder or a glob, read in windows; see :func:`~gramian.sources.opening.as_source`.
+
+    Parameters
+    ----------
+    file : RowFile
+    weights : array (n,), optional
+        Repetitions of each row.
+    column_names : tuple of str, optional
+        In place of the file's own.
+    facts : TableFacts, optional
+        What was made of each column of a table.
+    block_rows : int, optional
+        Rows a window; by default what suits a core's cache, within a part of the budget.
+    budget : int, optional
+        Bytes for everything: by default that of the process (``GRAMIAN_MEMORY``, else half of the machine).
+    progress : callable, optional
+        Called with a sentence about once a second: part done, rate, time left.
+    log : PassLog, optional
+        Where finished and half-finished passes are kept, so that a killed fit can go on.
+
+    Notes
+    -----
+    Cost of a pass: reading the file once. Memory: two windows a worker. A file that changes size or date between or
+    during passes is an error, not a different answer.
+    """
+
+    has_columns = False
+
+    def __init__(
+        self,
+        file: RowFile,
+        *,
+        weights: Array | None = None,
+        column_names: tuple[str, ...] | None = None,
+        facts: TableFacts | None = None,
+        block_rows: int | None = None,
+        budget: int | None = None,
+        progress: Say | None = None,
+        log: PassLog | None = None,
+    ) -> None:
+        self.file = file
+        self.n_rows, self.n_columns = file.shape
+        self.dtype = file.dtype
+        self.is_sparse = file.is_sparse
+        self.column_names = file.names if column_names is None else column_names
+        self.weights = weights
+        self.facts = facts
+        self.budget = budget or memory_budget()
+        self.log = log
+        self._say = progress
+        self.block_rows = block_rows or self._window_rows(0)
+        self._windows = _cut(self.n_rows, self.block_rows, file.starts)
+
+    @property
+    def n_entries(self) -> int:
+        """Stored numbers."""
+        return self.file.n_entries
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks that :meth:`block` can give."""
+        return len(self._windows)
+
+    @property
+    def sampled_blocks(self) -> Sequence[int]:
+        """A few blocks, spread over the file, that are cheap to read out of turn."""
+        cheap: Sequence[int] = range(self.n_blocks)
+        if self.file.starts:
+            firsts = set(self.file.starts)
+            cheap = [i for i, window in enumerate(self._windows) if window.start in firsts]
+        return list(cheap[:: max(1, len(cheap) // SAMPLED)])
+
+    def block(self, i: int) -> Block:
+        """Read block ``i``."""
+        return self._block(self._windows[i], self._read(self._windows[i]))
+
+    def like(self) -> Array:
+        """Return an empty NumPy array."""
+        return np.empty((0, 0), dtype=self.dtype)
+
+    def locate(self, row: int) -> tuple[str | None, int]:
+        """Return the file in which a row stands, and its position there."""
+        return self.file.locate(row)
+
+    def labels(self) -> HostArray | None:
+        """Read the label column of a table: n strings, or ``None`` when there is none. One pass over that column."""
+        return None if self.facts is None or self.facts.label is None else self.file.column(self.facts.label)
+
+    def ids(self) -> HostArray | None:
+        """Read the column that names the rows: n strings, or ``None`` when there is none."""
+        return None if self.facts is None or self.facts.id is None else self.file.column(self.facts.id)
+
+    def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Fold every block into one value: one pass over the file, each worker on its own stretch."""
+        step = self.block_rows if state_bytes <= LARGE_STATE else max(self.block_rows, self._window_rows(state_bytes))
+        windows = self._windows if step == self.block_rows else _cut(self.n_rows, step, self.file.starts)
+        workers = 1 if state_bytes > LARGE_STATE else min(worker_count(), len(windows))
+        runs = _runs(windows, workers, self.file.starts)
+        meter = Meter(self._say, self.file.origin, self.n_rows, self.n_rows * self.file.row_bytes)
+        stretches = None if self.log is None else self.log.begin(fold, self.file.stamps, runs)
+        if stretches is None:
+            tasks = [_Stretch(run, None, _forget) for run in runs]
+        elif stretches.finished:
+            return stretches.result
+        else:
+            tasks = [
+                _Stretch(run[at:], state, keep) for run, (at, state, keep) in zip(runs, stretches.parts, strict=True)
+            ]
+        result = run_folds(tasks, partial(_fold_stretch, self, fold, meter), merge, state_bytes=state_bytes)
+        if stretches is not None:
+            stretches.finish(result)
+        return result
+
+    def map_rows(self, local: Callable[[Block], Array]) -> Array:
+        """Stack ``local(block)`` over all blocks: one pass, and n rows out, held in memory."""
+        first = local(self.block(0))
+        if self.n_blocks == 1:
+            return first
+        out = np.empty((self.n_rows, *first.shape[1:]), dtype=first.dtype)
+        self.reduce(_Fill(local, out), _nothing)
+        return out
+
+    def map_blocks(self, local: Callable[[Block], Array]) -> Iterator[Array]:
+        """Yield ``local(block)`` block after block, read ahead by one: for results that are written, not held."""
+        meter = Meter(self._say, self.file.origin, self.n_rows, self.n_rows * self.file.row_bytes)
+        for block in read_ahead(self._blocks(self._windows)):
+            yield local(block)
+            meter.add(block.rows.shape[0])
+
+    def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Refuse: a file is read by rows."""
+        message = "A file is read by rows; has_columns is False."
+        raise NotImplementedError(message)
+
+    def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
+        """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j.
+
+        Two panels of many blocks are held at a time, so that the file is read once for every panel, not once for
+        every block; a file that fits one panel is read once.
+        """
+        tiles = self._windows if block_rows is None else ranges(self.n_rows, block_rows)
+        panels = self._panels(tiles)
+        total: Any = None
+        for i, rows in enumerate(panels):
+            left = self._panel(rows)
+            others = panels[i + 1 :] if symmetric else panels[:i] + panels[i + 1 :]
+            first = [(a, b) for p, a in enumerate(left) for b in (left[p:] if symmetric else left)]
+            parts = [run_folds(first, _pair(fold), merge)]
+            for right in read_ahead(map(self._panel, others)):
+                parts.append(run_folds([(a, b) for a in left for b in right], _pair(fold), merge))
+                parts = [merge(*parts)]
+            total = parts[0] if i == 0 else merge(total, parts[0])
+        return total
+
+    def _panels(self, tiles: list[slice]) -> list[list[slice]]:
+        room = max(1, self.budget // PANEL_SHARE // max(1, self.file.row_bytes))
+        panels: list[list[slice]] = []
+        for tile in tiles:
+            if panels and tile.stop - panels[-1][0].start <= room:
+                panels[-1].append(tile)
+            else:
+                panels.append([tile])
+        return panels
+
+    def _panel(self, tiles: list[slice]) -> list[Block]:
+        start = tiles[0].start
+        rows = self._read(slice(start, tiles[-1].stop))
+        return [self._block(tile, rows[tile.start - start : tile.stop - start]) for tile in tiles]
+
+    def _window_rows(self, state_bytes: int) -> int:
+        """Rows a window: what suits a cache, more for a large running value, within a part of the budget."""
+        row = max(1, self.file.row_bytes)
+        length = block_length(row)
+        if state_bytes > LARGE_STATE:
+            length = max(length, large_block(state_bytes) // row)
+        return max(1, min(length, max(self.budget // SHARE_OF_BUDGET, MEGABYTE // 4) // row))
+
+    def _read(self, rows: slice) -> Array:
+        found = self.file.read(rows)
+        self._require_unchanged()
+        return found
+
+    def _block(self, window: slice, rows: Array) -> Block:
+        return Block(rows, window.start, None if self.weights is None else self.weights[window])
+
+    def _blocks(self, windows: Sequence[slice]) -> Iterator[Block]:
+        for window, rows in zip(windows, self.file.stream(windows), strict=True):
+            self._require_unchanged()
+            yield self._block(window, rows)
+
+    def _require_unchanged(self) -> None:
+        for stamp in self.file.stamps:
+            stamp.require_unchanged()
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """Consecutive windows of one worker, the value they begin with, and what is told of each value on the way."""
+
+    windows: Sequence[slice]
+    state: Any
+    keep: Callable[[int, Any], None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fill:
+    """Write ``local(block)`` to its rows of an array that is there already."""
+
+    local: Callable[[Block], Array]
+    out: Array
+
+    def __call__(self, _state: None, block: Block) -> None:
+        self.out[block.start : block.start + block.rows.shape[0], ...] = self.local(block)
+
+
+def _fold_stretch(source: FileRows, fold: Fold, meter: Meter, _state: Any, stretch: _Stretch) -> Any:
+    state = stretch.state
+    for done, block in enumerate(read_ahead(source._blocks(stretch.windows)), start=1):  # noqa: SLF001
+        state = fold(state, block)
+        stretch.keep(done, state)
+        meter.add(block.rows.shape[0])
+    return state
+
+
+def _pair(fold: PairFold) -> Callable[[Any, tuple[Block, Block]], Any]:
+    return lambda state, pair: fold(state, *pair)
+
+
+def _nothing(_left: Any, _right: Any) -> None:
+    return None
+
+
+def _forget(_done: int, _state: Any) -> None:
+    return None
+
+
+def _cut(n_rows: int, step: int, starts: Sequence[int]) -> list[slice]:
+    """Cut the rows into windows of at most ``step``; none crosses a start, where reading begins anew.
+
+    Examples
+    --------
+    >>> _cut(5, 2, (0, 3))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 5, None)]
+    """
+    bounds = [*starts, n_rows] if starts else [0, n_rows]
+    cut = []
+    for low, high in pairwise(bounds):
+        cut += [slice(low + part.start, low + part.stop) for part in ranges(high - low, step)]
+    return cut
+
+
+def _runs(windows: list[slice], workers: int, starts: Sequence[int]) -> list[list[slice]]:
+    """Share the windows out in contiguous runs, each beginning where reading is cheap if there are many such places."""
+    places = range(len(windows))
+    if len(starts) >= 4 * workers:
+        firsts = set(starts)
+        places = [i for i, window in enumerate(windows) if window.start in firsts]  # type: ignore[assignment]
+    bounds = sorted({0, len(windows), *(places[round(w * len(places) / workers)] for w in range(1, workers))})
+    return [windows[low:high] for low, high in pairwise(bounds)]

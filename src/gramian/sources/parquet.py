@@ -1,0 +1,239 @@
+"""Parquet and Arrow (Feather) files: groups of rows, decoded window by window."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray
+from gramian.errors import InputError, MemoryBudgetError
+from gramian.planning.machine import MEGABYTE, memory_budget
+from gramian.sources.arrow_columns import dense_rows, kind_of, strings_of, working_type
+from gramian.sources.opened_table import OpenedTable
+from gramian.sources.row_file import RowFile
+from gramian.sources.stamps import Stamp
+from gramian.sources.table_facts import Sampled
+
+BUFFER = 1 << 16
+"""Bytes that are read of a column at a time, where columns are long."""
+
+PAGE = MEGABYTE
+"""Bytes of a page of one column, as writers make them by default; one of each column is held."""
+
+SAMPLE_ROWS = 2000
+"""Rows from which labels and names of rows are told."""
+
+
+class GroupedFile(RowFile):
+    """The number columns of a Parquet or Arrow file, whose rows lie in groups.
+
+    Groups are where reading can begin: inside one, rows before the first wanted are decoded and dropped. Cost of a
+    pass: decoding. Groups of 10,000 to 100,000 rows serve best; a Parquet group of millions of rows and hundreds of
+    columns holds a page of each column in memory, and is refused where that is more than the budget.
+    """
+
+    is_sparse = False
+
+    def __init__(self, groups: "_Groups", names: tuple[str, ...]) -> None:
+        self._groups = groups
+        self.origin, self.stamps, self.names = groups.origin, groups.stamps, names
+        kinds = {field.name: field.type for field in groups.schema}
+        self.dtype = working_type([kinds[name] for name in names])
+        self.starts = tuple(accumulate([0, *groups.counts[:-1]]))
+        self.shape = (sum(groups.counts), len(names))
+        self.n_entries = self.shape[0] * self.shape[1]
+        self.row_bytes = self.dtype.itemsize * len(names)
+        groups.require_room(names)
+
+    def read(self, rows: slice) -> HostArray:
+        """Decode some consecutive rows."""
+        (found,) = self.stream([rows])
+        return found
+
+    def stream(self, windows: Sequence[slice]) -> Iterator[HostArray]:
+        """Decode windows in order, each group opened once."""
+        if not windows:
+            return
+        begin, stop = windows[0].start, windows[-1].stop
+        step = max(window.stop - window.start for window in windows)
+        batches = self._groups.batches(begin, stop, list(self.names or ()), step)
+        pending: list[Any] = []
+        for window in windows:
+            taken, pending = _take(batches, pending, window.stop - window.start, self.origin)
+            yield self._dense(taken, window.start)
+
+    def column(self, name: str) -> HostArray:
+        """Decode one column as strings."""
+        parts = [strings_of(batch.column(0)) for batch in self._groups.batches(0, self.shape[0], [name], 1 << 16)]
+        return np.concatenate(parts)
+
+    def locate(self, row: int) -> tuple[str, int]:
+        """Return the file, and the row."""
+        return self.origin, row
+
+    def _dense(self, batches: list[Any], start: int) -> HostArray:
+        parts = [dense_rows(batch, self.dtype, self.origin, start) for batch in batches]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+class _Groups:
+    """A file of row groups: how many rows each has, and how some columns of one are decoded."""
+
+    origin: str
+    stamps: tuple[Stamp, ...]
+    schema: Any
+    counts: list[int]
+
+    def __init__(
+        self, path: Path, origin: str, describe: Callable[[Path], tuple[Any, list[int]]], decode: Callable[..., Any]
+    ) -> None:
+        self.path, self.origin = path, origin
+        self.stamps = (Stamp.of(path),)
+        self._decode = decode
+        self.schema, counts = _explained(partial(describe, path), self)
+        self.counts = [count for count in counts if count] or [0]
+        self._numbers = [g for g, count in enumerate(counts) if count]
+
+    def batches(self, begin: int, stop: int, names: list[str], step: int) -> Iterator[Any]:
+        """Yield record batches that together are rows ``begin`` to ``stop`` of some columns, in that order."""
+        at = 0
+        for g, count in zip(self._numbers, self.counts, strict=True):
+            if at < stop and at + count > begin:
+                yield from self._group(g, names, step, begin - at, stop - at)
+            at += count
+
+    def require_room(self, names: tuple[str, ...]) -> None:
+        """Refuse a group that cannot be decoded piece by piece within the budget."""
+        largest = max(self.counts)
+        needed = 2 * len(names) * min(8 * largest, PAGE + BUFFER)
+        if needed > memory_budget():
+            message = (
+                f"{self.origin} has row groups of {largest:,} rows and {len(names):,} columns: decoding one holds a "
+                f"page of each column, about {needed // MEGABYTE:,} MB, and the budget is "
+                f"{memory_budget() // MEGABYTE:,} MB. "
+                "Write the file with smaller row groups (row_group_size=10_000), or raise GRAMIAN_MEMORY."
+            )
+            raise MemoryBudgetError(message, needed=needed, budget=memory_budget())
+
+    def _group(self, g: int, names: list[str], step: int, begin: int, stop: int) -> Iterator[Any]:
+        at = 0
+        decoded = self._decode(self.path, g, names, step)
+        while at < stop and (batch := _explained(partial(next, decoded, None), self)) is not None:
+            low, high = max(begin - at, 0), min(stop - at, batch.num_rows)
+            at += batch.num_rows
+            if high > low:
+                yield batch.slice(low, high - low).select(names)
+        if at < min(stop, self.counts[self._numbers.index(g)]):
+            message = f"{self.origin}: row group {g} has fewer rows than its description says. Write the file again."
+            raise InputError(message)
+
+
+def open_parquet(path: Path, origin: str) -> OpenedTable:
+    """Take a first look at a Parquet file: its description at the end, and the first rows of columns that are text."""
+    return _opened(_Groups(path, origin, _describe_parquet, _decode_parquet))
+
+
+def open_arrow(path: Path, origin: str) -> OpenedTable:
+    """Take a first look at an Arrow file (Feather, IPC)."""
+    return _opened(_Groups(path, origin, _describe_arrow, _decode_arrow))
+
+
+def _opened(groups: _Groups) -> OpenedTable:
+    names = [field.name for field in groups.schema]
+    _require_table(groups, names)
+    kinds = {field.name: kind_of(field.type) for field in groups.schema}
+    looked = [name for name in names if kinds[name] in ("text", "integer")]
+    shown = min(SAMPLE_ROWS, sum(groups.counts))
+    values = _first_values(groups, looked, shown)
+    sampled = [Sampled(name, kinds[name], values.get(name, [])) for name in names]
+    return OpenedTable(groups.origin, sum(groups.counts), sampled, named=True, rows=partial(GroupedFile, groups))
+
+
+def _first_values(groups: _Groups, names: list[str], shown: int) -> dict[str, list[Any]]:
+    if not names:
+        return {}
+    batches = list(groups.batches(0, shown, names, shown))
+    return {name: [value for batch in batches for value in batch.column(name).to_pylist()] for name in names}
+
+
+def _require_table(groups: _Groups, names: list[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        message = f"{groups.origin} has more than one column called {twice[0]!r}. Give each column its own name."
+        raise InputError(message, column=twice[0])
+    if not names or not sum(groups.counts):
+        message = f"{groups.origin} has {len(names)} columns and {sum(groups.counts)} rows. Check what wrote the file."
+        raise InputError(message)
+
+
+def _explained(work: Callable[[], Any], groups: _Groups) -> Any:
+    """Do some work on the file; say in a sentence what is wrong with it."""
+    import pyarrow as pa
+
+    try:
+        return work()
+    except (pa.ArrowException, OSError, EOFError) as error:
+        for stamp in groups.stamps:
+            stamp.require_unchanged()
+        detail = str(error).partition("\n")[0].rstrip(". ")
+        message = f"{groups.origin} is damaged or cut short ({detail}). Write the file again."
+        raise InputError(message) from error
+
+
+def _describe_parquet(path: Path) -> tuple[Any, list[int]]:
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        counts = [file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)]
+        return file.schema_arrow, counts
+
+
+def _decode_parquet(path: Path, group: int, names: list[str], step: int) -> Iterator[Any]:
+    from pyarrow import parquet
+
+    # One thread: others of ours decode other stretches. Short columns are read whole, long ones in pieces.
+    with parquet.ParquetFile(path) as plain:
+        described = plain.metadata.row_group(group)
+        long = described.total_byte_size > 64 * MEGABYTE
+    with parquet.ParquetFile(path, buffer_size=BUFFER if long else 0, pre_buffer=not long) as file:
+        yield from file.iter_batches(batch_size=step, row_groups=[group], columns=names, use_threads=False)
+
+
+def _describe_arrow(path: Path) -> tuple[Any, list[int]]:
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    with pa.OSFile(str(path)) as file:
+        schema = ipc.open_file(file).schema
+        # Only the first column is read to count the rows of a batch.
+        slim = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=[0] if len(schema) else None))
+        return schema, [slim.get_batch(g).num_rows for g in range(slim.num_record_batches)]
+
+
+def _decode_arrow(path: Path, group: int, names: list[str], _step: int) -> Iterator[Any]:
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    with pa.OSFile(str(path)) as file:
+        schema = ipc.open_file(file).schema
+        fields = [schema.get_field_index(name) for name in names]
+        options = ipc.IpcReadOptions(included_fields=sorted(fields), use_threads=False)
+        yield ipc.open_file(file, options=options).get_batch(group)
+
+
+def _take(batches: Iterator[Any], pending: list[Any], rows: int, origin: str) -> tuple[list[Any], list[Any]]:
+    """Return batches that together have ``rows`` rows, and what is left of the last one."""
+    taken: list[Any] = []
+    while rows:
+        batch = pending.pop() if pending else next(batches, None)
+        if batch is None:
+            message = f"{origin} ends before its last row. Write the file again."
+            raise InputError(message)
+        taken.append(batch.slice(0, rows))
+        if batch.num_rows > rows:
+            pending = [batch.slice(rows)]
+        rows -= taken[-1].num_rows
+    return taken, pending

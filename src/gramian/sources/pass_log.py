@@ -1,0 +1,185 @@
+"""Passes over a file that outlive the process: what was finished, and how far the last one had come.
+
+A fit is a sequence of passes, and the same input and seed give the same sequence. So a fit that was killed is simply
+begun again: passes that the log holds return at once, the one that was cut short goes on from its last saved state,
+and only then new work is done. No method knows of it.
+"""
+
+import hashlib
+import json
+import os
+import pickle
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gramian.errors import InputError
+from gramian.sources.stamps import Stamp
+
+EVERY = 20.0
+"""Seconds between two saved states of one worker: what a kill costs at most."""
+
+ALLOWED = {
+    ("numpy", "dtype"),
+    ("numpy", "ndarray"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "scalar"),
+    ("numpy._core.numeric", "_frombuffer"),
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy.core.multiarray", "scalar"),
+    ("numpy.core.numeric", "_frombuffer"),
+}
+"""What a saved state may be made of, beside the value classes of Gramian itself."""
+
+
+class PassLog:
+    """A folder in which the passes of one fit over one file are kept.
+
+    Parameters
+    ----------
+    folder : path
+        Made when it is not there. Use one folder for one fit, and remove it when the fit is done.
+    every : float
+        Seconds between two saved states.
+
+    Notes
+    -----
+    Cost: a running value (a d x d matrix for PCA) written by each worker every ``every`` seconds. A pass whose
+    callable cannot be pickled, or that leaves no value, is not kept: it is made again.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, every: float = EVERY) -> None:
+        self.folder = Path(folder)
+        self.every = every
+        self._count = 0
+
+    def begin(self, fold: Any, stamps: Sequence[Stamp], runs: Sequence[Sequence[slice]]) -> "LoggedPass | None":
+        """Return what is known of the next pass, or ``None`` when it cannot be kept."""
+        self._require_same_input(stamps)
+        self._count += 1
+        try:
+            digest = hashlib.sha256(pickle.dumps(fold, protocol=5)).hexdigest()
+        except (pickle.PicklingError, AttributeError, TypeError):
+            return None
+        logged = LoggedPass(self.folder / f"{self._count:05d}", digest, _shape_of(runs), self.every)
+        logged.load(len(runs))
+        return logged
+
+    def _require_same_input(self, stamps: Sequence[Stamp]) -> None:
+        now = [[str(stamp.path.resolve()), stamp.size, stamp.changed] for stamp in stamps]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / "input.json"
+        if not path.exists():
+            _replace(path, json.dumps(now).encode())
+            return
+        for then, here in zip(json.loads(path.read_bytes()), now, strict=False):
+            if then != here:
+                _refuse_changed(self.folder, str(then[0]))
+        if len(json.loads(path.read_bytes())) != len(now):
+            _refuse_changed(self.folder, "the list of files")
+
+
+@dataclass
+class LoggedPass:
+    """One pass: its result when it was finished, else a state to begin with for each worker."""
+
+    path: Path
+    digest: str
+    shape: str
+    every: float
+    finished: bool = False
+    result: Any = None
+    parts: list[tuple[int, Any, Callable[[int, Any], None]]] = field(default_factory=list)
+
+    def load(self, workers: int) -> None:
+        """Read what the folder holds of this pass."""
+        done = _load(self.path.with_suffix(".done"), self.digest)
+        if done is not None:
+            self.finished, self.result = True, done[0]
+            return
+        for worker in range(workers):
+            at, state = _load(self._part(worker), self.digest + self.shape) or (0, None)
+            self.parts.append((at, state, _Keeper(self._part(worker), self.digest + self.shape, at, self.every)))
+
+    def finish(self, result: Any) -> None:
+        """Keep the result of the whole pass and drop the states on the way."""
+        if result is not None:
+            _save(self.path.with_suffix(".done"), self.digest, (result,))
+        for worker in range(len(self.parts)):
+            self._part(worker).unlink(missing_ok=True)
+
+    def _part(self, worker: int) -> Path:
+        return self.path.with_name(f"{self.path.name}-{worker}.part")
+
+
+class _Keeper:
+    """Saves the state of one worker now and then."""
+
+    def __init__(self, path: Path, digest: str, at: int, every: float) -> None:
+        self._path, self._digest, self._at, self._every = path, digest, at, every
+        self._last = time.monotonic()
+
+    def __call__(self, done: int, state: Any) -> None:
+        now = time.monotonic()
+        if state is not None and now - self._last >= self._every:
+            _save(self._path, self._digest, (self._at + done, state))
+            self._last = now
+
+
+class _Values(pickle.Unpickler):
+    """Reads arrays, plain values and the value classes of Gramian, and nothing that could run."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) in ALLOWED:
+            return super().find_class(module, name)
+        if module.startswith("gramian.") and "." not in name:
+            found = super().find_class(module, name)
+            if isinstance(found, type) and found.__module__ == module:
+                return found
+        message = f"{module}.{name} has no place in a checkpoint"
+        raise pickle.UnpicklingError(message)
+
+
+def _shape_of(runs: Sequence[Sequence[slice]]) -> str:
+    return json.dumps([[run[0].start, run[-1].stop, len(run)] for run in runs])
+
+
+def _save(path: Path, digest: str, value: Any) -> None:
+    body = pickle.dumps((digest, value), protocol=5)
+    _replace(path, hashlib.sha256(body).digest() + body)
+
+
+def _load(path: Path, digest: str) -> Any:
+    """Return a saved value, or ``None`` when there is none, it is damaged, or it belongs to another computation."""
+    try:
+        whole = path.read_bytes()
+    except OSError:
+        return None
+    check, body = whole[:32], whole[32:]
+    if hashlib.sha256(body).digest() != check:
+        return None
+    import io
+
+    found, value = _Values(io.BytesIO(body)).load()
+    return value if found == digest else None
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.draft")
+    with draft.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def _refuse_changed(folder: Path, what: str) -> None:
+    message = (
+        f"{what} is not what it was when the checkpoint in {folder} was begun: its size, date or place differs. "
+        "Remove that folder to begin anew, or bring the former file back."
+    )
+    raise InputError(message)
