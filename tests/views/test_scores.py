@@ -41,7 +41,7 @@ def test_large_table_is_sampled_and_says_so():
 
 def test_missing_component_is_refused_with_both_numbers():
     """A component that the scores do not have is refused, naming how many there are."""
-    with pytest.raises(ParameterError, match="asks for component 5 and the scores have 3 columns"):
+    with pytest.raises(ParameterError, match="asks for component 5, and there are 3"):
         scores_map(MODEL, SCORES, components=(0, 4))
 
 

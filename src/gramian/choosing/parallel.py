@@ -124,6 +124,7 @@ def parallel_verdict(facts: Facts, evidence: Evidence) -> Verdict:
     """Put what parallel analysis saw into a verdict."""
     detail = {
         "thresholds": evidence.thresholds,
+        "total_variance": facts.spectrum.total_variance,
         "inflation": evidence.draws.inflation,
         "exhausted": evidence.exhausted,
     }

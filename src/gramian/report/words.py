@@ -5,71 +5,32 @@ from collections.abc import Sequence
 from gramian.views.certificates import CertificateTable
 from gramian.views.labels import component_name
 from gramian.views.loadings import ColumnWeight
-from gramian.views.scree import Scree
 
 # A column is named when it carries at least this part of an equal share of the component.
 _WORTH_NAMING = 1.0
 
-# Below this share of a spread between groups, no person would see them apart on a map.
-_TELLS_APART = 0.1
 
-
-def fit_words(scree: Scree, *, n_rows: int, n_columns: int, scaled: bool) -> str:
-    """Say how large the table was, what was done to it, and how much is kept.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> shares = np.array([0.6, 0.3, 0.1])
-    >>> fit_words(Scree(shares, shares, shares.cumsum(), 2, 1 / 3), n_rows=90, n_columns=3, scaled=True)
-    '90 rows of 3 columns, ... unit variance. 2 of 3 components hold 90% of the variance.'
-    """
-    k = len(scree.shares)
-    done = "centered and scaled to unit variance" if scaled else "centered"
-    table = f"{n_rows:,} rows of {n_columns:,} columns, each column {done}."
-    if not scree.shares.any():
-        return f"{table} All rows are the same, so there is no variance to divide."
-    subject = _all_of(k) if scree.chosen == k else f"{scree.chosen} of {k} components"
-    return f"{table} {subject} {'holds' if scree.chosen == 1 else 'hold'} {scree.kept:.0%} of the variance."
-
-
-def component_words(component: int, share: float, columns: Sequence[ColumnWeight], *, n_columns: int) -> str:
+def component_words(
+    component: int, share: float, columns: Sequence[ColumnWeight], *, n_columns: int, name: str | None = None
+) -> str:
     """Name a component by the columns that rise and fall along it.
 
     Examples
     --------
     >>> columns = [ColumnWeight("height", 0.8, 0.64), ColumnWeight("age", -0.6, 0.36)]
     >>> component_words(0, 0.7, columns, n_columns=3)
-    'PC1 holds 70% of the variance: height rises along it, age falls.'
+    'PC1 holds 70.0% of the variance: height rises along it, age falls.'
     """
     heavy = [column for column in columns if column.contribution * n_columns >= _WORTH_NAMING] or columns[:1]
     rising = [column.name for column in heavy if column.weight > 0]
     falling = [column.name for column in heavy if column.weight < 0]
-    opening = f"{component_name(component)} holds {share:.0%} of the variance"
+    opening = f"{name or component_name(component)} holds {share:.1%} of the variance"
     if not falling:
-        return f"{opening}: {_listed(rising)} {_verb(rising, 'rise')} along it."
+        return f"{opening}: {joined(rising)} {_verb(rising, 'rise')} along it."
     if not rising:
-        return f"{opening}: {_listed(falling)} {_verb(falling, 'fall')} along it."
+        return f"{opening}: {joined(falling)} {_verb(falling, 'fall')} along it."
     return (
-        f"{opening}: {_listed(rising)} {_verb(rising, 'rise')} along it, {_listed(falling)} {_verb(falling, 'fall')}."
-    )
-
-
-def separation_words(shares: Sequence[float], *, grouping: str) -> str:
-    """Say along which component the groups lie furthest apart.
-
-    Examples
-    --------
-    >>> separation_words([0.78, 0.12], grouping="cultivar")
-    'PC1 tells most about the cultivar: 78% of its spread lies between groups, 22% inside them.'
-    """
-    best = max(range(len(shares)), key=lambda position: shares[position])
-    between = shares[best]
-    if between < _TELLS_APART:
-        return f"No component tells the {grouping} apart: at most {between:.0%} of a spread lies between groups."
-    return (
-        f"{component_name(best)} tells most about the {grouping}: "
-        f"{between:.0%} of its spread lies between groups, {1 - between:.0%} inside them."
+        f"{opening}: {joined(rising)} {_verb(rising, 'rise')} along it, {joined(falling)} {_verb(falling, 'fall')}."
     )
 
 
@@ -104,8 +65,14 @@ def _all_of(count: int) -> str:
     return {1: "The one component", 2: "Both components"}.get(count, f"All {count} components")
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Names as a person lists them."""
+def joined(names: Sequence[str]) -> str:
+    """Names as a person lists them.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

@@ -3,27 +3,59 @@
 A view knows nothing of colors, axes or pages, so the same numbers serve a plot, a page and a test.
 """
 
+from gramian.views.biplot import Biplot, biplot_of
 from gramian.views.certificates import CertificateTable, certificate_table
+from gramian.views.columns import ColumnMap, column_map
+from gramian.views.eigenfunctions import Eigenfunctions, eigenfunctions_of
+from gramian.views.fitted import column_names, count_of, kind_of, model_of, names_of, shares_of
 from gramian.views.gamma import GammaCurve, gamma_curve
+from gramian.views.images import ImageStrip, image_strip
 from gramian.views.labels import component_label, component_name
 from gramian.views.loadings import ColumnWeight, leading_columns
+from gramian.views.outliers import OutlierMap, UnusualRow, outlier_map
+from gramian.views.rows import ShownRows, open_source, scores_of, shown_rows, values_of_rows
 from gramian.views.scores import ScoreGroup, ScoresMap, scores_map
 from gramian.views.scree import Scree, scree_of
 from gramian.views.separation import between_share
+from gramian.views.sources import SourceTraces, source_traces
 
 __all__ = [
+    "Biplot",
     "CertificateTable",
+    "ColumnMap",
     "ColumnWeight",
+    "Eigenfunctions",
     "GammaCurve",
+    "ImageStrip",
+    "OutlierMap",
     "ScoreGroup",
     "ScoresMap",
     "Scree",
+    "ShownRows",
+    "SourceTraces",
+    "UnusualRow",
     "between_share",
+    "biplot_of",
     "certificate_table",
+    "column_map",
+    "column_names",
     "component_label",
     "component_name",
+    "count_of",
+    "eigenfunctions_of",
     "gamma_curve",
+    "image_strip",
+    "kind_of",
     "leading_columns",
+    "model_of",
+    "names_of",
+    "open_source",
+    "outlier_map",
     "scores_map",
+    "scores_of",
     "scree_of",
+    "shares_of",
+    "shown_rows",
+    "source_traces",
+    "values_of_rows",
 ]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from math import inf, isfinite
 
+from gramian.models.kernel_model import KernelPCAModel
 from gramian.models.pca import PCAModel
 from gramian.views.labels import component_name
 
@@ -39,7 +40,7 @@ _TWO_DIGITS_UP = Context(prec=2, rounding=ROUND_CEILING)
 HEADER = ("component", "variance", "residual", "variance within", "angle within", "grade", "tie")
 
 
-def certificate_table(model: PCAModel, *, count: int | None = None) -> CertificateTable:
+def certificate_table(model: PCAModel | KernelPCAModel, *, count: int | None = None) -> CertificateTable:
     """Lay out the certificate of a fitted model, one row a component.
 
     Variances are followed by the bound on their error, |lam - true|, and components by the bound on the
@@ -47,7 +48,7 @@ def certificate_table(model: PCAModel, *, count: int | None = None) -> Certifica
 
     Parameters
     ----------
-    model : PCAModel
+    model : PCAModel or KernelPCAModel
         The fitted model.
     count : int, optional
         At most this many rows.

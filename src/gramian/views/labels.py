@@ -12,6 +12,17 @@ def component_name(index: int) -> str:
     return f"PC{index + 1}"
 
 
+def source_name(index: int) -> str:
+    """Name of the source at a position; it is counted from zero, as the code that takes it out counts it.
+
+    Examples
+    --------
+    >>> source_name(0)
+    'source 0'
+    """
+    return f"source {index}"
+
+
 def component_label(index: int, share: float) -> str:
     """Name of a component with the share of the variance it holds, as an axis carries it.
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gramian.errors import ParameterError
+from gramian.models.ica import ICAModel
 from gramian.models.pca import PCAModel
+from gramian.views.fitted import column_names, host, require_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class ColumnWeight:
 
 
 def leading_columns(
-    model: PCAModel, component: int = 0, *, count: int = 6, names: Sequence[str] | None = None
+    fitted: Any, component: int = 0, *, count: int = 6, names: Sequence[str] | None = None
 ) -> tuple[ColumnWeight, ...]:
     """Columns with the largest weights in one component, largest first.
 
@@ -41,8 +44,8 @@ def leading_columns(
 
     Parameters
     ----------
-    model : PCAModel
-        The fitted model.
+    fitted : PCAModel or ICAModel, or an estimator
+        The fitted model; for a source, its column of the mixing at unit length.
     component : int
         Position of the component, from zero.
     count : int
@@ -60,12 +63,21 @@ def leading_columns(
     >>> [(column.name, round(column.weight, 6)) for column in columns]
     [('height', 0.8), ('width', 0.6)]
     """
+    model = require_kind(fitted, PCAModel, ICAModel)
     k = len(model.components)
     if not 0 <= component < k:
         message = f"component={component} lies outside 0..{k - 1}: the model has {k} components."
         raise ParameterError(message)
-    weights = np.asarray(model.components[component], dtype=np.float64)
-    names = [f"column {j + 1}" for j in range(len(weights))] if names is None else names
+    weights = _unit_weights(model, component)
+    named = column_names(model, names)
     # Tied columns keep the order of the table, so that a page does not change by rounding alone.
     order = np.argsort(-np.round(np.abs(weights), 12), kind="stable")[:count]
-    return tuple(ColumnWeight(str(names[j]), float(weights[j]), float(weights[j] ** 2)) for j in order)
+    return tuple(ColumnWeight(named[j], float(weights[j]), float(weights[j] ** 2)) for j in order)
+
+
+def _unit_weights(model: PCAModel | ICAModel, component: int) -> np.ndarray:
+    if isinstance(model, PCAModel):
+        return host(model.components[component])
+    column = host(model.mixing)[:, component]
+    length = float(np.linalg.norm(column))
+    return column / length if length > 0 else column

@@ -1,13 +1,14 @@
 """Where the rows fall on two components."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from gramian.errors import ParameterError
-from gramian.models.pca import PCAModel
-from gramian.views.labels import component_label
+from gramian.views.biplot import require_pair
+from gramian.views.fitted import host, model_of, names_of, shares_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,15 @@ class ScoreGroup:
         Scores on the two components.
     rows : (m,) array of int
         Which rows of the table these are.
+    values : (m,) array
+        A number for each row to color by; empty where there is none.
     """
 
     name: str
     horizontal: np.ndarray
     vertical: np.ndarray
     rows: np.ndarray
+    values: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class ScoresMap:
         Rows of the table.
     n_shown : int
         Rows in the map; fewer than `n_rows` when a sample was drawn, and a page must say so.
+    color_name : str
+        What the numbers that rows are colored by are called.
     """
 
     groups: tuple[ScoreGroup, ...]
@@ -51,13 +57,16 @@ class ScoresMap:
     vertical_label: str
     n_rows: int
     n_shown: int
+    color_name: str = ""
 
 
 def scores_map(
-    model: PCAModel,
+    fitted: Any,
     scores: np.ndarray,
     *,
     labels: Sequence[object] | np.ndarray | None = None,
+    values: Sequence[float] | np.ndarray | None = None,
+    color_name: str = "",
     components: tuple[int, int] = (0, 1),
     limit: int = 5_000,
     seed: int = 0,
@@ -68,12 +77,16 @@ def scores_map(
 
     Parameters
     ----------
-    model : PCAModel
+    fitted : PCAModel, KernelPCAModel or ICAModel, or an estimator
         The fitted model.
     scores : (n, k) array
         ``model.project(X)``.
     labels : sequence of n labels, optional
         A group for each row.
+    values : sequence of n numbers, optional
+        A number for each row, instead of a group.
+    color_name : str
+        What those numbers are.
     components : pair of int
         Which components, from zero.
     limit : int
@@ -91,29 +104,25 @@ def scores_map(
     >>> [group.name for group in scores_map(model, model.project(X), labels=["b", "b", "a", "a"]).groups]
     ['a', 'b']
     """
-    scores = np.asarray(scores)
-    _require_components(components, scores.shape[1])
-    n = len(scores)
+    model = model_of(fitted)
+    points = host(scores)
+    n, pair = len(points), require_pair(components, points.shape[1])
+    _require_one_a_row(labels, values, n)
     shown = np.arange(n) if n <= limit else _sample(n, limit, seed=seed)
-    horizontal, vertical = components
-    return ScoresMap(
-        groups=_split(scores[:, [horizontal, vertical]], shown, labels=labels),
-        horizontal_label=component_label(horizontal, float(model.shares[horizontal])),
-        vertical_label=component_label(vertical, float(model.shares[vertical])),
-        n_rows=n,
-        n_shown=len(shown),
-    )
+    axes = [f"{names_of(model)[j]} ({shares_of(model)[j]:.1%})" for j in pair]
+    if values is None:
+        groups = _split(points[:, pair], shown, labels=labels)
+    else:
+        numbers = np.asarray(values, dtype=np.float64)[shown]
+        groups = (ScoreGroup("", *points[shown][:, pair].T, shown, numbers),)
+    return ScoresMap(groups, *axes, n_rows=n, n_shown=len(shown), color_name=color_name)
 
 
-def _require_components(components: tuple[int, int], k: int) -> None:
-    """Refuse a component that the scores do not have."""
-    highest = max(components)
-    if min(components) < 0 or highest >= k:
-        message = (
-            f"components={components} asks for component {highest + 1} and the scores have {k} columns. "
-            f"Fit at least {highest + 1} components, or choose from 0..{k - 1}."
-        )
-        raise ParameterError(message)
+def _require_one_a_row(labels: Any, values: Any, n: int) -> None:
+    for name, given in (("labels", labels), ("values", values)):
+        if given is not None and len(given) != n:
+            message = f"{name} has {len(given)} entries and the scores have {n} rows. Give one label a row."
+            raise ParameterError(message)
 
 
 def _sample(n: int, size: int, *, seed: int) -> np.ndarray:
@@ -126,9 +135,6 @@ def _split(
 ) -> tuple[ScoreGroup, ...]:
     """Divide the shown rows by label."""
     names = np.full(len(points), "") if labels is None else np.asarray([str(label) for label in labels])
-    if len(names) != len(points):
-        message = f"labels has {len(names)} entries and the scores have {len(points)} rows. Give one label a row."
-        raise ParameterError(message)
     chosen = names[shown]
     members = ((name, shown[chosen == name]) for name in np.unique(chosen))
     return tuple(ScoreGroup(str(name), points[rows, 0], points[rows, 1], rows) for name, rows in members)

@@ -1,12 +1,14 @@
-"""How much of the variance each component holds, and where the cut falls."""
+"""How much of the variance each component holds, what noise alone would hold, and where the cut falls."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from gramian.choosing import Panel
 from gramian.errors import ParameterError
-from gramian.models.pca import PCAModel
+from gramian.models.ica import ICAModel
+from gramian.views.fitted import model_of, shares_of, variances_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,9 @@ class Scree:
     even_share : float
         What each component would hold if all directions were alike, 1/min(n - 1, d). A bar below it holds
         less than a round cloud would give it.
+    noise : (m,) array
+        Share that noise alone reaches in place of the first components, 95 times of 100, by parallel analysis; empty
+        where it was not asked.
     """
 
     variances: np.ndarray
@@ -33,6 +38,7 @@ class Scree:
     cumulative: np.ndarray
     chosen: int
     even_share: float
+    noise: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
     @property
     def kept(self) -> float:
@@ -40,7 +46,7 @@ class Scree:
         return float(self.cumulative[self.chosen - 1]) if self.chosen else 0.0
 
 
-def scree_of(model: PCAModel, *, chosen: int | None = None) -> Scree:
+def scree_of(fitted: Any, *, chosen: int | None = None, choice: Panel | None = None) -> Scree:
     """Lay out the spectrum of a fitted model.
 
     Computes  shares_j = lam_j / total  and  cumulative_j = shares_1 + ... + shares_j.
@@ -48,10 +54,12 @@ def scree_of(model: PCAModel, *, chosen: int | None = None) -> Scree:
 
     Parameters
     ----------
-    model : PCAModel
+    fitted : PCAModel, KernelPCAModel or ICAModel, or an estimator
         The fitted model.
     chosen : int, optional
-        Where the cut falls; all components of the model unless told otherwise.
+        Where the cut falls; what `choice` says, or all components of the model, unless told otherwise.
+    choice : Panel, optional
+        What each rule says, from ``gramian.how_many``: gives the cut and the noise of parallel analysis.
 
     Examples
     --------
@@ -62,16 +70,22 @@ def scree_of(model: PCAModel, *, chosen: int | None = None) -> Scree:
     >>> scree_of(model, chosen=1).shares
     array([0.9, 0.1])
     """
-    k = len(model.variances)
-    chosen = k if chosen is None else chosen
+    model = model_of(fitted)
+    shares = shares_of(model)
+    k = len(shares)
+    if chosen is None:
+        chosen = k if choice is None else min(choice.n_components, k)
     if not 0 <= chosen <= k:
         message = f"chosen={chosen} lies outside 0..{k}: the model has {k} components. Fit more of them first."
         raise ParameterError(message)
-    shares = _host(model.shares)
-    directions = max(1, min(model.n_rows - int(model.options.center), model.n_columns))
-    return Scree(_host(model.variances), shares, np.cumsum(shares), chosen, 1.0 / directions)
+    centered = not isinstance(model, ICAModel) and model.options.center
+    directions = max(1, min(model.n_rows - int(centered), model.n_columns))
+    noise = np.zeros(0) if choice is None else _noise_of(choice)[:k]
+    return Scree(variances_of(model), shares, np.cumsum(shares), chosen, 1.0 / directions, noise)
 
 
-def _host(values: Any) -> np.ndarray:
-    """Small arrays as float64 on the host."""
-    return np.asarray(values, dtype=np.float64)
+def _noise_of(choice: Panel) -> np.ndarray:
+    """What parallel analysis held each component against, as shares of the variance."""
+    found = [verdict.detail for verdict in choice.verdicts if verdict.rule == "parallel analysis"]
+    total = found[0].get("total_variance", 0.0) if found else 0.0
+    return np.asarray(found[0]["thresholds"], dtype=np.float64) / total if total else np.zeros(0)

@@ -1,0 +1,47 @@
+"""The rows behind a picture: opened once, and a few of them taken out as plain numbers."""
+
+from typing import Any
+
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT64
+from gramian.features.sampling import take_rows
+from gramian.sources.moments import measure_moments
+from gramian.sources.opening import as_source
+from gramian.sources.rows import RowSource
+
+
+def open_rows(X: Any) -> RowSource:
+    """Return a source of rows: X itself where it is one already.
+
+    Examples
+    --------
+    >>> open_rows([[1.0, 2.0]]).n_columns
+    2
+    """
+    return X if isinstance(X, RowSource) else as_source(X)
+
+
+def values_at(source: RowSource, positions: HostArray) -> HostArray:
+    """Return the rows at some positions as float64 on the host, sparse ones made dense: one pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values_at(open_rows(np.arange(6.0).reshape(3, 2)), np.array([2, 0]))
+    array([[4., 5.],
+           [0., 1.]])
+    """
+    rows = take_rows(source, positions)
+    return to_host(rows.toarray() if hasattr(rows, "indptr") else rows).astype(FLOAT64)
+
+
+def column_spread(source: RowSource) -> tuple[HostArray, HostArray]:
+    """Return mean and standard deviation of each column (d,), the latter over n - 1: one pass.
+
+    Examples
+    --------
+    >>> [values.tolist() for values in column_spread(open_rows([[1.0, 0.0], [3.0, 0.0]]))]
+    [[2.0, 0.0], [1.4142135623730951, 0.0]]
+    """
+    moments = measure_moments(source, center=True, scatter=False)
+    return moments.mean, (moments.squares / max(moments.weight - 1.0, 1.0)) ** 0.5

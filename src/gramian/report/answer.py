@@ -1,0 +1,287 @@
+"""The answer in words: what was found, first. Each finding has sentences of its own."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gramian.report.material import Labels, Material, gather, groups_of, is_number
+from gramian.report.words import component_words, joined
+from gramian.views import between_share, leading_columns
+
+DOMINANT = 0.6
+"""Share of the variance beyond which one component is called the main thing."""
+
+ONE_COLUMN = 0.9
+"""Contribution of a single column beyond which a component is little more than that column."""
+
+MANY_GROUPS = 50
+"""Labels with more groups than this tell rows apart one by one, and are not compared with components."""
+
+WORTH_SAYING = 0.3
+"""Share of a spread between groups, or squared correlation, from which a label is worth a sentence."""
+
+
+def answer_words(
+    fitted: Any,
+    *,
+    rows: Any = None,
+    scores: Any = None,
+    names: Sequence[str] | None = None,
+    labels: Labels | None = None,
+    choice: Any = None,
+    chosen: int | None = None,
+) -> tuple[str, ...]:
+    """Say what a fitted model found, in paragraphs.
+
+    Parameters
+    ----------
+    fitted : PCAModel, KernelPCAModel or ICAModel, or an estimator
+    rows, scores, names, labels, choice, chosen
+        As for :func:`~gramian.report.write_report`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian import PCA
+    >>> t = np.random.default_rng(0).standard_normal(200)
+    >>> X = np.column_stack([t, 2 * t, -t]) + 0.1 * np.random.default_rng(1).standard_normal((200, 3))
+    >>> answer_words(PCA().fit(X), names=["a", "b", "c"], chosen=1)[0]
+    '200 rows of 3 columns, each centered. One direction is nearly all there is: PC1 alone holds 99.8% ...'
+    """
+    made = gather(fitted, rows=rows, scores=scores, names=names, labels=labels, choice=choice, chosen=chosen)
+    return answer(made)
+
+
+def answer(made: Material) -> tuple[str, ...]:
+    """Say what was found, in paragraphs, the most important first."""
+    tell = {"pca": _pca, "kernel": _kernel, "ica": _ica}[made.kind]
+    return tuple(paragraph for paragraph in tell(made) if paragraph)
+
+
+def _pca(made: Material) -> tuple[str, ...]:
+    return (
+        f"{_table(made)} {_structure(made)}",
+        " ".join(filter(None, (*_meanings(made), _units(made)))),
+        " ".join(filter(None, (*_labels(made), _unusual(made)))),
+    )
+
+
+def _table(made: Material) -> str:
+    model = made.model
+    done = "centered and scaled to unit variance" if made.scaled else "centered" if model.options.center else "as it is"
+    return f"{model.n_rows:,} rows of {model.n_columns:,} columns, each {done}."
+
+
+def _structure(made: Material) -> str:
+    """How many directions there are, and how much they hold."""
+    scree, k = made.scree, made.scree.chosen
+    if not scree.shares.any():
+        return "All rows are the same, so there is nothing to find."
+    noise = _stands_out(made)
+    if noise == 0:
+        return (
+            "No direction stands out from what unrelated columns of noise would show: these columns do not move "
+            "together, and fewer components than columns would lose what is there."
+        )
+    first = f"PC1 alone holds {scree.shares[0]:.1%} of the variance"
+    if k == 1 and scree.shares[0] > ONE_COLUMN:
+        return f"One direction is nearly all there is: {first}."
+    if scree.shares[0] > DOMINANT:
+        more = f", and {k} components together {scree.kept:.1%}" if k > 1 else ""
+        return f"One direction leads: {first}{more}."
+    how = "stand" if k > 1 else "stands"
+    among = f"{k} of {len(scree.shares)} components {how} out" if noise else f"{k} components are kept"
+    evenly = " The variance is spread over many directions." if scree.shares[0] < 3 * scree.even_share else ""
+    return f"{among} and {'hold' if k > 1 else 'holds'} {scree.kept:.1%} of the variance.{evenly}"
+
+
+def _stands_out(made: Material) -> int | None:
+    """Components that parallel analysis counts; ``None`` where it was not asked."""
+    if made.choice is None:
+        return None
+    return next((v.n_components for v in made.choice.verdicts if v.rule == "parallel analysis"), None)
+
+
+def _meanings(made: Material) -> list[str]:
+    """What the first components are made of; nothing where none stands out."""
+    if _stands_out(made) == 0 or not made.scree.shares.any() or not made.telling:
+        return []
+    return [meaning(made, j) for j in range(min(2, max(made.scree.chosen, 1), len(made.components)))]
+
+
+def meaning(made: Material, component: int) -> str:
+    """Say what a component is made of, and notice two special cases: one column, and all columns together."""
+    d, share = made.model.n_columns, float(made.scree.shares[component])
+    columns = leading_columns(made.model, component, count=d if d <= 40 else 6, names=made.names)
+    name = made.components[component]
+    if d > 1 and columns[0].contribution > ONE_COLUMN:
+        return f"{name} is little more than the column {columns[0].name} ({share:.1%} of the variance)."
+    together = d <= 40 and d > 2 and len({column.weight > 0 for column in columns}) == 1
+    if together and columns[0].contribution < 3.0 / d:
+        return f"All columns rise together along {name} ({share:.1%} of the variance): it measures overall size."
+    return component_words(component, share, columns[:6], n_columns=d, name=name)
+
+
+def _units(made: Material) -> str:
+    """Warn where the largest numbers decide."""
+    model = made.model
+    if made.scaled or model.n_columns < 2 or made.rows is None or not len(made.rows.spread):
+        return ""
+    variances = made.rows.spread**2
+    total, largest = float(variances.sum()), int(np.argmax(variances))
+    if total == 0.0 or variances[largest] < 0.5 * total or _is_first(made, largest) < ONE_COLUMN:
+        return ""
+    share = variances[largest] / total
+    return (
+        f"The column {made.names[largest]} alone has {share:.0%} of the variance because its numbers are the largest; "
+        "with scale=True every column would count alike."
+    )
+
+
+def _is_first(made: Material, column: int) -> float:
+    return float(np.asarray(made.model.components[0])[column] ** 2)
+
+
+def _labels(made: Material) -> list[str]:
+    """Say along which component each label shows most."""
+    if made.scores is None or made.kind == "kernel" and not len(made.components):
+        return []
+    kept = range(min(max(made.scree.chosen, 2), len(made.components), 10))
+    told = (label_words(made, name, values, kept) for name, values in list(made.labels.items())[:4])
+    return [words for words in told if words]
+
+
+def label_words(made: Material, name: str, values: np.ndarray, kept: range) -> str:
+    """Say how much a label has to do with the components; nothing for one that names rows one by one."""
+    shares = label_shares(made, values, kept)
+    if not shares:
+        return ""
+    best = int(np.argmax(shares))
+    most, component = shares[best], made.components[best]
+    if is_number(values):
+        if most < WORTH_SAYING:
+            return f"No component follows {name}: at most {most:.0%} of its variance goes with one."
+        return f"{component} follows {name} most: {most:.0%} of its variance goes with it."
+    if most < WORTH_SAYING:
+        return f"No component tells the groups of {name} apart: at most {most:.0%} of a spread lies between them."
+    return (
+        f"{component} tells most about {name}: {most:.0%} of its spread lies between the groups, {1 - most:.0%} inside."
+    )
+
+
+def label_shares(made: Material, values: np.ndarray, kept: range) -> list[float]:
+    """Return, a component, the part of its spread that a label accounts for; empty where that means nothing."""
+    if made.scores is None:
+        return []
+    if is_number(values):
+        known = np.isfinite(values)
+        if known.sum() < 3 or np.ptp(values[known]) == 0:
+            return []
+        return [_squared_correlation(made.scores[known, j], values[known]) for j in kept]
+    groups = groups_of(values)
+    count = len(set(groups.tolist()))
+    if not 1 < count <= min(MANY_GROUPS, len(groups) / 2):
+        return []
+    return [between_share(made.scores[:, j], groups.astype(str)) for j in kept]
+
+
+def _squared_correlation(a: np.ndarray, b: np.ndarray) -> float:
+    if np.ptp(a) == 0:
+        return 0.0
+    return float(np.corrcoef(a, b)[0, 1] ** 2)
+
+
+def _unusual(made: Material) -> str:
+    """Say how many rows lie beyond the limits, and whether that is more than chance."""
+    if made.outliers is None:
+        return ""
+    found = made.outliers.found
+    count = len(found.flagged)
+    if not np.isfinite([found.t2_limit, found.spe_limit]).any():
+        return ""
+    if count == 0:
+        return f"No row lies beyond the {found.level:.0%} limits."
+    rows = f"{count:,} {'row lies' if count == 1 else 'rows lie'} beyond the {found.level:.0%} limits"
+    if count <= found.expected + 2.0 * np.sqrt(found.expected):
+        return f"{rows}, no more than chance would put there in {len(found.t2):,} rows."
+    worst = made.outliers.unusual[0]
+    blamed = max(worst.blame, key=lambda blame: abs(blame.deviations))
+    side = "high" if blamed.deviations > 0 else "low"
+    away = f" ({blamed.name} is {side}, {abs(blamed.deviations):.1f} standard deviations from its mean)"
+    away = away if made.telling and abs(blamed.deviations) > 2.0 else ""
+    chance = f"where chance would put {found.expected:.0f}" if found.expected >= 1 else "where chance would put none"
+    return f"{rows}, {chance}; {made.row_name(worst.row)} is furthest out{away}."
+
+
+def _kernel(made: Material) -> tuple[str, ...]:
+    model, scree = made.model, made.scree
+    near = "approximately " if model.approximate else ""
+    opening = f"{model.n_rows:,} rows of {model.n_columns:,} columns, seen {near}through the kernel {model.kernel}."
+    if not scree.shares.any():
+        return (f"{opening} All rows are alike to this kernel, so there is nothing to find.",)
+    k = scree.chosen
+    holds = "component holds" if k == 1 else "components hold"
+    found = f"{k} {holds} {scree.kept:.1%} of the variance in its feature space"
+    first = f", PC1 {scree.shares[0]:.1%}." if k > 1 else "."
+    words = f"{opening} {found[0].upper()}{found[1:]}{first} {_kernel_width(made)}"
+    return (words.strip(), " ".join(_labels(made)))
+
+
+def _kernel_width(made: Material) -> str:
+    """Notice a kernel that sees every row as like itself alone, or one that is nearly linear."""
+    shares = made.scree.shares
+    if len(shares) > 1 and shares[0] < 3.0 / made.model.n_rows:
+        return (
+            "The components hold little more than single rows: the kernel is too narrow, and finds every row like "
+            "itself alone. choose_gamma() looks for a width."
+        )
+    if shares[0] > DOMINANT:
+        return "One curved direction leads."
+    return ""
+
+
+def _ica(made: Material) -> tuple[str, ...]:
+    model, report = made.model, made.model.independence
+    k = len(made.components)
+    opening = f"{model.n_rows:,} rows of {model.n_columns:,} columns, unmixed into {k} {'source' if k == 1 else 'sources'}."
+    if not model.converged:
+        opening += f" The algorithm stopped before it converged, so take them with care ({model.n_iter} iterations)."
+    return (f"{opening} {_independence(report)}", " ".join(filter(None, (_shapes(made), _stability(model)))))
+
+
+def _independence(report: Any) -> str:
+    if report is None:
+        return ""
+    gaussian = len(report.gaussian)
+    if gaussian and gaussian == len(report.kurtosis):
+        return "None of them can be told from a Gaussian, so there is nothing independent to find here."
+    drop = f"Unmixing took {report.drop:.2f} ± {report.drop_error:.2f} nats of mutual information out"
+    if report.drop <= report.drop_error:
+        return f"{drop}: nothing beyond error, so the columns were as independent before."
+    if gaussian > 1:
+        which = joined([str(i) for i in report.gaussian])
+        return f"{drop}. Sources {which} are too Gaussian to be told apart: only the space they span is known."
+    return f"{drop}."
+
+
+def _shapes(made: Material) -> str:
+    """Which source is the most peaked, which the flattest."""
+    report = made.model.independence
+    if report is None or len(report.kurtosis) < 2:
+        return ""
+    peaked, flat = int(np.argmax(report.kurtosis)), int(np.argmin(report.kurtosis))
+    words = f"{made.components[peaked]} is the most peaked (kurtosis {report.kurtosis[peaked]:+.1f})"
+    if report.kurtosis[flat] < 0:
+        words += f", {made.components[flat]} the flattest ({report.kurtosis[flat]:+.1f})"
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _stability(model: Any) -> str:
+    if model.stability is None:
+        return ""
+    shaky = np.flatnonzero(np.asarray(model.stability) < 0.8)
+    if not len(shaky):
+        return f"Every source came back in all {model.options.runs} runs."
+    which = joined([str(i) for i in shaky.tolist()])
+    return f"Of {model.options.runs} runs, {'source' if len(shaky) == 1 else 'sources'} {which} came back only in part."

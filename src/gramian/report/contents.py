@@ -1,0 +1,178 @@
+"""The numbers of a page, packed for its script: one entry a picture."""
+
+from typing import Any
+
+import numpy as np
+
+from gramian.report.material import Material, groups_of, is_number
+from gramian.report.packing import floats, integers, pixels, rounded, short
+from gramian.views import column_map, count_of, eigenfunctions_of, source_traces, values_of_rows
+
+MOST_BARS = 200
+"""Components in the picture of the variance."""
+
+MOST_COLUMNS = 300
+"""Arrows in the map of columns: those nearest to the circle, or the longest."""
+
+MAP_COMPONENTS = 10
+"""Components that a map can be drawn on."""
+
+IMAGE_NUMBERS = 260_000
+"""Numbers that component images may take: 64 of 64 x 64."""
+
+EXAMPLES = 12
+"""Images that can be rebuilt on the page."""
+
+MOST_GROUPS = 200
+"""Groups of a label that are kept apart; the rest is called other."""
+
+
+def contents(made: Material, *, image_shape: tuple[int, int] | None, sampling_rate: float | None) -> dict[str, Any]:
+    """Return everything that the script of a page draws."""
+    parts = {
+        "kind": made.kind,
+        "components": [short(name) for name in made.components[:MOST_BARS]],
+        "scree": _scree(made),
+        "rows": _rows(made),
+        "columns": _columns(made),
+        "outliers": _outliers(made),
+        "images": _images(made, image_shape),
+        "surfaces": _surfaces(made),
+        "traces": _traces(made, sampling_rate),
+    }
+    return {name: part for name, part in parts.items() if part is not None}
+
+
+def _scree(made: Material) -> dict[str, Any]:
+    scree = made.scree
+    rules = [] if made.choice is None else [{"rule": v.rule, "k": v.n_components} for v in made.choice.verdicts]
+    return {
+        "shares": rounded(scree.shares[:MOST_BARS], 8),
+        "variances": rounded(scree.variances[:MOST_BARS], 8),
+        "noise": rounded(scree.noise[:MOST_BARS], 6),
+        "chosen": scree.chosen,
+        "even": scree.even_share,
+        "total": len(scree.shares),
+        "rules": rules,
+    }
+
+
+def _rows(made: Material) -> dict[str, Any] | None:
+    rows = made.rows
+    if rows is None:
+        return None
+    at = rows.positions
+    return {
+        "total": rows.n_rows,
+        "shown": len(at),
+        "positions": integers(at),
+        "names": None if made.row_names is None else [short(made.row_names[i]) for i in at],
+        "scores": floats(rows.scores),
+        "components": rows.scores.shape[1],
+        "values": floats(rows.values),
+        "valueNames": [short(made.names[j]) for j in rows.columns],
+        "mean": rounded(rows.mean[rows.columns]) if len(rows.mean) else [],
+        "spread": rounded(rows.spread[rows.columns]) if len(rows.spread) else [],
+        "labels": [_label(name, values[at]) for name, values in made.labels.items()],
+        "color": made.color,
+    }
+
+
+def _label(name: str, values: np.ndarray) -> dict[str, Any]:
+    """Return one label of the shown rows: numbers, or codes into a list of groups, the largest first."""
+    if is_number(values):
+        return {"name": short(name), "numbers": floats(values)}
+    groups = groups_of(values)
+    found, counts = np.unique(groups.astype(str), return_counts=True)
+    kept = sorted(found[np.argsort(-counts, kind="stable")][:MOST_GROUPS].tolist(), key=_naturally)
+    place = {group: code for code, group in enumerate(kept)}
+    if len(found) > MOST_GROUPS:
+        kept.append("other")
+    codes = [place.get(str(group), MOST_GROUPS) for group in groups]
+    return {"name": short(name), "groups": [short(group) for group in kept], "codes": integers(codes)}
+
+
+def _naturally(text: str) -> tuple[int, float, str]:
+    """Put numbers written as text in the order of numbers."""
+    try:
+        return (0, float(text), text)
+    except ValueError:
+        return (1, 0.0, text)
+
+
+def _columns(made: Material) -> dict[str, Any] | None:
+    if made.kind == "kernel":
+        return None
+    spread = made.rows.spread if made.rows is not None and len(made.rows.spread) and not made.scaled else None
+    view = column_map(made.model, names=made.names, deviations=spread)
+    near = view.positions[:, :MAP_COMPONENTS]
+    order = np.argsort(-(near[:, :2] ** 2).sum(axis=1), kind="stable")[:MOST_COLUMNS]
+    return {
+        "names": [short(view.names[j]) for j in order],
+        "positions": floats(near[order]),
+        "components": near.shape[1],
+        "correlations": view.correlations,
+        "scaling": view.scaling,
+        "total": len(view.names),
+    }
+
+
+def _outliers(made: Material) -> dict[str, Any] | None:
+    if made.outliers is None or made.rows is None:
+        return None
+    found, at = made.outliers.found, made.rows.positions
+    limits = rounded([found.t2_limit, found.spe_limit])
+    return {"t2": floats(found.t2[at]), "spe": floats(found.spe[at]), "t2Limit": limits[0], "speLimit": limits[1]}
+
+
+def _images(made: Material, shape: tuple[int, int] | None) -> dict[str, Any] | None:
+    if shape is None or made.kind != "pca" or made.source is None or made.rows is None or made.scores is None:
+        return None
+    d = made.model.n_columns
+    count = max(1, min(count_of(made.model), IMAGE_NUMBERS // d, 64))
+    chosen = np.unique(np.linspace(0, made.rows.n_rows - 1, min(EXAMPLES, made.rows.n_rows)).astype(np.int64))
+    factor = 1.0 if made.model.factor is None else np.where(made.model.factor > 0, made.model.factor, 1.0)
+    return {
+        "height": shape[0],
+        "width": shape[1],
+        "count": count,
+        "mean": pixels(np.asarray(made.model.mean, dtype=np.float64)),
+        "components": [pixels(v / factor) for v in np.asarray(made.model.components[:count], dtype=np.float64)],
+        "examples": [made.row_name(int(i)) for i in chosen],
+        "originals": [pixels(row) for row in values_of_rows(made.source, chosen)],
+        "scores": [rounded(made.scores[i, :count]) for i in chosen],
+    }
+
+
+def _surfaces(made: Material) -> dict[str, Any] | None:
+    if made.kind != "kernel" or made.model.n_columns != 2 or not made.model.source.n_rows:
+        return None
+    view = eigenfunctions_of(made.model, count=6, steps=48)
+    return {
+        "x": rounded(view.x, 5),
+        "y": rounded(view.y, 5),
+        "values": [floats(surface.ravel()) for surface in view.values],
+        "points": floats(view.points[:600]),
+        "names": made.names,
+    }
+
+
+def _traces(made: Material, sampling_rate: float | None) -> dict[str, Any] | None:
+    if made.kind != "ica" or made.scores is None:
+        return None
+    view = source_traces(made.model, made.scores, sampling_rate=sampling_rate, steps=700)
+    shown = slice(0, 16)
+    return {
+        "names": list(view.names[shown]),
+        "time": rounded(view.time, 6),
+        "low": [floats(line) for line in view.low[shown]],
+        "high": [floats(line) for line in view.high[shown]],
+        "frequencies": rounded(view.frequencies, 6),
+        "spectra": [floats(line) for line in view.spectra[shown]],
+        "shares": rounded(view.shares[shown], 4),
+        "kurtosis": None if view.kurtosis is None else rounded(view.kurtosis[shown], 4),
+        "stability": None if view.stability is None else rounded(view.stability[shown], 4),
+        "gaussian": list(view.gaussian),
+        "unit": view.unit,
+        "total": len(view.names),
+    }

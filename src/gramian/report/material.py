@@ -1,0 +1,186 @@
+"""All that a page is made of, gathered and checked once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gramian.errors import ParameterError
+from gramian.views import (
+    OutlierMap,
+    Scree,
+    ShownRows,
+    column_names,
+    kind_of,
+    model_of,
+    names_of,
+    open_source,
+    outlier_map,
+    scores_of,
+    scree_of,
+    shown_rows,
+)
+
+Labels = Mapping[str, Sequence[Any]]
+
+NUMBERED_COLUMNS = 40
+"""Columns without names, up to which sentences still speak of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A fitted model, its rows as far as they are known, and what else is to be said.
+
+    Attributes
+    ----------
+    model : PCAModel, KernelPCAModel or ICAModel
+    kind : str
+        "pca", "kernel" or "ica".
+    names : list of str
+        Of the columns.
+    components : list of str
+        What each component is called.
+    scree : Scree
+    source : RowSource or None
+    scores : (n, k) array or None
+    rows : ShownRows or None
+        ``None`` where neither rows nor scores are known.
+    outliers : OutlierMap or None
+        For a PCA with rows.
+    labels : dict of (n,) arrays
+    color : str or None
+        Label that colors first.
+    row_names : list of str or None
+    choice : Panel or None
+    named : bool
+        Whether the columns have names of their own.
+    """
+
+    model: Any
+    kind: str
+    names: list[str]
+    components: list[str]
+    scree: Scree
+    source: Any
+    scores: np.ndarray | None
+    rows: ShownRows | None
+    outliers: OutlierMap | None
+    labels: dict[str, np.ndarray] = field(default_factory=dict)
+    color: str | None = None
+    row_names: list[str] | None = None
+    choice: Any = None
+    named: bool = True
+
+    @property
+    def telling(self) -> bool:
+        """Whether names of columns tell a reader anything: not the numbers of thousands of pixels."""
+        return self.named or len(self.names) <= NUMBERED_COLUMNS
+
+    @property
+    def scaled(self) -> bool:
+        """Whether columns were scaled."""
+        return self.kind == "pca" and self.model.factor is not None
+
+    def row_name(self, position: int) -> str:
+        """What a row is called."""
+        return f"row {position + 1}" if self.row_names is None else self.row_names[position]
+
+
+def gather(
+    fitted: Any,
+    *,
+    rows: Any = None,
+    scores: Any = None,
+    names: Sequence[str] | None = None,
+    labels: Labels | None = None,
+    color: str | None = None,
+    row_names: Sequence[Any] | None = None,
+    choice: Any = None,
+    chosen: int | None = None,
+    seed: int = 0,
+    limit: int = 20_000,
+) -> Material:
+    """Check what was handed over, and measure what a page shows of it.
+
+    Cost: one pass for the scores, two for outliers, two for the rows that are shown; none without rows.
+    """
+    model = model_of(fitted)
+    kind = kind_of(model)
+    source = open_source(rows)
+    if source is None and kind == "kernel" and model.source.n_rows:
+        source = model.source
+    table = scores_of(model, source, scores)
+    own = names if names is not None else getattr(source, "column_names", None)
+    named = column_names(model, own)
+    n = model.n_rows if table is None else len(table)
+    tagged = {str(name): _column(name, values, n) for name, values in (labels or {}).items()}
+    _check_names(color, tagged, row_names, n)
+    scree = scree_of(model, chosen=chosen, choice=choice)
+    outliers = None
+    if kind == "pca" and source is not None:
+        outliers = outlier_map(model, source, n_components=scree.chosen, names=named)
+    flagged = [] if outliers is None else outliers.found.flagged[:200].tolist()
+    shown = None if table is None else shown_rows(model, source, table, always=flagged, seed=seed, limit=limit)
+    return Material(
+        model=model,
+        kind=kind,
+        names=named,
+        components=names_of(model),
+        scree=scree,
+        source=source,
+        scores=table,
+        rows=shown,
+        outliers=outliers,
+        labels=tagged,
+        color=color or next(iter(tagged), None),
+        row_names=None if row_names is None else [str(name) for name in row_names],
+        choice=choice,
+        named=own is not None,
+    )
+
+
+def is_number(values: np.ndarray) -> bool:
+    """Tell whether a label is a number and not a group.
+
+    Examples
+    --------
+    >>> is_number(np.array([1.5, 2.0])), is_number(np.array(["a", "b"]))
+    (True, False)
+    """
+    return values.dtype.kind in "fiu"
+
+
+def groups_of(values: np.ndarray) -> np.ndarray:
+    """Return labels as text, with one word for what is missing.
+
+    Examples
+    --------
+    >>> groups_of(np.array(["a", None], dtype=object)).tolist()
+    ['a', 'missing']
+    """
+    return np.array(["missing" if _is_missing(value) else str(value) for value in values.tolist()], dtype=object)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value  # noqa: PLR0124 - NaN alone differs from itself
+
+
+def _column(name: Any, values: Sequence[Any], n: int) -> np.ndarray:
+    """Return one label column: numbers as floats, all else as it is."""
+    column = np.asarray(values)
+    if column.shape != (n,):
+        message = f"labels[{name!r}] has shape {column.shape} and there are {n:,} rows. Give one label a row."
+        raise ParameterError(message)
+    if column.dtype.kind == "O" and all(_is_missing(v) or isinstance(v, int | float) for v in column.tolist()):
+        return np.array([np.nan if _is_missing(v) else float(v) for v in column.tolist()])
+    return column
+
+
+def _check_names(color: str | None, labels: dict[str, np.ndarray], row_names: Sequence[Any] | None, n: int) -> None:
+    if color is not None and color not in labels:
+        message = f"color={color!r} is none of the labels: {', '.join(map(repr, labels)) or 'there are none'}."
+        raise ParameterError(message)
+    if row_names is not None and len(row_names) != n:
+        message = f"row_names has {len(row_names)} entries and there are {n:,} rows. Give one name a row."
+        raise ParameterError(message)
