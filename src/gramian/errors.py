@@ -5,6 +5,7 @@ be catching (``ValueError``, ``TypeError``, ``MemoryError``), so switching to Gr
 """
 
 __all__ = [
+    "ClusterLostError",
     "ConvergenceWarning",
     "GramianError",
     "IdentifiabilityWarning",
@@ -76,6 +77,10 @@ class MemoryBudgetError(GramianError, MemoryError):
         super().__init__(message)
         self.needed = needed
         self.budget = budget
+
+
+class ClusterLostError(GramianError, ConnectionError):
+    """The cluster that holds the rows is gone, or cannot do what was asked of it."""
 
 
 class ConvergenceWarning(UserWarning):

@@ -30,10 +30,12 @@ def rows(n=60, d=4, *, dtype="float64", seed=0):
 
 
 def pca(X, **options):
+    """PCA of rows."""
     return fit_pca(as_source(X), PCAOptions(**options))
 
 
 def kernel_pca(X, kernel, **options):
+    """Kernel PCA of rows, three components."""
     return fit_kernel_pca(as_source(X), KernelPCAOptions(3, kernel, **options))
 
 
@@ -49,7 +51,9 @@ MAKERS = {
     "polynomial features": lambda: kernel_pca(rows(), kernels.Polynomial(2)),
     "polynomial tiles": lambda: kernel_pca(rows(), kernels.Polynomial(3), way="stored"),
     "linear": lambda: kernel_pca(rows(), kernels.Linear()),
-    "sparse rows": lambda: kernel_pca(sp.random_array((50, 9), density=0.4, rng=0, format="csr"), kernels.Gaussian(0.3)),
+    "sparse rows": lambda: kernel_pca(
+        sp.random_array((50, 9), density=0.4, rng=0, format="csr"), kernels.Gaussian(0.3)
+    ),
     "matrix given": lambda: kernel_pca(kernels.Gaussian(0.1)(rows()), kernels.Precomputed()),
     "landmarks": lambda: kernel_pca(rows(), kernels.Gaussian(0.1), landmarks=20),
     "k-means": lambda: kernel_pca(rows(), kernels.Linear(), features=Landmarks(kernels.Gaussian(0.2), 9, "kmeans")),
@@ -62,6 +66,7 @@ MAKERS = {
 
 @pytest.fixture(params=MAKERS, scope="module")
 def model(request):
+    """A fitted model of every kind."""
     return MAKERS[request.param]()
 
 
@@ -136,7 +141,7 @@ def test_approximate_model_leaves_the_rows_behind(tmp_path):
 @pytest.mark.parametrize("kernel", [kernels.PointKernel(np.dot), kernels.BlockKernel(lambda x, y: x @ y.T)])
 def test_own_function_is_refused_with_a_sentence(kernel, tmp_path):
     """A kernel that is a user's own function is not saved: only code could bring it back."""
-    with pytest.raises(NotSupportedError, match="a function of one's own.*runs no code"):
+    with pytest.raises(NotSupportedError, match=r"a function of one's own.*runs no code"):
         archive.save(kernel_pca(rows(), kernel), tmp_path / "m.gramian")
     assert not list(tmp_path.iterdir())
 
@@ -207,9 +212,14 @@ def test_interruption_leaves_the_old_file(tmp_path):
     """Ctrl-C while a file is written leaves the old one, and no part of the new one."""
     path = tmp_path / "m.txt"
     path.write_text("old")
-    with pytest.raises(KeyboardInterrupt), whole_file(path) as part:
-        part.write_text("ne")
-        raise KeyboardInterrupt
+
+    def interrupted():
+        with whole_file(path) as part:
+            part.write_text("ne")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert path.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 1
 

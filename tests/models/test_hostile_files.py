@@ -116,7 +116,9 @@ def with_document(content, change, arrays=None):
     document = _document(content[8 : 8 + length])
     change(document)
     document["sha256"] = "0" * 64
-    changed = to_safetensors(load(content) | (arrays or {}), metadata={"gramian": json.dumps(document, separators=(",", ":"))})
+    changed = to_safetensors(
+        load(content) | (arrays or {}), metadata={"gramian": json.dumps(document, separators=(",", ":"))}
+    )
     return _summed(changed, _digest, _sum_place)
 
 

@@ -12,6 +12,7 @@ from gramian.arrays.namespace import HostArray, to_host
 from gramian.errors import GramianError, ModelFileError
 from gramian.models import archive
 from gramian.models.archive import Archive
+from gramian.models.archive_agreement import refuse
 from gramian.models.ica import ICAModel
 from gramian.models.kernel_model import KernelPCAModel
 from gramian.models.pca import PCAModel
@@ -132,8 +133,7 @@ def _revived(found: Archive) -> Any:
 
 def _named(name: str, kind: type[Any]) -> Callable[..., Any]:
     if name not in _KINDS[kind][0]:
-        message = f"{name!r:.40} is no estimator of a {kind.__name__}"
-        raise ModelFileError(message)
+        refuse(f"{name!r:.40} is no estimator of a {kind.__name__}")
     import gramian
 
     return getattr(gramian, name)  # type: ignore[no-any-return]
@@ -249,7 +249,7 @@ def _adopt_kernel(estimator: Any, model: KernelPCAModel, names: HostArray | None
     if wanted is None:
         return
     if choice is not None and not isinstance(choice, PreimageChoice):
-        raise ModelFileError("its choice of a pre-image is none")
+        refuse("its choice of a pre-image is none")
     found = estimator._bind_preimage(wanted if choice is None else choice.method, model)  # noqa: SLF001
     estimator.__dict__.update(preimage_fields(ChosenPreimage(found.fitted, choice)))
 
@@ -261,8 +261,7 @@ def _adopt_ica(estimator: Any, model: ICAModel, names: HostArray | None, fields:
 
 def _require_length(name: str, values: Any, length: int) -> None:
     if not isinstance(values, np.ndarray) or values.shape != (length,) or not np.isfinite(values).all():
-        message = f"{name} is not {length:,} numbers"
-        raise ModelFileError(message)
+        refuse(f"{name} is not {length:,} numbers")
 
 
 _KINDS: dict[type[Any], tuple[tuple[str, ...], Callable[[Any], tuple[Any, Any]], Callable[..., None]]] = {

@@ -19,7 +19,7 @@ import numpy as np
 from gramian import __version__
 from gramian.arrays.namespace import HostArray
 from gramian.errors import ModelFileError, NotSupportedError
-from gramian.models.archive_agreement import require_agreement
+from gramian.models.archive_agreement import refuse, require_agreement
 from gramian.models.archive_catalog import MODELS
 from gramian.models.archive_values import KEPT_TYPES, Decoder, Encoder
 from gramian.models.kernel_model import KernelPCAModel
@@ -178,7 +178,7 @@ def _opened(path: str | os.PathLike[str]) -> Archive:
     decoder = Decoder(arrays)
     model = decoder.decode(document["model"])
     if not isinstance(model, MODELS):
-        raise ModelFileError("it holds no model")
+        refuse("it holds no model")
     require_agreement(model)
     return Archive(
         model,
@@ -228,18 +228,17 @@ def _checked_header(path: str | os.PathLike[str]) -> dict[str, Any]:
         version = document.get("version")
         if isinstance(version, int) and version > VERSION:
             writer = str(document.get("written_by"))[:40]
-            message = (
+            refuse(
                 f"it has format {version}, written by Gramian {writer}, and Gramian {__version__} reads up to "
                 f"{VERSION}; update Gramian to open it"
             )
-            raise ModelFileError(message)
         if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-            raise ModelFileError("it names no version of the format")
+            refuse("it names no version of the format")
         said = document.get("sha256")
         if not isinstance(said, str) or len(said) != len(_UNSUMMED):
-            raise ModelFileError("it has no checksum")
+            refuse("it has no checksum")
         if _digest(file, _sum_place(header, said)) != said:
-            raise ModelFileError("its checksum does not match: the file was damaged or changed after it was written")
+            refuse("its checksum does not match: the file was damaged or changed after it was written")
     return document
 
 
@@ -249,9 +248,9 @@ def _header(file: BinaryIO) -> bytes:
     file.seek(0)
     length = int.from_bytes(file.read(8), "little")
     if size < 10:
-        raise ModelFileError("it is too short to be one")
+        refuse("it is too short to be one")
     if length > min(size - 8, LARGEST_HEADER):
-        raise ModelFileError("it does not begin as a model file does")
+        refuse("it does not begin as a model file does")
     return file.read(length)
 
 
@@ -260,9 +259,9 @@ def _document(header: bytes) -> dict[str, Any]:
         outer = json.loads(header)
         document = json.loads(outer["__metadata__"][_ENTRY])
     except (ValueError, KeyError, TypeError):
-        raise ModelFileError("it does not begin as a model file does") from None
+        refuse("it does not begin as a model file does")
     if not isinstance(document, dict):
-        raise ModelFileError("its header is no list of values")
+        refuse("its header is no list of values")
     return document
 
 
@@ -271,7 +270,7 @@ def _sum_place(header: bytes, said: str) -> int:
     mark = f'{{\\"sha256\\":\\"{said}\\"'.encode()
     at = header.find(mark)
     if at < 0:
-        raise ModelFileError("it has no checksum where one belongs")
+        refuse("it has no checksum where one belongs")
     return 8 + at + mark.index(said.encode())
 
 
@@ -294,12 +293,10 @@ def _read_arrays(path: str | os.PathLike[str]) -> dict[str, HostArray]:
         with safe_open(os.fspath(path), framework="numpy") as body:
             arrays = {name: body.get_tensor(name) for name in body.keys()}  # noqa: SIM118 - not a mapping
     except SafetensorError as error:
-        message = f"its arrays cannot be read ({error!s:.80})"
-        raise ModelFileError(message) from None
+        refuse(f"its arrays cannot be read ({error!s:.80})")
     odd = [name for name, array in arrays.items() if array.dtype.name not in KEPT_TYPES]
     if odd:
-        message = f"its array {odd[0]!r:.40} is of a type that models do not have"
-        raise ModelFileError(message)
+        refuse(f"its array {odd[0]!r:.40} is of a type that models do not have")
     return arrays
 
 
@@ -308,19 +305,18 @@ def _names(names: Any, n_columns: int) -> tuple[str, ...] | None:
         return None
     found = _texts(names)
     if len(found) != n_columns:
-        message = f"it has {len(found):,} names for {n_columns:,} columns"
-        raise ModelFileError(message)
+        refuse(f"it has {len(found):,} names for {n_columns:,} columns")
     return found
 
 
 def _texts(values: Any) -> tuple[str, ...]:
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ModelFileError("its names are not text")
+        refuse("its names are not text")
     return tuple(values)
 
 
 def _estimator(node: Any, decoder: Decoder) -> Mapping[str, Any] | None:
     found = decoder.decode(node)
     if found is not None and not isinstance(found, dict):
-        raise ModelFileError("its estimator is no list of values")
+        refuse("its estimator is no list of values")
     return found

@@ -1,6 +1,6 @@
 """What must agree between the parts of a model, beside what each part can tell of itself."""
 
-from typing import Any
+from typing import Any, NoReturn
 
 from gramian.errors import ModelFileError
 from gramian.features.polynomial import LARGEST_PHI, MonomialMap, n_monomials
@@ -11,6 +11,11 @@ from gramian.models.pca import PCAModel
 
 HIGHEST_DEGREE = 100
 """Of monomials, in a file: counting those of a higher one takes time, and none can be evaluated."""
+
+
+def refuse(words: str) -> NoReturn:
+    """Refuse a file; ``open_archive`` adds which one."""
+    raise ModelFileError(words)
 
 
 def require_agreement(model: Any) -> None:
@@ -30,7 +35,7 @@ def require_agreement(model: Any) -> None:
 def _require_expansion(model: KernelPCAModel) -> None:
     found, k = model.expansion, len(model.eigenvalues)
     if model.source.n_rows not in {0, model.n_rows}:
-        raise ModelFileError("its rows are not as many as it says")
+        refuse("its rows are not as many as it says")
     _require("columns", model.source.n_columns, model.n_columns)
     _require("centering", len(model.centering.row_means), model.n_rows)
     if isinstance(found, FeatureExpansion):
@@ -45,7 +50,7 @@ def _require_expansion(model: KernelPCAModel) -> None:
         _require("columns", found.source.n_columns, model.n_columns)
         _require_origin(found.placed.origin, model.n_columns)
     elif not isinstance(found, MatrixExpansion):
-        raise ModelFileError("its expansion is of no kind that is known")
+        refuse("its expansion is of no kind that is known")
 
 
 def _require_features(found: FeatureExpansion, n_columns: int) -> None:
@@ -57,7 +62,7 @@ def _require_features(found: FeatureExpansion, n_columns: int) -> None:
     _require("features", phi.n_features, len(found.mean))
     if isinstance(phi, MonomialMap):
         if not 1 <= phi.degree <= HIGHEST_DEGREE or phi.n_features > LARGEST_PHI:
-            raise ModelFileError("its monomials are more than can be")
+            refuse("its monomials are more than can be")
         size = n_monomials(phi.n_columns, phi.degree, homogeneous=phi.weights and phi.coef0 == 0)
         _require("features", phi.n_features, size)
 
@@ -69,10 +74,9 @@ def _require_origin(origin: Any, n_columns: int) -> None:
 
 def _require_certificate(certificate: Any, k: int, rank: int) -> None:
     if len(certificate.values) > k or rank > k:
-        raise ModelFileError("its certificate is of another model")
+        refuse("its certificate is of another model")
 
 
 def _require(what: str, found: int, said: int) -> None:
     if found != said:
-        message = f"its {what} do not agree: {found:,} and {said:,}"
-        raise ModelFileError(message)
+        refuse(f"its {what} do not agree: {found:,} and {said:,}")

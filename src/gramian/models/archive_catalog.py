@@ -18,6 +18,7 @@ from gramian.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
 from gramian.kernels.laplacian import Laplacian
 from gramian.kernels.precomputed import Precomputed
 from gramian.kernels.radial import Gaussian, Matern
+from gramian.kernels.stretched import Stretched
 from gramian.models.ica import ICAModel, ICAOptions
 from gramian.models.kernel_model import KernelPCAModel, KernelPCAOptions
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering, MatrixExpansion, RowExpansion
@@ -44,7 +45,7 @@ CLASSES: Mapping[str, type[Any]] = {
         *(RowExpansion, FeatureExpansion, MatrixExpansion, KernelCentering, PlacedKernel, KernelError),
         *(LandmarkMap, Landmarks, FourierMap, RandomFourier, MonomialMap, Monomials),
         *(Linear, Polynomial, Sigmoid, Cosine, Gaussian, Matern, Laplacian, ChiSquared, Precomputed),
-        *(Sum, Product, Scaled),
+        *(Sum, Product, Scaled, Stretched),
         *(LogCosh, Exp, Cube, Independence),
         *(Ridge, FixedPoint, DistanceConstraints, PreimageChoice, Trial),
     )

@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.errors import GramianError, ModelFileError, NotSupportedError
+from gramian.errors import GramianError, NotSupportedError
+from gramian.models.archive_agreement import refuse
 from gramian.models.archive_catalog import CLASSES, KINDS, LEFT_OUT, MAY_OVERFLOW, NOT_FINITE, SHAPES
 from gramian.sources.dense import DenseRows
 from gramian.sources.rows import RowSource
@@ -32,16 +33,15 @@ class Encoder:
 
     def encode(self, value: Any, name: str) -> Any:
         """Return a value as JSON; ``name`` says where it stands, and names its arrays."""
-        if value is None or isinstance(value, bool | str):
+        if value is None or isinstance(value, str):
             return value
-        if isinstance(value, int | np.integer | np.bool_):
-            return bool(value) if isinstance(value, np.bool_) else int(value)
-        if isinstance(value, float | np.floating):
-            return float(value) if np.isfinite(value) else {"float": str(float(value))}
-        if type(value).__name__ in CLASSES and type(value) is CLASSES[type(value).__name__]:
-            return {"class": type(value).__name__, "fields": self._fields(value, name)}
+        if isinstance(value, bool | int | float | np.number | np.bool_):
+            return _number(value)
         if isinstance(value, Mapping):
             return {"mapping": {str(key): self.encode(part, f"{name}.{key}") for key, part in value.items()}}
+        kind = type(value).__name__
+        if CLASSES.get(kind) is type(value):
+            return {"class": kind, "fields": self._fields(value, name)}
         if isinstance(value, tuple | list):
             return [self.encode(part, f"{name}.{i}") for i, part in enumerate(value)]
         return self._large(value, name)
@@ -74,6 +74,14 @@ class Encoder:
         raise NotSupportedError(_refusal(value, name))
 
 
+def _number(value: Any) -> Any:
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    return float(value) if np.isfinite(value) else {"float": str(float(value))}
+
+
 def _held_rows(source: RowSource) -> Any:
     if isinstance(source, DenseRows):
         return source.array if hasattr(source.array, "ndim") else source.array[:, :]
@@ -100,15 +108,15 @@ class Decoder:
     def decode(self, node: Any, depth: int = 0) -> Any:
         """Return the value that JSON stands for."""
         if depth > DEPTH:
-            raise _Unfit(f"values lie more than {DEPTH} levels deep")
+            refuse(f"values lie more than {DEPTH} levels deep")
         if isinstance(node, list):
             return tuple(self.decode(part, depth + 1) for part in node)
         if not isinstance(node, dict):
             return node
-        for mark, make in self._makers().items():
-            if mark in node:
-                return make(node, depth)
-        raise _Unfit("it holds something that is no value")
+        make = next((make for mark, make in self._makers().items() if mark in node), None)
+        if make is None:
+            refuse("it holds something that is no value")
+        return make(node, depth)
 
     def _makers(self) -> dict[str, Any]:
         return {
@@ -127,7 +135,7 @@ class Decoder:
         del depth
         name = node["array"]
         if not isinstance(name, str) or name not in self._arrays:
-            raise _Unfit(f"the array {name!r} is not there")
+            refuse(f"the array {name!r} is not there")
         return self._arrays[name]
 
     def _csr(self, node: dict[str, Any], depth: int) -> Any:
@@ -135,13 +143,13 @@ class Decoder:
         n, d = (_count(side) for side in node["shape"])
         data, indices, indptr = parts["data"], parts["indices"], parts["indptr"]
         if any(not isinstance(part, np.ndarray) or part.ndim != 1 for part in parts.values()):
-            raise _Unfit("sparse rows are not three arrays")
+            refuse("sparse rows are not three arrays")
         if len(indptr) != n + 1 or len(indices) != len(data) or indices.dtype.kind != "i" or indptr.dtype.kind != "i":
-            raise _Unfit("sparse rows do not fit together")
+            refuse("sparse rows do not fit together")
         if indptr[0] != 0 or indptr[-1] != len(data) or np.any(np.diff(indptr) < 0):
-            raise _Unfit("sparse rows do not begin where others end")
+            refuse("sparse rows do not begin where others end")
         if len(indices) and not 0 <= indices.min() <= indices.max() < d:
-            raise _Unfit("sparse rows have entries beyond their columns")
+            refuse("sparse rows have entries beyond their columns")
         return sp.csr_array((data, indices, indptr), shape=(n, d))
 
     def _rows(self, node: dict[str, Any], depth: int) -> RowSource:
@@ -152,20 +160,20 @@ class Decoder:
         elif isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.dtype.kind == "f":
             source = DenseRows(rows, weights=weights)
         else:
-            raise _Unfit("its rows are no table of numbers")
+            refuse("its rows are no table of numbers")
         require_finite_array(rows.data if sp.issparse(rows) else rows, "rows")
         if weights is not None and (not isinstance(weights, np.ndarray) or weights.shape != (source.n_rows,)):
-            raise _Unfit("its weights are not one a row")
+            refuse("its weights are not one a row")
         return source
 
     def _value(self, node: dict[str, Any], depth: int) -> Any:
         name, given = node["class"], node["fields"]
         if not isinstance(name, str) or name not in CLASSES or not isinstance(given, dict):
-            raise _Unfit(f"it names {str(name)[:40]!r}, which is no value of a model")
+            refuse(f"it names {str(name)[:40]!r}, which is no value of a model")
         kind = CLASSES[name]
         unknown = set(given) - set(field_names(kind))
         if unknown:
-            raise _Unfit(f"{name} has no field {min(unknown)!r:.40}")
+            refuse(f"{name} has no field {min(unknown)!r:.40}")
         values = {field: self.decode(part, depth + 1) for field, part in given.items()}
         for field, value in values.items():
             _require_type(name, field, value)
@@ -174,11 +182,7 @@ class Decoder:
         try:
             return kind(**values)
         except (GramianError, TypeError, ValueError) as error:
-            raise _Unfit(f"{name} cannot be made from its fields ({error})") from None
-
-
-class _Unfit(ModelFileError):
-    """A file that is whole and yet holds no model; the caller adds where it is."""
+            refuse(f"{name} cannot be made from its fields ({error})")
 
 
 def field_names(kind: type[Any]) -> tuple[str, ...]:
@@ -190,19 +194,19 @@ def field_names(kind: type[Any]) -> tuple[str, ...]:
 def require_finite_array(array: HostArray, name: str) -> None:
     """Refuse NaN and infinity in an array of numbers."""
     if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise _Unfit(f"{name} holds NaN or infinity")
+        refuse(f"{name} holds NaN or infinity")
 
 
 def _special(node: dict[str, Any], depth: int) -> float:
     del depth
     if node["float"] not in {"nan", "inf", "-inf"}:
-        raise _Unfit("it holds a number that is none")
+        refuse("it holds a number that is none")
     return float(node["float"])
 
 
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**62:
-        raise _Unfit("a shape is no pair of counts")
+        refuse("a shape is no pair of counts")
     return value
 
 
@@ -215,25 +219,30 @@ def _require_type(name: str, field: str, value: Any) -> None:
     numbers = value.data if sp.issparse(value) else value
     odd = isinstance(numbers, np.ndarray) and numbers.dtype.kind != KINDS.get((name, field), "f")
     if odd or not _fits(value, _hints(name)[field]):
-        raise _Unfit(f"{name}.{field} is of the wrong type")
+        refuse(f"{name}.{field} is of the wrong type")
 
 
 def _fits(value: Any, hint: Any) -> bool:
     """Tell whether a value is of a declared type; an array of any library is one of NumPy, or CSR, in a file."""
-    if hint is Any:
-        return isinstance(value, np.ndarray) or sp.issparse(value)
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         return any(_fits(value, part) for part in get_args(hint))
-    if origin is Literal:
-        return value in get_args(hint)
     if origin is tuple:
         return isinstance(value, tuple) and all(_fits(part, get_args(hint)[0]) for part in value)
-    if hint is float:
+    if origin is Literal:
+        return value in get_args(hint)
+    return _is_array(value) if hint is Any else _is_plain(value, origin or hint)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or bool(sp.issparse(value))
+
+
+def _is_plain(value: Any, kind: Any) -> bool:
+    if kind is float:
         return isinstance(value, int | float) and not isinstance(value, bool)
-    if hint is int:
+    if kind is int:
         return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
-    kind = origin or hint
     return isinstance(value, kind)
 
 
@@ -247,7 +256,7 @@ def _require_finite(name: str, field: str, value: Any) -> None:
         return
     bad = np.isnan(numbers) if (name, field) in MAY_OVERFLOW else ~np.isfinite(numbers)
     if bad.any():
-        raise _Unfit(f"{name}.{field} holds NaN or infinity")
+        refuse(f"{name}.{field} holds NaN or infinity")
 
 
 def _require_shapes(name: str, values: Mapping[str, Any]) -> None:
@@ -261,4 +270,4 @@ def _require_shapes(name: str, values: Mapping[str, Any]) -> None:
             sides.setdefault(letter, side) == side for letter, side in zip(letters, shape, strict=True)
         )
         if not agree:
-            raise _Unfit(f"{name}.{field} has the shape {shape}, which does not fit the rest")
+            refuse(f"{name}.{field} has the shape {shape}, which does not fit the rest")
