@@ -47,7 +47,8 @@ def command(name: str, output: str, *, quiet: bool) -> None:
             write_csv(part, made.header, made.columns)
     target = folder / f"{name}-{made.verb}"
     click.echo(f"{DEMOS[name]}.\n$ gramian {made.verb} {table}{made.words}\n")
-    run(_verb(made.verb), str(table), _flags(quiet=quiet, output=str(target)) | made.flags)
+    words = (made.verb, str(table), *made.words.split())
+    run(_verb(made.verb), str(table), _flags(quiet=quiet, output=str(target)) | made.flags | {"words": words})
     click.echo(f"\nThe page: {(target / 'report.html').resolve()}")
 
 
@@ -83,6 +84,7 @@ def _flags(*, quiet: bool, output: str) -> dict[str, Any]:
         "degree": 3,
         "coef0": 1.0,
         "landmarks": None,
+        "copy_rows": False,
         "algorithm": "picard",
         "runs": 1,
         "rate": None,

@@ -14,7 +14,6 @@
 ====  ==============================================================
 """
 
-import sys
 import traceback
 
 import click
@@ -22,9 +21,6 @@ import click
 from gramian import errors
 
 OURS, USAGE, DATA, MODEL, WRITE, MEMORY, NOT_CONVERGED, CLUSTER, INTERRUPTED = 1, 2, 3, 4, 5, 6, 7, 8, 130
-
-PIPE_CLOSED = 0
-"""The reader of our output went away (``| head``): that is no fault."""
 
 
 class CannotWriteError(Exception):
@@ -60,10 +56,6 @@ def exit_code_of(error: BaseException) -> int:
     if isinstance(error, click.ClickException):
         error.show()
         return error.exit_code
-    if isinstance(error, BrokenPipeError):
-        # Python would complain once more when it closes stdout.
-        sys.stderr.close()
-        return PIPE_CLOSED
     code = _code(error)
     if code == OURS:
         traceback.print_exception(error)

@@ -2,10 +2,9 @@
 
 import json
 import shlex
-import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,15 +70,15 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
         scale=flags["scale"],
         memory=flags["memory"],
     )
+    folder = flags["output"] or f"{stem_of(path)}-{verb.name}"
+    refuse_same(folder, path)
     with readable(path) as file, Talk(quiet=flags["quiet"]) as talk:
-        prepared = open_table(file, asked, talk)
         if flags["dry_run"]:
-            talk("planned")
+            prepared = open_table(file, asked, talk)
             click.echo("\n".join([*prepared.notes, verb.plan(prepared, flags)]))
             return
-        folder = flags["output"] or f"{stem_of(path)}-{verb.name}"
-        refuse_same(folder, path)
         with claimed(folder) as target:
+            prepared = open_table(file, asked, talk)
             answer, converged = _work(verb, path, prepared, target, flags=flags, talk=talk)
     click.echo(json.dumps(as_json(answer), indent=2) if flags["as_json"] else as_text(answer))
     if not converged:
@@ -96,7 +95,7 @@ def _work(
     said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
     converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     notes = (*prepared.notes, *fitted.notes, *said)
-    command = shlex.join(["gramian", *_words(sys.argv)]) if len(sys.argv) > 1 else f"gramian {verb.name} {path}"
+    command = shlex.join(["gramian", *(flags.get("words") or click.get_current_context().find_root().obj)])
     files = _write(verb, prepared, fitted, folder, notes=notes, talk=talk)
     answer = Answer(
         verb=verb.name,
@@ -112,10 +111,6 @@ def _work(
         talk("writing the page")
         answer = _with_page(answer, folder, talk, flags)
     return answer, converged
-
-
-def _words(argv: list[str]) -> list[str]:
-    return [str(word) for word in argv[1:]]
 
 
 def _write(
@@ -138,8 +133,6 @@ def _write(
 
 
 def _with_page(answer: Answer, folder: Path, talk: Talk, flags: dict[str, Any]) -> Answer:
-    from dataclasses import replace
-
     from gramian.cli.page import write_page
 
     page = folder / "report.html"

@@ -12,6 +12,9 @@ KERNELS = ("rbf", "poly", "linear", "laplacian", "matern", "sigmoid", "cosine", 
 AUTOMATIC = 10
 """Components when nothing is said: kernel PCA has as many as rows, and no rule tells how many are real."""
 
+COPIED_UNASKED = 100_000_000
+"""Bytes of rows up to which a model holds them without being asked."""
+
 EXAMPLES = """\b
 Examples:
   gramian kpca rings.csv                    a Gaussian kernel of median width, into ./rings-kpca/
@@ -28,6 +31,7 @@ Examples:
 @click.option("--degree", type=click.IntRange(1), default=3, show_default=True, help="Of the polynomial kernel.")
 @click.option("--coef0", type=float, default=1.0, show_default=True, help="Of the polynomial and sigmoid kernels.")
 @click.option("--landmarks", type=click.IntRange(1), help="An approximate model on so many rows.")
+@click.option("--copy-rows", is_flag=True, help="Let the model hold a copy of many rows.")
 @fit_flags
 def command(file: str, **flags: Any) -> None:
     """Find structure in the rows of FILE that is not linear: PCA of features known by a kernel.
@@ -102,6 +106,7 @@ def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
     from gramian.cli.fitting import Fitted
     from gramian.models.kernel_pca import fit_kernel_pca
 
+    _ask_before_copying(prepared, flags)
     options = _options(prepared, flags, talk)
     model = fit_kernel_pca(prepared.source, options)
     plan = str(model.plan).partition("\n")[0]
@@ -112,6 +117,18 @@ def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
         notes.append(f"Approximate: {model.error}.")
     why = f"Kernel principal components: {plan}."
     return Fitted(model, why, model.scores, model, None, _code(prepared, model, flags), tuple(notes))
+
+
+def _ask_before_copying(prepared: Any, flags: dict[str, Any]) -> None:
+    """Refuse to put many rows of a file into a model unless that was said."""
+    size = prepared.source.n_entries * prepared.source.dtype.itemsize
+    if size <= COPIED_UNASKED or flags["copy_rows"] or flags["landmarks"] is not None:
+        return
+    message = (
+        f"The model would hold a copy of its rows, {size / 1e6:,.0f} MB. Pass --copy-rows to let it, or "
+        "--landmarks 1000 for a model on so many of them."
+    )
+    raise click.UsageError(message)
 
 
 def _code(prepared: Any, model: Any, flags: dict[str, Any]) -> str:

@@ -71,7 +71,9 @@ def gramian() -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code: see :mod:`gramian.cli.exits`."""
     try:
-        gramian.main(args=arguments, prog_name="gramian", standalone_mode=False)
+        words = sys.argv[1:] if arguments is None else arguments
+        # The words themselves go along, for the line that says how to reproduce an answer.
+        gramian.main(args=words, prog_name="gramian", standalone_mode=False, obj=tuple(words))
     except BaseException as error:  # noqa: BLE001 - every way out has its code
         return exit_code_of(error)
     return 0

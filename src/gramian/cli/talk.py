@@ -1,9 +1,14 @@
 """What is said while work goes on: a moving line on a terminal, plain lines elsewhere, nothing when quiet."""
 
+import re
 import sys
 import time
 from types import TracebackType
 from typing import Any, Self
+
+
+PART = re.compile(r"\b(\d{1,3})% of ")
+"""How a sentence says how far a pass has come."""
 
 
 class Talk:
@@ -25,9 +30,9 @@ class Talk:
     def __enter__(self) -> Self:
         if self._terminal:
             from rich.console import Console
-            from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-            columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+            columns = (SpinnerColumn(), BarColumn(20), TextColumn("{task.description}"), TimeElapsedColumn())
             self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
             self._task = self._bar.add_task("starting", total=None)
             self._bar.start()
@@ -44,7 +49,10 @@ class Talk:
             return
         self._said = text
         if self._bar is not None:
-            self._bar.update(self._task, description=text[:100])
+            # Passes over files say how far they are, how fast, and how long they will take.
+            part = PART.search(text)
+            known = {"total": 100, "completed": int(part[1])} if part else {"total": None}
+            self._bar.update(self._task, description=text[:100], **known)
         else:
             sys.stderr.write(f"[{self.seconds:6.1f} s] {text}\n")
             sys.stderr.flush()

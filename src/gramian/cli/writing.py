@@ -56,13 +56,15 @@ def claim_folder(folder: str | os.PathLike[str]) -> Path:
 @contextmanager
 def claimed(folder: str | os.PathLike[str]) -> Iterator[Path]:
     """Claim a folder for the work inside; one that was made for it and stayed empty is removed again."""
+    was_there = Path(folder).exists()
     target = claim_folder(folder)
     try:
         yield target
     finally:
-        with suppress(OSError):
-            # Only an empty folder can be removed so.
-            target.rmdir()
+        if not was_there:
+            with suppress(OSError):
+                # Only an empty folder can be removed so.
+                target.rmdir()
 
 
 def refuse_same(output: str | os.PathLike[str] | None, *inputs: str) -> None:

@@ -21,7 +21,7 @@ from gramian.arrays.namespace import HostArray
 from gramian.errors import ModelFileError, NotSupportedError
 from gramian.models.archive_agreement import refuse, require_agreement
 from gramian.models.archive_catalog import MODELS
-from gramian.models.archive_values import KEPT_TYPES, Decoder, Encoder
+from gramian.models.archive_values import Decoder, Encoder
 from gramian.models.kernel_model import KernelPCAModel
 from gramian.models.kernel_projection import RowExpansion
 from gramian.models.whole_file import whole_file
@@ -33,6 +33,9 @@ VERSION = 1
 
 LARGEST_HEADER = 1 << 24
 """Bytes of the header, at most: names of a million columns."""
+
+DTYPES = {"float64": "F64", "float32": "F32", "int64": "I64", "int32": "I32", "bool": "BOOL"}
+"""Types of arrays, as safetensors calls them."""
 
 _ENTRY = "gramian"
 _UNSUMMED = "0" * 64
@@ -210,11 +213,27 @@ def _require_rows_at_hand(model: Any) -> None:
 
 
 def _write(arrays: Mapping[str, HostArray], document: str, path: Path) -> None:
-    from safetensors.numpy import save_file
+    """Write a safetensors file, array after array, and put its checksum in.
 
-    save_file(dict(arrays), path, metadata={_ENTRY: document})
-    with path.open("rb+") as file:
-        place = _sum_place(_header(file), _UNSUMMED)
+    By hand, since it is a length, JSON and bytes: nothing is copied, the same model gives the same bytes, and a full
+    disk is an OSError.
+    """
+    header: dict[str, Any] = {"__metadata__": {_ENTRY: document}}
+    order = sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
+    at = 0
+    for name in order:
+        array = arrays[name]
+        offsets = [at, at + array.nbytes]
+        header[name] = {"dtype": DTYPES[array.dtype.name], "shape": list(array.shape), "data_offsets": offsets}
+        at = offsets[1]
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with path.open("wb+") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name in order:
+            # Without a copy where the machine is little-endian already.
+            file.write(np.ascontiguousarray(arrays[name], dtype=arrays[name].dtype.newbyteorder("<")).reshape(-1).data)
+        place = _sum_place(text, _UNSUMMED)
         digest = _digest(file, place)
         file.seek(place)
         file.write(digest.encode())
@@ -294,7 +313,7 @@ def _read_arrays(path: str | os.PathLike[str]) -> dict[str, HostArray]:
             arrays = {name: body.get_tensor(name) for name in body.keys()}  # noqa: SIM118 - not a mapping
     except SafetensorError as error:
         refuse(f"its arrays cannot be read ({error!s:.80})")
-    odd = [name for name, array in arrays.items() if array.dtype.name not in KEPT_TYPES]
+    odd = [name for name, array in arrays.items() if array.dtype.name not in DTYPES]
     if odd:
         refuse(f"its array {odd[0]!r:.40} is of a type that models do not have")
     return arrays
