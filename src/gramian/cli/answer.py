@@ -76,7 +76,7 @@ def as_json(answer: Answer) -> dict[str, Any]:
         "filled": answer.prepared.n_holes,
         "notes": list(answer.notes),
         "components": count_of(model),
-        "rules": None if panel is None else panel.counts,
+        "rules": None if panel is None else {rule: int(k) for rule, k in panel.counts.items()},
         "shares": _shares(model).tolist(),
         "variances": _variances(model).tolist(),
         "certificate": None
@@ -169,7 +169,9 @@ def rows_worth_a_look(answer: Answer) -> list[str]:
         return []
     from gramian.views.outliers import outlier_map
 
-    found = outlier_map(answer.fitted.model, answer.prepared.source, names=answer.prepared.names, count=WORTH)
+    k = count_of(answer.fitted.model)
+    rows, names = answer.prepared.source, answer.prepared.names
+    found = outlier_map(answer.fitted.shown, rows, n_components=k, names=names, count=WORTH)
     if not found.unusual:
         return ["Rows worth a look: none lies beyond the limits that 99% of Gaussian rows stay under."]
     flagged = len(found.found.flagged)

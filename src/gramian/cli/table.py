@@ -163,8 +163,16 @@ def _column_notes(source: RowSource) -> tuple[str, ...]:
         else:
             why = column.reason.removeprefix("left out: ").removeprefix("left out, ")
             out.setdefault(why, []).append(repr(column.name))
-    said = [f"Left out {listed(names)}: {why}." for why, names in out.items() if why]
+    said = [f"Left out {listed(names)}: {_for_many(why, len(names))}." for why, names in out.items() if why]
     return (*said, *out.get("", []))
+
+
+def _for_many(why: str, count: int) -> str:
+    return why if count == 1 else why.replace("it holds", "they hold").replace("it is", "they are")
+
+
+def _components(count: int) -> str:
+    return f"{count} component{'' if count == 1 else 's'}"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -193,7 +201,8 @@ def _without_holes(path: str, asked: Asked, source: RowSource, holes: HostArray,
         notes.append(f"Left out {listed(parts)}: more than half empty.")
         source = opened(path, asked, talk, drop=empty)
         names = _names(source)
-    X = held(source)
+    X, names, constant = _varying(held(source), names)
+    notes += _constant_note(constant)
     prepared, missing = _plain(source), np.isnan(X)
     if not missing.any():
         return replace(prepared, source=_dense(X, names), names=names, notes=tuple(notes))
@@ -206,7 +215,7 @@ def _without_holes(path: str, asked: Asked, source: RowSource, holes: HostArray,
     share, columns = missing.mean(), int(missing.any(axis=0).sum())
     notes.append(
         f"Filled {int(missing.sum()):,} missing values ({share:.1%} of the table, {columns} of {len(names)} columns) "
-        f"by regularized EM-PCA with {filled.n_components} components; they count as if they were measured."
+        f"by regularized EM-PCA with {_components(filled.n_components)}; they count as if they were measured."
     )
     notes += [str(warning.message) for warning in caught]
     return replace(
@@ -272,15 +281,33 @@ def _without_constants(path: str, asked: Asked, prepared: Prepared, talk: Talk) 
         note = ("Every column is constant: nothing varies.",) if constant.all() else ()
         return replace(prepared, spread=spread, notes=(*prepared.notes, *note))
     out = [name for name, still in zip(prepared.names, constant, strict=True) if still]
-    tells = "it tells" if len(out) == 1 else "they tell"
-    note = f"Left out {listed([repr(name) for name in out])}: constant, so {tells} nothing."
     names = tuple(name for name, still in zip(prepared.names, constant, strict=True) if not still)
     source = prepared.source
     if isinstance(source, DenseRows):
         source = _dense(to_host(source.array)[:, ~constant], names)
     else:
         source = opened(path, asked, talk, drop=out)
-    return replace(prepared, source=source, names=names, spread=spread[~constant], notes=(*prepared.notes, note))
+    return replace(
+        prepared, source=source, names=names, spread=spread[~constant], notes=(*prepared.notes, *_constant_note(out))
+    )
+
+
+def _varying(X: HostArray, names: tuple[str, ...]) -> tuple[HostArray, tuple[str, ...], list[str]]:
+    """Return the columns of a table with holes that vary, their names, and the names of those that do not."""
+    known = ~np.isnan(X)
+    low, high = np.where(known, X, np.inf).min(axis=0), np.where(known, X, -np.inf).max(axis=0)
+    constant = low >= high
+    if constant.all():
+        return X, names, []
+    kept = tuple(name for name, still in zip(names, constant, strict=True) if not still)
+    return X[:, ~constant], kept, [name for name, still in zip(names, constant, strict=True) if still]
+
+
+def _constant_note(names: Sequence[str]) -> list[str]:
+    if not names:
+        return []
+    tells = "it tells" if len(names) == 1 else "they tell"
+    return [f"Left out {listed([repr(name) for name in names])}: constant, so {tells} nothing."]
 
 
 def _spreads(source: RowSource) -> tuple[HostArray, HostArray]:
@@ -288,6 +315,10 @@ def _spreads(source: RowSource) -> tuple[HostArray, HostArray]:
     moments = measure_moments(source, scatter=False)
     spread = np.sqrt(moments.squares / max(moments.weight - 1, 1.0))
     return spread, spread <= 8 * np.finfo(np.float64).eps * np.abs(moments.mean)
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}"
 
 
 def _scaled(prepared: Prepared, asked: Asked) -> Prepared:
@@ -307,7 +338,7 @@ def _scaled(prepared: Prepared, asked: Asked) -> Prepared:
         prepared.names[int(j)] for j in (np.argmax(spread), np.argmin(np.where(spread > 0, spread, np.inf)))
     )
     said = (
-        f"Scaled to unit variance because spreads differ {positive.max() / positive.min():,.3g}-fold, from {narrow!r} "
+        f"Scaled to unit variance because spreads differ {_times(positive.max() / positive.min())}-fold, from {narrow!r} "
         f"({positive.min():.3g}) to {wide!r} ({positive.max():.3g}): unscaled, the latter would decide alone."
     )
     return replace(prepared, scale=True, notes=(*prepared.notes, said))

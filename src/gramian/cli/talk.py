@@ -6,7 +6,6 @@ import time
 from types import TracebackType
 from typing import Any, Self
 
-
 PART = re.compile(r"\b(\d{1,3})% of ")
 """How a sentence says how far a pass has come."""
 
