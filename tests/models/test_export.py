@@ -1,6 +1,9 @@
+import csv
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from pyarrow import parquet
 
 from gramian import kernels
 from gramian.errors import NotSupportedError, ParameterError
@@ -10,6 +13,9 @@ from gramian.models.ica import fit_ica
 from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
 from gramian.models.pca import PCAOptions, fit_pca
 from gramian.sources.opening import as_source
+
+# Few rows of uniform sources are nearly Gaussian: what is exported is the map, whatever it found.
+pytestmark = pytest.mark.filterwarnings("ignore::gramian.errors.IdentifiabilityWarning")
 
 X = np.random.default_rng(0).uniform(-1, 1, (80, 4)) @ np.random.default_rng(1).standard_normal((4, 4)) + 2.0
 NEW = np.random.default_rng(2).standard_normal((9, 4)) + 2.0
@@ -68,35 +74,44 @@ def test_what_onnx_cannot_say_is_refused(model, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def read_csv(path):
+    """Columns of a CSV by name, numbers read as Python reads them: to the last digit."""
+    with path.open(newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    return {name: [line[name] for line in lines] for name in lines[0]}
+
+
+def numbers(table, names):
+    """Some columns of a table as rows of numbers."""
+    return np.array([[float(cell) for cell in table[name]] for name in names])
+
+
 def test_tables_hold_every_digit(tmp_path):
     """Reading the CSV, the Parquet file and the npz back gives the very numbers."""
-    import pandas as pd
-
     model = fit_pca(as_source(X), PCAOptions(3, scale=True))
     names = ["=a", "b", "c", "d"]
-    csv = pd.read_csv(export(model, tmp_path / "m.csv", to="csv", names=names), float_precision="round_trip")
-    parquet = pd.read_parquet(export(model, tmp_path / "m.parquet", to="parquet", names=names))
-    for frame in (csv, parquet):
-        assert np.array_equal(frame[["PC1", "PC2", "PC3"]].to_numpy().T, model.components)
-        assert np.array_equal(frame["factor"], model.factor)
-    assert list(csv["column"]) == ["'=a", "b", "c", "d"]
+    text = read_csv(export(model, tmp_path / "m.csv", to="csv", names=names))
+    table = parquet.read_table(export(model, tmp_path / "m.parquet", to="parquet", names=names)).to_pydict()
+    for found in (text, table):
+        assert np.array_equal(numbers(found, ["PC1", "PC2", "PC3"]), model.components)
+        assert np.array_equal(numbers(found, ["factor"])[0], model.factor)
+    assert text["column"] == ["'=a", "b", "c", "d"]
+    assert table["column"] == names
     with np.load(export(model, tmp_path / "m.npz", to="npz")) as found:
         assert np.array_equal(found["mean"], model.mean)
 
 
 def test_kernel_and_independent_models_become_tables(tmp_path):
     """A kernel model gives a line a row, an ICA its mixing."""
-    import pandas as pd
-
     kernel = kernel_model(kernels.Gaussian(0.2))
-    frame = pd.read_csv(export(kernel, tmp_path / "k.csv", to="csv"), float_precision="round_trip")
-    assert np.array_equal(frame[["KPC1", "KPC2", "KPC3"]].to_numpy(), kernel.vectors)
+    found = read_csv(export(kernel, tmp_path / "k.csv", to="csv"))
+    assert np.array_equal(numbers(found, ["KPC1", "KPC2", "KPC3"]).T, kernel.vectors)
     ica = fit_ica(as_source(X))
-    frame = pd.read_csv(export(ica, tmp_path / "i.csv", to="csv"), float_precision="round_trip")
-    assert np.array_equal(frame[[f"IC{j}" for j in (1, 2, 3, 4)]].to_numpy(), ica.mixing)
+    found = read_csv(export(ica, tmp_path / "i.csv", to="csv"))
+    assert np.array_equal(numbers(found, [f"IC{j}" for j in (1, 2, 3, 4)]).T, ica.mixing)
     sparse = fit_kernel_pca(as_source(sp.csr_array(X)), KernelPCAOptions(2, kernels.Gaussian(0.2)))
-    with np.load(export(sparse, tmp_path / "s.npz", to="npz")) as found:
-        assert np.array_equal(found["eigenvalues"], sparse.eigenvalues)
+    with np.load(export(sparse, tmp_path / "s.npz", to="npz")) as arrays:
+        assert np.array_equal(arrays["eigenvalues"], sparse.eigenvalues)
 
 
 def test_unknown_format_is_refused(tmp_path):

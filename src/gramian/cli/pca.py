@@ -68,7 +68,8 @@ def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
     from gramian.models.pca import fit_pca
 
     source, count = prepared.source, flags["count"]
-    size, notes = source.n_rows * source.n_columns, ()
+    size = source.n_rows * source.n_columns
+    notes: tuple[str, ...] = ()
     panel = None
     if count == "auto" or size <= PANEL_NUMBERS:
         talk("asking every rule how many components there are")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -73,8 +74,8 @@ class Prepared:
     scale: bool
     notes: tuple[str, ...]
     spread: HostArray
-    labels: dict[str, HostArray] = field(default_factory=dict)
-    row_names: HostArray | None = None
+    labels: dict[str, Any] = field(default_factory=dict)
+    row_names: Any = None
     origin: str = ""
     n_holes: int = 0
 
@@ -140,11 +141,10 @@ def _names(source: RowSource) -> tuple[str, ...]:
     return source.column_names or tuple(f"column {j + 1}" for j in range(source.n_columns))
 
 
-def _plain(source: RowSource) -> Prepared:
+def _plain(source: Any) -> Prepared:
     facts = getattr(source, "facts", None)
-    label = None if facts is None or facts.label is None else source.labels()  # type: ignore[attr-defined]
-    row_names = None if facts is None or facts.id is None else source.ids()  # type: ignore[attr-defined]
-    labels = {} if label is None else {facts.label: label}
+    labels = {} if facts is None or facts.label is None else {facts.label: source.labels()}
+    row_names = None if facts is None or facts.id is None else source.ids()
     return Prepared(
         source, _names(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=row_names
     )
@@ -338,7 +338,7 @@ def _scaled(prepared: Prepared, asked: Asked) -> Prepared:
         prepared.names[int(j)] for j in (np.argmax(spread), np.argmin(np.where(spread > 0, spread, np.inf)))
     )
     said = (
-        f"Scaled to unit variance because spreads differ {_times(positive.max() / positive.min())}-fold, from {narrow!r} "
-        f"({positive.min():.3g}) to {wide!r} ({positive.max():.3g}): unscaled, the latter would decide alone."
+        f"Scaled to unit variance because spreads differ {_times(positive.max() / positive.min())}-fold, "
+        f"from {narrow!r} ({positive.min():.3g}) to {wide!r} ({positive.max():.3g}): unscaled, the latter would decide alone."
     )
     return replace(prepared, scale=True, notes=(*prepared.notes, said))

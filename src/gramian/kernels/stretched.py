@@ -45,22 +45,22 @@ class Stretched(Kernel):
             raise ParameterError(message)
 
     @property
-    def shift_invariant(self) -> bool:  # type: ignore[override]
+    def shift_invariant(self) -> bool:
         """As the kernel that is stretched."""
         return self.kernel.shift_invariant
 
     @property
-    def shift_invariant_centered(self) -> bool:  # type: ignore[override]
+    def shift_invariant_centered(self) -> bool:
         """As the kernel that is stretched."""
         return self.kernel.shift_invariant_centered
 
     @property
-    def takes_sparse(self) -> bool:  # type: ignore[override]
+    def takes_sparse(self) -> bool:
         """As the kernel that is stretched."""
         return self.kernel.takes_sparse
 
     @property
-    def is_psd(self) -> bool:  # type: ignore[override]
+    def is_psd(self) -> bool:
         """As the kernel that is stretched."""
         return self.kernel.is_psd
 

@@ -62,7 +62,7 @@ class Encoder:
     def _stored(self, value: Any, name: str) -> dict[str, Any]:
         if isinstance(value, RowSource):
             return {"rows": self.encode(_held_rows(value), name), "weights": self.encode(value.weights, f"{name}.w")}
-        if sp.issparse(value):
+        if is_sparse(value):
             csr = value.tocsr()
             parts = {part: self.encode(getattr(csr, part), f"{name}.{part}") for part in ("data", "indices", "indptr")}
             return {"csr": parts, "shape": list(csr.shape)}
@@ -72,6 +72,11 @@ class Encoder:
                 self.arrays[name] = array
                 return {"array": name}
         raise NotSupportedError(_refusal(value, name))
+
+
+def is_sparse(value: Any) -> bool:
+    """Tell whether a value is a sparse array of SciPy's."""
+    return bool(sp.issparse(value))
 
 
 def _number(value: Any) -> Any:
@@ -155,13 +160,13 @@ class Decoder:
     def _rows(self, node: dict[str, Any], depth: int) -> RowSource:
         rows = self.decode(node["rows"], depth + 1)
         weights = self.decode(node.get("weights"), depth + 1)
-        if sp.issparse(rows):
+        if is_sparse(rows):
             source: RowSource = SparseRows(rows, weights=weights)
         elif isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.dtype.kind == "f":
             source = DenseRows(rows, weights=weights)
         else:
             refuse("its rows are no table of numbers")
-        require_finite_array(rows.data if sp.issparse(rows) else rows, "rows")
+        require_finite_array(rows.data if is_sparse(rows) else rows, "rows")
         if weights is not None and (not isinstance(weights, np.ndarray) or weights.shape != (source.n_rows,)):
             refuse("its weights are not one a row")
         return source
@@ -187,7 +192,7 @@ class Decoder:
 
 def field_names(kind: type[Any]) -> tuple[str, ...]:
     """Return the fields of a value that are kept: not those that only remember work already done."""
-    names = [field.name for field in fields(kind)] if is_dataclass(kind) else kind._fields  # type: ignore[attr-defined]
+    names = [field.name for field in fields(kind)] if is_dataclass(kind) else kind._fields
     return tuple(name for name in names if not name.startswith("_"))
 
 
@@ -216,7 +221,7 @@ def _hints(name: str) -> dict[str, Any]:
 
 
 def _require_type(name: str, field: str, value: Any) -> None:
-    numbers = value.data if sp.issparse(value) else value
+    numbers = value.data if is_sparse(value) else value
     odd = isinstance(numbers, np.ndarray) and numbers.dtype.kind != KINDS.get((name, field), "f")
     if odd or not _fits(value, _hints(name)[field]):
         refuse(f"{name}.{field} is of the wrong type")
@@ -235,7 +240,7 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or bool(sp.issparse(value))
+    return isinstance(value, np.ndarray) or is_sparse(value)
 
 
 def _is_plain(value: Any, kind: Any) -> bool:
@@ -249,7 +254,7 @@ def _is_plain(value: Any, kind: Any) -> bool:
 def _require_finite(name: str, field: str, value: Any) -> None:
     if name in NOT_FINITE:
         return
-    numbers = value.data if sp.issparse(value) else value
+    numbers = value.data if is_sparse(value) else value
     if isinstance(value, float):
         numbers = np.array(value)
     if not isinstance(numbers, np.ndarray) or numbers.dtype.kind != "f":

@@ -148,7 +148,7 @@ def _require_values(X: HostArray, holes: HostArray) -> None:
 def _best(X: HostArray, holes: HostArray, *, scale: bool) -> FilledRows:
     """Return the filling with the least generalized cross-validation error."""
     n, d = X.shape
-    tried = []
+    tried: list[tuple[float, FilledRows]] = []
     for k in range(max(0, min(MOST_TRIED, n - 2, d - 1)) + 1):
         known = int((~holes).sum())
         left = known - d - k * (n + d - k - 1)
