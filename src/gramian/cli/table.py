@@ -339,6 +339,7 @@ def _scaled(prepared: Prepared, asked: Asked) -> Prepared:
     )
     said = (
         f"Scaled to unit variance because spreads differ {_times(positive.max() / positive.min())}-fold, "
-        f"from {narrow!r} ({positive.min():.3g}) to {wide!r} ({positive.max():.3g}): unscaled, the latter would decide alone."
+        f"from {narrow!r} ({positive.min():.3g}) to {wide!r} ({positive.max():.3g}): unscaled, "
+        "the latter would decide alone."
     )
     return replace(prepared, scale=True, notes=(*prepared.notes, said))
