@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -91,6 +92,16 @@ def test_read_only_folder_is_5(folder, capfd):
     assert code_of(capfd, "pca", "table.csv", "-o", "closed/out", "--quiet") == exits.WRITE
 
 
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="there is no /proc, in which nobody can write")
+def test_place_where_nobody_can_write_is_5(folder, capfd):
+    """A file system that takes no files, not even from the superuser, is a sentence."""
+    assert code_of(capfd, "pca", "table.csv", "-o", "/proc/gramian-out", "--quiet") == exits.WRITE
+    assert run_here(capfd, "pca", "table.csv", "--quiet", "--no-report")[0] == 0
+    model = folder / "table-pca" / "model.gramian"
+    assert code_of(capfd, "project", model, "table.csv", "-o", "/proc/scores.csv", "--quiet") == exits.WRITE
+    assert code_of(capfd, "report", model, "-o", "/proc/report.html", "--quiet") == exits.WRITE
+
+
 def test_full_disk_leaves_the_old_file(folder):
     """When the disk is full (a limit on the size of files stands for it), the old files are as they were."""
     assert run("pca", "table.csv", "--quiet", "--no-report", cwd=folder).returncode == 0
@@ -160,9 +171,9 @@ def test_fault_of_ours_is_1_with_a_traceback(monkeypatch, capfd, folder):
 
 def test_interruption_is_130_and_leaves_nothing(folder):
     """Ctrl-C in the middle of the work: no folder, no part of a file."""
-    rows = np.random.default_rng(0).standard_normal((3000, 40))
+    rows = np.random.default_rng(0).standard_normal((2500, 40))
     np.savetxt(folder / "long.csv", rows, delimiter=",", header=",".join(f"c{j}" for j in range(40)), comments="")
-    command = [sys.executable, "-m", "gramian.cli.main", "kpca", "long.csv", "--kernel", "laplacian", "-k", "500"]
+    command = [sys.executable, "-m", "gramian.cli.main", "kpca", "long.csv", "--kernel", "laplacian", "-k", "300"]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
         while b"solving" not in process.stderr.readline():
             assert process.poll() is None

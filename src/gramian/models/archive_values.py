@@ -97,7 +97,8 @@ def _held_rows(source: RowSource) -> Any:
 
 
 def _refusal(value: Any, name: str) -> str:
-    what = "a function of one's own" if callable(value) else f"a {type(value).__name__}"
+    own = callable(value) or callable(getattr(value, "function", None))
+    what = "a function of one's own" if own else f"a {type(value).__name__}"
     return (
         f"This model holds {what} ({name}), and a model file holds numbers and named values alone, so that opening one "
         "runs no code. Use a kernel or contrast that Gramian has by name, or pickle the estimator for your own use."
