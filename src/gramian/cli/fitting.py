@@ -122,7 +122,7 @@ def _write(
     talk("writing the model")
     model = folder / MODEL
     with cannot_write(model):
-        archive.save(fitted.model, model, names=prepared.names, notes=notes, copy_rows=True)
+        archive.save(fitted.model, model, names=prepared.source.column_names, notes=notes, copy_rows=True)
     scores = write_scores(
         folder, "scores", fitted.scores, prefix=verb.prefix, labels=prepared.labels, row_names=prepared.row_names
     )

@@ -32,7 +32,7 @@ class Rows:
 def open_rows(path: str, found: Archive, flags: dict[str, Any], talk: Talk) -> Rows:
     """Open a table for a model: the same columns, in the model's order; holes filled as the model expects them."""
     talk(f"opening {path}")
-    columns = None if found.names is None or _unnamed(found) else list(found.names)
+    columns = None if found.names is None else list(found.names)
     source = as_source(
         path,
         columns=columns,
@@ -53,11 +53,6 @@ def open_rows(path: str, found: Archive, flags: dict[str, Any], talk: Talk) -> R
     row_names = None if facts is None or facts.id is None else opened.ids()
     source, notes = _filled(path, source, found)
     return Rows(source, labels, row_names, notes)
-
-
-def _unnamed(found: Archive) -> bool:
-    """Tell whether the names are those that columns without names are given."""
-    return found.names == tuple(f"column {j + 1}" for j in range(found.model.n_columns))
 
 
 def _filled(path: str, source: RowSource, found: Archive) -> tuple[RowSource, tuple[str, ...]]:

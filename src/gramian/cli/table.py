@@ -201,13 +201,17 @@ def _without_holes(path: str, asked: Asked, source: RowSource, holes: HostArray,
         notes.append(f"Left out {listed(parts)}: more than half empty.")
         source = opened(path, asked, talk, drop=empty)
         names = _names(source)
-    X, names, constant = _varying(held(source), names)
+    X = held(source)
+    constant: list[str] = []
+    if source.column_names is not None:
+        X, names, constant = _varying(X, names)
     notes += _constant_note(constant)
+    own = None if source.column_names is None else names
     prepared, missing = _plain(source), np.isnan(X)
     if not missing.any():
-        return replace(prepared, source=_dense(X, names), names=names, notes=tuple(notes))
+        return replace(prepared, source=_dense(X, own), names=names, notes=tuple(notes))
     if asked.missing == "drop":
-        return _dropped(prepared, X, names, notes)
+        return replace(_dropped(prepared, X, own, notes), names=names)
     talk(f"filling {int(missing.sum()):,} holes")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -219,11 +223,11 @@ def _without_holes(path: str, asked: Asked, source: RowSource, holes: HostArray,
     )
     notes += [str(warning.message) for warning in caught]
     return replace(
-        prepared, source=_dense(filled.rows, names), names=names, notes=tuple(notes), n_holes=int(missing.sum())
+        prepared, source=_dense(filled.rows, own), names=names, notes=tuple(notes), n_holes=int(missing.sum())
     )
 
 
-def _dropped(prepared: Prepared, X: HostArray, names: tuple[str, ...], notes: list[str]) -> Prepared:
+def _dropped(prepared: Prepared, X: HostArray, names: tuple[str, ...] | None, notes: list[str]) -> Prepared:
     keep = ~np.isnan(X).any(axis=1)
     if keep.sum() < 2:
         message = (
@@ -234,9 +238,7 @@ def _dropped(prepared: Prepared, X: HostArray, names: tuple[str, ...], notes: li
     notes = [*notes, f"Dropped {int((~keep).sum()):,} of {len(X):,} rows: they have missing values."]
     row_names = None if prepared.row_names is None else np.asarray(prepared.row_names)[keep]
     labels = {name: np.asarray(values)[keep] for name, values in prepared.labels.items()}
-    return replace(
-        prepared, source=_dense(X[keep], names), names=names, notes=tuple(notes), labels=labels, row_names=row_names
-    )
+    return replace(prepared, source=_dense(X[keep], names), notes=tuple(notes), labels=labels, row_names=row_names)
 
 
 def _refusal(path: str, source: RowSource, holes: HostArray, names: tuple[str, ...]) -> InputError:
@@ -271,7 +273,7 @@ def held(source: RowSource) -> HostArray:
     return np.asarray(source.map_rows(_dense_block), dtype=np.float64)
 
 
-def _dense(X: HostArray, names: tuple[str, ...]) -> RowSource:
+def _dense(X: HostArray, names: tuple[str, ...] | None) -> RowSource:
     return DenseRows(np.ascontiguousarray(X), column_names=names)
 
 
