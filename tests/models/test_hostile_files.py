@@ -164,6 +164,16 @@ CHANGES = {
         lambda d: fields_of(d)["kernel"]["fields"]["terms"][0]["fields"].update(gamma=-1.0),
         "cannot be made",
     ),
+    "a kernel of words": (
+        "kernel",
+        lambda d: fields_of(d)["expansion"]["fields"]["placed"]["fields"].update(kernel=words_kernel()),
+        "words where numbers belong",
+    ),
+    "a move to nowhere": (
+        "kernel",
+        lambda d: fields_of(d)["expansion"]["fields"]["placed"]["fields"].update(origin=None, moves=True),
+        "where to",
+    ),
     "endless sums": ("kernel", lambda d: nest(fields_of(d)["kernel"]), "levels deep"),
     "a deep list": ("kernel", lambda d: d.update(model=deep_list(200)), "levels deep"),
     "rows missing": ("kernel", lambda d: fields_of(d).update(n_rows=31), "rows do not agree"),
@@ -180,6 +190,11 @@ CHANGES = {
     "no mean": ("ica", lambda d: fields_of(d).update(mean=None), "means do not agree"),
     "estimator of text": ("ica", lambda d: d.update(estimator="ICA"), "no list of values"),
 }
+
+
+def words_kernel():
+    """A kernel whose width is still a word."""
+    return {"class": "Gaussian", "fields": {"gamma": "median"}}
 
 
 def nest(kernel):

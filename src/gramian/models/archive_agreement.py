@@ -4,6 +4,7 @@ from typing import Any, NoReturn
 
 from gramian.errors import ModelFileError
 from gramian.features.polynomial import LARGEST_PHI, MonomialMap, n_monomials
+from gramian.kernels.kernel import DataFacts
 from gramian.models.ica import ICAModel
 from gramian.models.kernel_model import KernelPCAModel
 from gramian.models.kernel_projection import FeatureExpansion, MatrixExpansion, RowExpansion
@@ -34,6 +35,9 @@ def require_agreement(model: Any) -> None:
 
 def _require_expansion(model: KernelPCAModel) -> None:
     found, k = model.expansion, len(model.eigenvalues)
+    if model.n_rows < 1 or model.n_columns < 1:
+        refuse("it was fitted to nothing")
+    _require_numbers(model.kernel, model.n_columns)
     if model.source.n_rows not in {0, model.n_rows}:
         refuse("its rows are not as many as it says")
     _require("columns", model.source.n_columns, model.n_columns)
@@ -48,7 +52,7 @@ def _require_expansion(model: KernelPCAModel) -> None:
     if isinstance(found, RowExpansion):
         _require("rows", found.source.n_rows, model.n_rows)
         _require("columns", found.source.n_columns, model.n_columns)
-        _require_origin(found.placed.origin, model.n_columns)
+        _require_placed(found, model.n_columns)
     elif not isinstance(found, MatrixExpansion):
         refuse("its expansion is of no kind that is known")
 
@@ -60,6 +64,7 @@ def _require_features(found: FeatureExpansion, n_columns: int) -> None:
     phi = found.phi
     _require("columns", phi.n_columns, n_columns)
     _require("features", phi.n_features, len(found.mean))
+    _require_numbers(phi.kernel, n_columns)
     if isinstance(phi, MonomialMap):
         if not 1 <= phi.degree <= HIGHEST_DEGREE or phi.n_features > LARGEST_PHI:
             refuse("its monomials are more than can be")
@@ -67,9 +72,22 @@ def _require_features(found: FeatureExpansion, n_columns: int) -> None:
         _require("features", phi.n_features, size)
 
 
-def _require_origin(origin: Any, n_columns: int) -> None:
-    if origin is not None:
-        _require("columns", len(origin), n_columns)
+def _require_placed(found: RowExpansion, n_columns: int) -> None:
+    placed = found.placed
+    _require_numbers(placed.kernel, n_columns)
+    if placed.origin is not None:
+        _require("columns", len(placed.origin), n_columns)
+    elif placed.moves:
+        refuse("it moves rows and does not say where to")
+    if found.source.is_sparse and not placed.kernel.takes_sparse:
+        refuse("its kernel does not take sparse rows")
+
+
+def _require_numbers(kernel: Any, n_columns: int) -> None:
+    """Refuse a kernel that still has words for parameters: a fitted one has numbers."""
+    facts = DataFacts(n_columns, 1.0, lambda: 1.0, lambda: 1.0)
+    if kernel is None or kernel.resolved(facts) != kernel:
+        refuse("its kernel has words where numbers belong")
 
 
 def _require_certificate(certificate: Any, k: int, rank: int) -> None:
