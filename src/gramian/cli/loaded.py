@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.cli.table import held
+from gramian.cli.held_rows import held
 from gramian.cli.talk import Talk
 from gramian.errors import InputError
 from gramian.models.archive import Archive, open_archive

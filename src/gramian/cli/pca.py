@@ -67,6 +67,8 @@ def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
     from gramian.models.every_rule import how_many
     from gramian.models.pca import fit_pca
 
+    # Refused here, before any work, where the budget is too small for what is asked.
+    _plan(prepared, flags)
     source, count = prepared.source, flags["count"]
     size = source.n_rows * source.n_columns
     notes: tuple[str, ...] = ()

@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
+from gramian.cli.held_rows import dense_block, dense_rows, held, varying
 from gramian.cli.talk import Talk
-from gramian.errors import InputError, MemoryBudgetError
+from gramian.cli.wording import components, constant_note, for_many, listed, times
+from gramian.errors import InputError
 from gramian.models.probabilistic import fill_holes
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import measure_moments
 from gramian.sources.opening import as_source
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import RowSource
 from gramian.sources.table_facts import count_holes
 
 SPREADS_APART = 5.0
@@ -27,9 +29,6 @@ SPREADS_APART = 5.0
 
 MAGIC = {b"PAR1": ".parquet", b"\x93NUM": ".npy", b"ARRO": ".arrow", b"\x1f\x8b\x08": ".csv.gz", b"PK\x03\x04": ".npz"}
 """How files of other kinds than text begin, for what comes from standard input."""
-
-SHOWN = 6
-"""Columns that a sentence names before it only counts them."""
 
 
 @dataclass(frozen=True)
@@ -163,29 +162,8 @@ def _column_notes(source: RowSource) -> tuple[str, ...]:
         else:
             why = column.reason.removeprefix("left out: ").removeprefix("left out, ")
             out.setdefault(why, []).append(repr(column.name))
-    said = [f"Left out {listed(names)}: {_for_many(why, len(names))}." for why, names in out.items() if why]
+    said = [f"Left out {listed(names)}: {for_many(why, len(names))}." for why, names in out.items() if why]
     return (*said, *out.get("", []))
-
-
-def _for_many(why: str, count: int) -> str:
-    return why if count == 1 else why.replace("it holds", "they hold").replace("it is", "they are")
-
-
-def _components(count: int) -> str:
-    return f"{count} component{'' if count == 1 else 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a person lists them, the first ones where there are many.
-
-    Examples
-    --------
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed([str(i) for i in range(9)])
-    ('a', 'a, b and c', '0, 1, 2, 3, 4, 5 and 3 more')
-    """
-    if len(names) > SHOWN:
-        return f"{', '.join(names[:SHOWN])} and {len(names) - SHOWN:,} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _without_holes(path: str, asked: Asked, source: RowSource, holes: HostArray, talk: Talk) -> Prepared:
@@ -204,12 +182,12 @@ def _without_holes(path: str, asked: Asked, source: RowSource, holes: HostArray,
     X = held(source)
     constant: list[str] = []
     if source.column_names is not None:
-        X, names, constant = _varying(X, names)
-    notes += _constant_note(constant)
+        X, names, constant = varying(X, names)
+    notes += constant_note(constant)
     own = None if source.column_names is None else names
     prepared, missing = _plain(source), np.isnan(X)
     if not missing.any():
-        return replace(prepared, source=_dense(X, own), names=names, notes=tuple(notes))
+        return replace(prepared, source=dense_rows(X, own), names=names, notes=tuple(notes))
     if asked.missing == "drop":
         return replace(_dropped(prepared, X, own, notes), names=names)
     talk(f"filling {int(missing.sum()):,} holes")
@@ -219,11 +197,11 @@ def _without_holes(path: str, asked: Asked, source: RowSource, holes: HostArray,
     share, columns = missing.mean(), int(missing.any(axis=0).sum())
     notes.append(
         f"Filled {int(missing.sum()):,} missing values ({share:.1%} of the table, {columns} of {len(names)} columns) "
-        f"by regularized EM-PCA with {_components(filled.n_components)}; they count as if they were measured."
+        f"by regularized EM-PCA with {components(filled.n_components)}; they count as if they were measured."
     )
     notes += [str(warning.message) for warning in caught]
     return replace(
-        prepared, source=_dense(filled.rows, own), names=names, notes=tuple(notes), n_holes=int(missing.sum())
+        prepared, source=dense_rows(filled.rows, own), names=names, notes=tuple(notes), n_holes=int(missing.sum())
     )
 
 
@@ -238,7 +216,7 @@ def _dropped(prepared: Prepared, X: HostArray, names: tuple[str, ...] | None, no
     notes = [*notes, f"Dropped {int((~keep).sum()):,} of {len(X):,} rows: they have missing values."]
     row_names = None if prepared.row_names is None else np.asarray(prepared.row_names)[keep]
     labels = {name: np.asarray(values)[keep] for name, values in prepared.labels.items()}
-    return replace(prepared, source=_dense(X[keep], names), notes=tuple(notes), labels=labels, row_names=row_names)
+    return replace(prepared, source=dense_rows(X[keep], names), notes=tuple(notes), labels=labels, row_names=row_names)
 
 
 def _refusal(path: str, source: RowSource, holes: HostArray, names: tuple[str, ...]) -> InputError:
@@ -246,35 +224,13 @@ def _refusal(path: str, source: RowSource, holes: HostArray, names: tuple[str, .
     row = next(
         block.start + int(np.argmax(found))
         for block in (source.block(i) for i in range(source.n_blocks))
-        if (found := np.isnan(_dense_block(block)[:, j])).any()
+        if (found := np.isnan(dense_block(block)[:, j])).any()
     )
     message = (
         f"{_origin(path)}: row {row + 1:,}, column {names[j]!r} is empty, and {int(holes.sum()) - 1:,} others "
         "are missing too. Fill them, or use --missing em (filled by the rest of the row) or --missing drop."
     )
     return InputError(message, row=row, column=names[j])
-
-
-def _dense_block(block: Block) -> HostArray:
-    return block.rows.toarray() if hasattr(block.rows, "indptr") else to_host(block.rows)
-
-
-def held(source: RowSource) -> HostArray:
-    """Return all rows as one array, or refuse where they do not fit."""
-    from gramian.planning.machine import available_memory
-
-    needed, free = 24 * source.n_rows * source.n_columns, available_memory()
-    if needed > free:
-        message = (
-            f"Filling holes keeps the table in memory three times, {needed / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB "
-            "are free. Drop columns (--drop), or fill the holes first."
-        )
-        raise MemoryBudgetError(message, needed=needed, budget=free)
-    return np.asarray(source.map_rows(_dense_block), dtype=np.float64)
-
-
-def _dense(X: HostArray, names: tuple[str, ...] | None) -> RowSource:
-    return DenseRows(np.ascontiguousarray(X), column_names=names)
 
 
 def _without_constants(path: str, asked: Asked, prepared: Prepared, talk: Talk) -> Prepared:
@@ -286,30 +242,12 @@ def _without_constants(path: str, asked: Asked, prepared: Prepared, talk: Talk) 
     names = tuple(name for name, still in zip(prepared.names, constant, strict=True) if not still)
     source = prepared.source
     if isinstance(source, DenseRows):
-        source = _dense(to_host(source.array)[:, ~constant], names)
+        source = dense_rows(to_host(source.array)[:, ~constant], names)
     else:
         source = opened(path, asked, talk, drop=out)
     return replace(
-        prepared, source=source, names=names, spread=spread[~constant], notes=(*prepared.notes, *_constant_note(out))
+        prepared, source=source, names=names, spread=spread[~constant], notes=(*prepared.notes, *constant_note(out))
     )
-
-
-def _varying(X: HostArray, names: tuple[str, ...]) -> tuple[HostArray, tuple[str, ...], list[str]]:
-    """Return the columns of a table with holes that vary, their names, and the names of those that do not."""
-    known = ~np.isnan(X)
-    low, high = np.where(known, X, np.inf).min(axis=0), np.where(known, X, -np.inf).max(axis=0)
-    constant = low >= high
-    if constant.all():
-        return X, names, []
-    kept = tuple(name for name, still in zip(names, constant, strict=True) if not still)
-    return X[:, ~constant], kept, [name for name, still in zip(names, constant, strict=True) if still]
-
-
-def _constant_note(names: Sequence[str]) -> list[str]:
-    if not names:
-        return []
-    tells = "it tells" if len(names) == 1 else "they tell"
-    return [f"Left out {listed([repr(name) for name in names])}: constant, so {tells} nothing."]
 
 
 def _spreads(source: RowSource) -> tuple[HostArray, HostArray]:
@@ -317,10 +255,6 @@ def _spreads(source: RowSource) -> tuple[HostArray, HostArray]:
     moments = measure_moments(source, scatter=False)
     spread = np.sqrt(moments.squares / max(moments.weight - 1, 1.0))
     return spread, spread <= 8 * np.finfo(np.float64).eps * np.abs(moments.mean)
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}"
 
 
 def _scaled(prepared: Prepared, asked: Asked) -> Prepared:
@@ -340,7 +274,7 @@ def _scaled(prepared: Prepared, asked: Asked) -> Prepared:
         prepared.names[int(j)] for j in (np.argmax(spread), np.argmin(np.where(spread > 0, spread, np.inf)))
     )
     said = (
-        f"Scaled to unit variance because spreads differ {_times(positive.max() / positive.min())}-fold, "
+        f"Scaled to unit variance because spreads differ {times(positive.max() / positive.min())}-fold, "
         f"from {narrow!r} ({positive.min():.3g}) to {wide!r} ({positive.max():.3g}): unscaled, "
         "the latter would decide alone."
     )
