@@ -80,7 +80,9 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
         with claimed(folder) as target:
             prepared = open_table(file, asked, talk)
             answer, converged = _work(verb, path, prepared, target, flags=flags, talk=talk)
-    click.echo(json.dumps(as_json(answer), indent=2) if flags["as_json"] else as_text(answer))
+            # Here, while the rows can still be read: those of standard input are gone at the end.
+            text = json.dumps(as_json(answer), indent=2) if flags["as_json"] else as_text(answer)
+    click.echo(text)
     if not converged:
         message = "the fit has not converged; what is certified was written (see the lines above)"
         raise NotConvergedError(message)
