@@ -14,7 +14,7 @@ UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "ki
 Decorator = Callable[[Any], Any]
 
 
-class Count(click.ParamType):  # type: ignore[type-arg] - generic from click 8.5 on
+class Count(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
     """A number of components: an integer, a share such as 0.95, or "auto"."""
 
     name = "N|SHARE|auto"
@@ -36,7 +36,7 @@ class Count(click.ParamType):  # type: ignore[type-arg] - generic from click 8.5
         )
 
 
-class Bytes(click.ParamType):  # type: ignore[type-arg] - the same
+class Bytes(click.ParamType):  # type: ignore[type-arg]  # the same
     """An amount of memory: 4GB, 500MB, 2GiB."""
 
     name = "SIZE"
