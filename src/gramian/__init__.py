@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gramian.models.every_rule import how_many
     from gramian.models.kernel_choice import choose_gamma, kernel_score
     from gramian.models.planned import plan
+    from gramian.plots import gallery as plot
     from gramian.unmixing.contrast import check_contrast
 
 _HOMES = {
@@ -39,7 +40,7 @@ _HOMES = {
     "load": "gramian.estimators.saving",
     "plan": "gramian.models.planned",
 }
-_PACKAGES = {"choosing", "kernels"}
+_PACKAGES = {"choosing": "gramian.choosing", "kernels": "gramian.kernels", "plot": "gramian.plots.gallery"}
 
 __all__ = [
     "ICA",
@@ -61,13 +62,14 @@ __all__ = [
     "kernels",
     "load",
     "plan",
+    "plot",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Fetch a public name from its home the first time it is asked for."""
     if name in _PACKAGES:
-        return import_module(f"gramian.{name}")
+        return import_module(_PACKAGES[name])
     if name not in _HOMES:
         message = f"module 'gramian' has no attribute {name!r}"
         raise AttributeError(message)

@@ -4,6 +4,7 @@ from typing import Any
 
 from gramian.arrays.namespace import Array, from_host, namespace_of
 from gramian.models import scoring
+from gramian.models.outliers import Outliers, find_outliers
 
 
 class GaussianScores:
@@ -95,3 +96,26 @@ class GaussianScores:
         """
         model, source = self._opened(X, "hotelling_t2")
         return self._finite(scoring.hotelling_t2(model, source), source)
+
+    def outliers(self, X: Any, *, n_components: int | None = None, level: float = 0.99) -> Outliers:
+        """Return both distances of each row with their limits, and the rows beyond one of them, furthest first.
+
+        Computes Hotelling's T2 within the components and the squared prediction error off them: see
+        :func:`~gramian.models.outliers.find_outliers`.  Cost: two passes, 6 n d k operations.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        n_components : int, optional
+            Components that count as known; all unless told, and with all of them nothing is left to be off.
+        level : float, default=0.99
+            Share of Gaussian rows under each limit.
+
+        Returns
+        -------
+        Outliers
+        """
+        model, source = self._opened(X, "outliers")
+        found = find_outliers(model, source, n_components=n_components, level=level)
+        self._finite(found.t2 + found.spe, source)
+        return found

@@ -10,6 +10,7 @@ from gramian.eigen.certificate import Certificate
 from gramian.estimators.features import check_features
 from gramian.estimators.kernel_fields import like_rows, rows_of_scores
 from gramian.estimators.saving import Saved
+from gramian.estimators.shown import Reported
 from gramian.features.kernel_error import KernelError
 from gramian.models.kernel_pca import KernelPCAModel
 from gramian.models.preimage import Preimages
@@ -24,7 +25,7 @@ NO_INVERSE = (
 )
 
 
-class KernelProjection(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A fitted map to kernel scores and back, in scikit-learn's manners. Abstract: see ``KernelPCA``."""
 
     n_features_in_: int

@@ -14,6 +14,7 @@ from gramian.eigen.certificate import Certificate
 from gramian.errors import InputError
 from gramian.estimators.features import check_features
 from gramian.estimators.saving import Saved
+from gramian.estimators.shown import Reported
 from gramian.models import scoring
 from gramian.models.pca import PCAModel
 from gramian.planning.plan import Plan
@@ -21,7 +22,7 @@ from gramian.sources.opening import as_source, require_finite
 from gramian.sources.rows import Block, RowSource
 
 
-class LinearProjection(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A fitted linear map to scores and back, in scikit-learn's manners. Abstract: see ``PCA``.
 
     The fitted fields are those of one frozen model. A field that a person assigns afterwards

@@ -5,6 +5,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
 from math import isfinite, sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from gramian.errors import ConvergenceWarning, InputError, ParameterError
 from gramian.estimators.features import check_features, feature_names
 from gramian.estimators.parameters import Limits, check_parameters, is_whole, seed_of
 from gramian.estimators.saving import Saved
+from gramian.estimators.shown import Shown, page_of
 from gramian.models.ica import ICAModel, ICAOptions, fit_ica
 from gramian.sources.opening import as_source, require_finite
 from gramian.sources.rows import Block, RowSource
@@ -28,7 +30,7 @@ class UnmixingNotConverged(ConvergenceWarning, TheirConvergenceWarning):
     """Gramian's warning and scikit-learn's in one, so that a filter for either sees it."""
 
 
-class UnmixedSources(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class UnmixedSources(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A fitted linear map to independent sources and back, in scikit-learn's manners. Abstract: see ``ICA``."""
 
     n_components: int | None
@@ -139,6 +141,22 @@ class UnmixedSources(Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """
         source = self._opened(X)
         return self._finite(self._model.remove(source, self._positions(sources)), source)
+
+    def write_report(self, path: Any, X: Any = None, **more: Any) -> Path:
+        """Write a page about the sources; ``report`` is the name of a parameter here.
+
+        Parameters
+        ----------
+        path : path
+        X : rows (n, d), optional
+        more : keywords
+            Those of :func:`~gramian.report.write_report`.
+
+        Returns
+        -------
+        Path
+        """
+        return page_of(self, path, X, more)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""

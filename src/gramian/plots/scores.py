@@ -1,5 +1,7 @@
 """The map of the rows on two components."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
@@ -10,6 +12,9 @@ from gramian.views.scores import ScoreGroup, ScoresMap
 
 # An SVG mark costs about 120 bytes; beyond this many the marks become one small image inside the picture.
 _VECTOR_LIMIT = 2_000
+
+# Beyond this many points a cloud hides where it is dense, so lines of equal density are drawn over it.
+_CROWDED = 3_000
 
 
 def plot_scores(scores: ScoresMap, *, ax: Axes | None = None) -> Axes:
@@ -41,28 +46,62 @@ def plot_scores(scores: ScoresMap, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     ax.axhline(0.0, color=MUTED, linewidth=0.6, zorder=0)
     ax.axvline(0.0, color=MUTED, linewidth=0.6, zorder=0)
+    if scores.n_shown > _CROWDED:
+        draw_density(ax, scores)
     marks = [_draw_group(ax, scores, group, position) for position, group in enumerate(scores.groups)]
     ax.set(xlabel=scores.horizontal_label, ylabel=scores.vertical_label)
     ax.set_aspect("equal", adjustable="datalim")
-    _name_groups(ax, scores, marks)
+    if scores.groups and len(scores.groups[0].values):
+        _name_colors(ax, scores, marks[0])
+    else:
+        _name_groups(ax, scores, marks)
     if scores.n_shown < scores.n_rows:
         ax.set_title(f"{scores.n_shown:,} of {scores.n_rows:,} rows, drawn at random", fontsize="small", loc="left")
     plain_frame(ax)
     return ax
 
 
+def draw_density(ax: Axes, scores: ScoresMap) -> None:
+    """Lines around the densest parts that hold a quarter, half and nine tenths of the points."""
+    x, y = (np.concatenate([getattr(group, side) for group in scores.groups]) for side in ("horizontal", "vertical"))
+    counts, across, up = np.histogram2d(x, y, bins=64)
+    # Twice with a small binomial window: enough to make lines of steps, not enough to move them.
+    smooth = counts
+    for _ in range(2):
+        for axis in (0, 1):
+            smooth = 0.25 * np.roll(smooth, -1, axis) + 0.5 * smooth + 0.25 * np.roll(smooth, 1, axis)
+    heights = np.sort(smooth.ravel())[::-1]
+    held = np.searchsorted(np.cumsum(heights), np.array([0.9, 0.5, 0.25]) * heights.sum())
+    levels = np.unique(heights[np.minimum(held, heights.size - 1)])
+    middle = [(edges[:-1] + edges[1:]) / 2 for edges in (across, up)]
+    ax.contour(*middle, smooth.T, levels=levels[levels > 0], colors="#1b1f24", linewidths=0.8, zorder=4)
+
+
 def _draw_group(ax: Axes, scores: ScoresMap, group: ScoreGroup, position: int) -> PathCollection:
     """The points of one group, lighter where there are many."""
+    colored: dict[str, Any] = (
+        {"c": group.values, "cmap": "viridis"} if len(group.values) else {"color": color_of(position)}
+    )
     return ax.scatter(
         group.horizontal,
         group.vertical,
         s=22 if scores.n_shown <= _VECTOR_LIMIT else 6,
         marker=marker_of(position),
-        color=color_of(position),
         alpha=float(np.clip(30.0 / np.sqrt(max(scores.n_shown, 1)), 0.25, 0.8)),
         linewidths=0,
         rasterized=scores.n_shown > _VECTOR_LIMIT,
+        **colored,
     )
+
+
+def _name_colors(ax: Axes, scores: ScoresMap, marks: PathCollection) -> None:
+    """A bar that says which color is which number."""
+    figure = ax.get_figure()
+    if figure is None:
+        return
+    bar = figure.colorbar(marks, ax=ax, fraction=0.04, pad=0.02)
+    bar.outline.set_visible(False)
+    bar.ax.set_ylabel(scores.color_name, parse_math=False)
 
 
 def _name_groups(ax: Axes, scores: ScoresMap, marks: list[PathCollection]) -> None:

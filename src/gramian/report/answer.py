@@ -18,6 +18,9 @@ ONE_COLUMN = 0.9
 MANY_GROUPS = 50
 """Labels with more groups than this tell rows apart one by one, and are not compared with components."""
 
+WILD = 2.5
+"""Times its limit beyond which a single row is named, however many are expected beyond it by chance."""
+
 WORTH_SAYING = 0.3
 """Share of a spread between groups, or squared correlation, from which a label is worth a sentence."""
 
@@ -145,7 +148,7 @@ def _is_first(made: Material, column: int) -> float:
 
 def _labels(made: Material) -> list[str]:
     """Say along which component each label shows most."""
-    if made.scores is None or made.kind == "kernel" and not len(made.components):
+    if made.scores is None or (made.kind == "kernel" and not len(made.components)):
         return []
     kept = range(min(max(made.scree.chosen, 2), len(made.components), 10))
     told = (label_words(made, name, values, kept) for name, values in list(made.labels.items())[:4])
@@ -203,14 +206,21 @@ def _unusual(made: Material) -> str:
     if count == 0:
         return f"No row lies beyond the {found.level:.0%} limits."
     rows = f"{count:,} {'row lies' if count == 1 else 'rows lie'} beyond the {found.level:.0%} limits"
-    if count <= found.expected + 2.0 * np.sqrt(found.expected):
-        return f"{rows}, no more than chance would put there in {len(found.t2):,} rows."
     worst = made.outliers.unusual[0]
+    within_chance = count <= found.expected + 2.0 * np.sqrt(found.expected)
+    if within_chance and max(worst.t2 / found.t2_limit, worst.spe / found.spe_limit) < WILD:
+        return f"{rows}, no more than chance would put there in {len(found.t2):,} rows."
     blamed = max(worst.blame, key=lambda blame: abs(blame.deviations))
     side = "high" if blamed.deviations > 0 else "low"
     away = f" ({blamed.name} is {side}, {abs(blamed.deviations):.1f} standard deviations from its mean)"
     away = away if made.telling and abs(blamed.deviations) > 2.0 else ""
-    chance = f"where chance would put {found.expected:.0f}" if found.expected >= 1 else "where chance would put none"
+    chance = (
+        "about as many as chance would put there"
+        if within_chance
+        else f"where chance would put {found.expected:.0f}"
+        if found.expected >= 1
+        else "where chance would put none"
+    )
     return f"{rows}, {chance}; {made.row_name(worst.row)} is furthest out{away}."
 
 
@@ -244,7 +254,9 @@ def _kernel_width(made: Material) -> str:
 def _ica(made: Material) -> tuple[str, ...]:
     model, report = made.model, made.model.independence
     k = len(made.components)
-    opening = f"{model.n_rows:,} rows of {model.n_columns:,} columns, unmixed into {k} {'source' if k == 1 else 'sources'}."
+    opening = (
+        f"{model.n_rows:,} rows of {model.n_columns:,} columns, unmixed into {k} {'source' if k == 1 else 'sources'}."
+    )
     if not model.converged:
         opening += f" The algorithm stopped before it converged, so take them with care ({model.n_iter} iterations)."
     return (f"{opening} {_independence(report)}", " ".join(filter(None, (_shapes(made), _stability(model)))))

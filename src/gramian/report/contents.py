@@ -101,7 +101,7 @@ def _naturally(text: str) -> tuple[int, float, str]:
 
 
 def _columns(made: Material) -> dict[str, Any] | None:
-    if made.kind == "kernel":
+    if made.kind == "kernel" or not made.telling:
         return None
     spread = made.rows.spread if made.rows is not None and len(made.rows.spread) and not made.scaled else None
     view = column_map(made.model, names=made.names, deviations=spread)

@@ -24,6 +24,9 @@ from gramian.views import (
 
 Labels = Mapping[str, Sequence[Any]]
 
+KEPT_UNUSUAL = 200
+"""Rows beyond a limit that are kept in every sample."""
+
 NUMBERED_COLUMNS = 40
 """Columns without names, up to which sentences still speak of them."""
 
@@ -105,7 +108,7 @@ def gather(
 
     Cost: one pass for the scores, two for outliers, two for the rows that are shown; none without rows.
     """
-    model = model_of(fitted)
+    model: Any = model_of(fitted)
     kind = kind_of(model)
     source = open_source(rows)
     if source is None and kind == "kernel" and model.source.n_rows:
@@ -120,7 +123,7 @@ def gather(
     outliers = None
     if kind == "pca" and source is not None:
         outliers = outlier_map(model, source, n_components=scree.chosen, names=named)
-    flagged = [] if outliers is None else outliers.found.flagged[:200].tolist()
+    flagged = [] if outliers is None else outliers.found.flagged[:KEPT_UNUSUAL].tolist()
     shown = None if table is None else shown_rows(model, source, table, always=flagged, seed=seed, limit=limit)
     return Material(
         model=model,
@@ -163,7 +166,7 @@ def groups_of(values: np.ndarray) -> np.ndarray:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value  # noqa: PLR0124 - NaN alone differs from itself
+    return value is None or bool(value != value)  # noqa: PLR0124 - NaN alone differs from itself
 
 
 def _column(name: Any, values: Sequence[Any], n: int) -> np.ndarray:

@@ -64,12 +64,12 @@ def short(name: Any) -> str:
 
 
 def safe_json(value: Any) -> str:
-    """Return JSON that can stand inside a script element, whatever names are in it.
+    r"""Return JSON that can stand inside a script element, whatever names are in it.
 
     Examples
     --------
     >>> safe_json({"a": "</script><script>"})
-    '{"a":"\\\\u003c/script>\\\\u003cscript>"}'
+    '{"a":"\\u003c/script>\\u003cscript>"}'
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

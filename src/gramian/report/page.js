@@ -165,6 +165,11 @@
     if (total > shares.length) $("variance").append(element("p", `${total - shares.length} more components are not drawn.`, "note"));
   }
 
+  // Asked once: a browser gives out few such contexts.
+  const webgl = (() => {
+    try { return Boolean(document.createElement("canvas").getContext("webgl")); } catch { return false; }
+  })();
+
   // ---- the map of rows -------------------------------------------------------------------------------------
 
   function rowMap() {
@@ -176,7 +181,7 @@
     const name = (i) => (rows.names ? rows.names[i] : `row ${positions[i] + 1}`);
     const names = range(m).map(name), shown = names.map(escaped);
     const value = (j) => columnOf(values, m, j), score = (j) => columnOf(scores, m, j);
-    const fast = m > 2000 && hasWebGL();
+    const fast = m > 2000 && webgl;
     const dims = data.components.slice(0, rows.components);
     const colors = ["nothing", ...labels.map((label) => label.name), ...rows.valueNames];
     const state = { x: 0, y: Math.min(1, dims.length - 1), color: 0, picked: new Set(), current: -1, title: "" };
@@ -239,7 +244,7 @@
         height: narrow() ? 420 : 540, dragmode: matchMedia("(pointer: coarse)").matches ? false : "lasso", showlegend: legend, uirevision: `${state.x},${state.y}`,
         legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", itemsizing: "constant" }, margin: { l: 56, r: 36, t: legend ? 40 : 12, b: 48 },
         xaxis: axis(titles[state.x]), yaxis: axis(titles[state.y], equal ? { scaleanchor: "x" } : {}),
-      }), { ...settings, displayModeBar: true, scrollZoom: "cartesian", modeBarButtonsToRemove: ["toImage", "autoScale2d", "toggleSpikelines"] });
+      }), { ...settings, displayModeBar: true, scrollZoom: "cartesian", modeBarButtons: [["lasso2d", "select2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]] });
     }
 
     function showRow(i) {
@@ -363,9 +368,6 @@
     csv.rows = () => saveRows("rows.csv", range(m));
   }
 
-  function hasWebGL() {
-    try { return Boolean(document.createElement("canvas").getContext("webgl")); } catch { return false; }
-  }
 
   // ---- the map of columns ----------------------------------------------------------------------------------
 
@@ -428,7 +430,7 @@
 
     function draw() {
       const trace = (members, color, symbol, title) => ({
-        type: m > 2000 && hasWebGL() ? "scattergl" : "scatter", mode: "markers", name: title, x: members.map((i) => t2[i]), y: members.map((i) => spe[i]),
+        type: m > 2000 && webgl ? "scattergl" : "scatter", mode: "markers", name: title, x: members.map((i) => t2[i]), y: members.map((i) => spe[i]),
         text: members.map((i) => escaped(name(i))), hovertemplate: "%{text}<br>T² %{x:.3g}, SPE %{y:.3g}<extra></extra>", marker: { color, symbol, size: m > 2000 ? 4 : 7, opacity: 0.75 },
       });
       const far = range(m).filter(beyond), near = range(m).filter((i) => !beyond(i));

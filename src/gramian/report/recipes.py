@@ -55,7 +55,8 @@ def fit_code(made: Material) -> str:
         words += f", runs={options.runs}" if options.runs > 1 else ""
         return f"from gramian import ICA, plot\nmodel = ICA({words}).fit(X)"
     if made.kind == "kernel":
-        return f"from gramian import KernelPCA, kernels, plot\nmodel = KernelPCA({k}, kernel=kernels.{made.model.kernel!r}).fit(X)"
+        words = f"{k}, kernel=kernels.{made.model.kernel!r}"
+        return f"from gramian import KernelPCA, kernels, plot\nmodel = KernelPCA({words}).fit(X)"
     words = f"n_components={k}"
     words += ", scale=True" if made.scaled else ""
     words += "" if options.center else ", center=False"

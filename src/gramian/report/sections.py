@@ -17,6 +17,8 @@ from gramian.views import certificate_table, leading_columns
 MOST_CARDS = 10
 """Components that get a card of their own."""
 
+ARITHMETIC = "This is about arithmetic alone: how much other rows would change the numbers is another question."
+
 MOST_LINES = 20
 """Components in the table of the certificate."""
 
@@ -54,7 +56,7 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]], numeric: Iterabl
 
     def cells(texts: Iterable[str], tag: str) -> str:
         return "".join(
-            f'<{tag}{" class=number" if j in right else ""}>{escape(text)}</{tag}>' for j, text in enumerate(texts)
+            f"<{tag}{' class=number' if j in right else ''}>{escape(text)}</{tag}>" for j, text in enumerate(texts)
         )
 
     body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in rows)
@@ -75,9 +77,8 @@ def cards(made: Material, fit: str, *, images: bool) -> str:
     inner = "".join(_card(made, j, images=images) for j in range(shown))
     code = f"{fit}\nplot.loadings(model, component=0, names=names)"
     title = "What each source is made of" if made.kind == "ica" else "What each component is made of"
-    return section(
-        "cards", title, f'<div class="cards">{inner}</div>', paragraph(more, "note"), below("weights", code)
-    )
+    data = below("weights", code, csv=made.telling)
+    return section("cards", title, f'<div class="cards">{inner}</div>', paragraph(more, "note"), data)
 
 
 def _card(made: Material, component: int, *, images: bool) -> str:
@@ -134,7 +135,10 @@ def unusual_rows(made: Material) -> str:
         for row in made.outliers.unusual
     )
     head = ("row", "T²", "SPE", "unusual", "columns to blame: value (deviations from the mean, part of the distance)")
-    return table(head, rows, numeric=(1, 2)) if made.outliers.unusual else ""
+    if not made.outliers.unusual:
+        return ""
+    # Columns without names, pixels mostly, are nothing that a reader could blame.
+    return table(head, rows, numeric=(1, 2)) if made.telling else table(head[:4], (row[:4] for row in rows), (1, 2))
 
 
 def rules(made: Material) -> str:
@@ -142,7 +146,7 @@ def rules(made: Material) -> str:
     if made.choice is None:
         return ""
     said = [(v.rule, str(v.n_components), v.reason) for v in made.choice.verdicts]
-    said += [(rule, "–", why) for rule, why in made.choice.refusals]
+    said += [(rule, "-", why) for rule, why in made.choice.refusals]
     inner = table(("rule", "keeps", "because"), said, numeric=(1,))
     return f"<details><summary>What each rule says. {escape(made.choice.agreement)}</summary>{inner}</details>"
 
@@ -153,7 +157,7 @@ def how_computed(made: Material, facts: Mapping[str, str]) -> str:
     proof = ""
     if made.kind != "ica":
         view = certificate_table(made.model, count=MOST_LINES)
-        words = f"{certificate_words(view)} This is about arithmetic alone: how much other rows would change the numbers is another question."
+        words = f"{certificate_words(view)} {ARITHMETIC}"
         inner = table(view.header, view.rows, numeric=(1, 2, 3, 4))
         proof = f"{paragraph(words)}<details><summary>The certificate</summary>{inner}</details>"
     return f'<dl class="facts">{items}</dl>{proof}'

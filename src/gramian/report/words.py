@@ -29,9 +29,7 @@ def component_words(
         return f"{opening}: {joined(rising)} {_verb(rising, 'rise')} along it."
     if not rising:
         return f"{opening}: {joined(falling)} {_verb(falling, 'fall')} along it."
-    return (
-        f"{opening}: {joined(rising)} {_verb(rising, 'rise')} along it, {joined(falling)} {_verb(falling, 'fall')}."
-    )
+    return f"{opening}: {joined(rising)} {_verb(rising, 'rise')} along it, {joined(falling)} {_verb(falling, 'fall')}."
 
 
 def certificate_words(certificate: CertificateTable) -> str:

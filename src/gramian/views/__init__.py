@@ -4,7 +4,7 @@ A view knows nothing of colors, axes or pages, so the same numbers serve a plot,
 """
 
 from gramian.views.biplot import Biplot, biplot_of
-from gramian.views.certificates import CertificateTable, certificate_table
+from gramian.views.certificates import CertificateTable, Residuals, certificate_residuals, certificate_table
 from gramian.views.columns import ColumnMap, column_map
 from gramian.views.eigenfunctions import Eigenfunctions, eigenfunctions_of
 from gramian.views.fitted import column_names, count_of, kind_of, model_of, names_of, shares_of
@@ -13,7 +13,7 @@ from gramian.views.images import ImageStrip, image_strip
 from gramian.views.labels import component_label, component_name
 from gramian.views.loadings import ColumnWeight, leading_columns
 from gramian.views.outliers import OutlierMap, UnusualRow, outlier_map
-from gramian.views.rows import ShownRows, open_source, scores_of, shown_rows, values_of_rows
+from gramian.views.rows import ShownRows, deviations_of, open_source, scores_of, shown_rows, values_of_rows
 from gramian.views.scores import ScoreGroup, ScoresMap, scores_map
 from gramian.views.scree import Scree, scree_of
 from gramian.views.separation import between_share
@@ -28,6 +28,7 @@ __all__ = [
     "GammaCurve",
     "ImageStrip",
     "OutlierMap",
+    "Residuals",
     "ScoreGroup",
     "ScoresMap",
     "Scree",
@@ -36,12 +37,14 @@ __all__ = [
     "UnusualRow",
     "between_share",
     "biplot_of",
+    "certificate_residuals",
     "certificate_table",
     "column_map",
     "column_names",
     "component_label",
     "component_name",
     "count_of",
+    "deviations_of",
     "eigenfunctions_of",
     "gamma_curve",
     "image_strip",

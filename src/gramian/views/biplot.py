@@ -13,8 +13,8 @@ from gramian.views.fitted import column_names, host, require_kind
 from gramian.views.labels import component_label
 
 SCALINGS = {
-    "rows": "distances between points are distances between rows",
-    "columns": "angles between arrows are correlations of columns",
+    "rows": "distances between rows kept",
+    "columns": "angles between columns kept",
 }
 
 
@@ -91,9 +91,10 @@ def biplot_of(
         points = np.divide(points, spread, out=np.zeros_like(points), where=spread > 0)
         arrows = loadings_of(model)[:, pair]
     reach, longest = np.abs(points).max(initial=0.0), np.abs(arrows).max(initial=0.0)
-    labels = [component_label(j, float(model.shares[j])) for j in pair]
+    across, up = (component_label(j, float(model.shares[j])) for j in pair)
     stretch = 0.9 * float(reach / longest) if reach > 0 and longest > 0 else 1.0
-    return Biplot(points, arrows, stretch, tuple(column_names(model, names)), *labels, scaling, SCALINGS[scaling])
+    named = tuple(column_names(model, names))
+    return Biplot(points, arrows, stretch, named, across, up, scaling, SCALINGS[scaling])
 
 
 def require_pair(components: Sequence[int], k: int) -> list[int]:

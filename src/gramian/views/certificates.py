@@ -3,9 +3,13 @@
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from math import inf, isfinite
+from typing import Any
+
+import numpy as np
 
 from gramian.models.kernel_model import KernelPCAModel
 from gramian.models.pca import PCAModel
+from gramian.views.fitted import require_kind
 from gramian.views.labels import component_name
 
 
@@ -98,3 +102,41 @@ def bound_text(bound: float) -> str:
     if not isfinite(bound):
         return "none"
     return f"{_TWO_DIGITS_UP.create_decimal(bound):.1e}"
+
+
+@dataclass(frozen=True, slots=True)
+class Residuals:
+    """What was measured of each component, without its unit.
+
+    Attributes
+    ----------
+    residuals : (k,) array
+        |A v - lambda v| over the largest lambda; never less than rounding.
+    angles : (k,) array
+        Bound on the sine of the angle to the truth; inf for ties.
+    grades : tuple of str
+    """
+
+    residuals: np.ndarray
+    angles: np.ndarray
+    grades: tuple[str, ...]
+
+
+def certificate_residuals(fitted: Any) -> Residuals:
+    """Lay out the residuals of a fitted model.
+
+    Examples
+    --------
+    >>> from gramian import PCA
+    >>> certificate_residuals(PCA().fit([[3.0, 0.0], [-3.0, 0.0], [0.0, 1.0], [0.0, -1.0]])).grades
+    ('proved', 'proved')
+    """
+    certificate = require_kind(fitted, PCAModel, KernelPCAModel).certificate
+    lines = certificate.lines
+    largest = max((abs(line.value) for line in lines), default=0.0) or 1.0
+    smallest = float(np.finfo(np.float64).eps) / 8
+    return Residuals(
+        np.array([max(line.residual / largest, smallest) for line in lines]),
+        np.array([line.angle_bound for line in lines]),
+        tuple(line.grade for line in lines),
+    )

@@ -39,8 +39,8 @@ class ColumnMap:
     components: tuple[str, ...]
 
 
-CORRELATIONS = "correlations of the columns with the components"
-LOADINGS = "loadings: covariances of the columns with components of unit variance"
+CORRELATIONS = "correlations with the components"
+LOADINGS = "loadings, in the units of the columns"
 
 
 def column_map(fitted: Any, *, names: Sequence[str] | None = None, deviations: np.ndarray | None = None) -> ColumnMap:
@@ -81,7 +81,8 @@ def loadings_of(model: PCAModel | ICAModel) -> np.ndarray:
     """Return covariances of the columns, as the model saw them, with components of unit variance (d, k)."""
     if isinstance(model, ICAModel):
         return host(model.mixing)
-    return host(model.components).T * np.sqrt(np.maximum(host(model.variances), 0.0))
+    spread: np.ndarray = np.sqrt(np.maximum(host(model.variances), 0.0))
+    return host(model.components).T * spread
 
 
 def known_deviations(model: PCAModel | ICAModel) -> np.ndarray | None:

@@ -59,8 +59,7 @@ def count_of(model: FittedModel) -> int:
 def variances_of(model: FittedModel) -> np.ndarray:
     """Return the variance along each component (k,); of a kernel, in feature space; of sources, that they explain."""
     if isinstance(model, KernelPCAModel):
-        total = float(model.shares.sum())
-        return host(model.shares) * (model.total_variance if total else 0.0)
+        return host(model.shares) * model.total_variance
     return host(model.variances)
 
 

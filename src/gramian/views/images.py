@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,6 @@ def image_strip(
 
 def require_shape(shape: tuple[int, int], d: int) -> None:
     """Refuse a shape whose product is not the number of columns."""
-    if len(shape) != 2 or min(shape) < 1 or shape[0] * shape[1] != d:
+    if min(shape) < 1 or prod(shape) != d:
         message = f"image_shape={tuple(shape)} does not make {d:,} columns. Give height and width, whose product is d."
         raise ParameterError(message)

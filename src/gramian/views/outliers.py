@@ -149,4 +149,5 @@ def _parts(model: PCAModel, rows: np.ndarray, found: Outliers, shown: np.ndarray
     far = found.t2[shown] / found.t2_limit >= found.spe[shown] / found.spe_limit
     parts = np.where(far[:, None], within, off)
     totals = parts.sum(axis=1, keepdims=True)
-    return np.divide(parts, totals, out=np.zeros_like(parts), where=totals > 0)
+    shares: np.ndarray = np.divide(parts, totals, out=np.zeros_like(parts), where=totals > 0)
+    return shares

@@ -76,6 +76,17 @@ def scores_of(model: FittedModel, source: Any = None, scores: Any = None) -> np.
     return None if source is None else host(model.project(source))
 
 
+def deviations_of(X: Any) -> np.ndarray:
+    """Return the standard deviation of each column of some rows (d,): one pass.
+
+    Examples
+    --------
+    >>> deviations_of([[1.0, 5.0], [3.0, 5.0]]).round(3)
+    array([1.414, 0.   ])
+    """
+    return column_spread(open_rows(X))[1]
+
+
 def values_of_rows(source: Any, positions: np.ndarray) -> np.ndarray:
     """Return whole rows at some positions (m, d): one pass."""
     return values_at(source, np.asarray(positions))

@@ -109,13 +109,13 @@ def scores_map(
     n, pair = len(points), require_pair(components, points.shape[1])
     _require_one_a_row(labels, values, n)
     shown = np.arange(n) if n <= limit else _sample(n, limit, seed=seed)
-    axes = [f"{names_of(model)[j]} ({shares_of(model)[j]:.1%})" for j in pair]
+    across, up = (f"{names_of(model)[j]} ({shares_of(model)[j]:.1%})" for j in pair)
     if values is None:
         groups = _split(points[:, pair], shown, labels=labels)
     else:
         numbers = np.asarray(values, dtype=np.float64)[shown]
-        groups = (ScoreGroup("", *points[shown][:, pair].T, shown, numbers),)
-    return ScoresMap(groups, *axes, n_rows=n, n_shown=len(shown), color_name=color_name)
+        groups = (ScoreGroup("", points[shown, pair[0]], points[shown, pair[1]], shown, numbers),)
+    return ScoresMap(groups, across, up, n, len(shown), color_name)
 
 
 def _require_one_a_row(labels: Any, values: Any, n: int) -> None:

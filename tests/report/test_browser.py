@@ -1,0 +1,296 @@
+"""The page in a real browser: each thing a reader does changes something that is read back."""
+
+import csv
+import shutil
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gramian import ICA, PCA, KernelPCA, how_many
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
+
+pytestmark = [
+    pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine: apt-get install chromium"),
+    pytest.mark.xdist_group("browser"),
+    # Playwright's own loop lingers in the interpreter when a test ends; it is no part of the page.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+# WebGL by software: a test machine has no graphics card.
+FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    """One browser for all tests of this file."""
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """Open a page; at the end it must have complained of nothing and asked nobody for anything."""
+    trouble, contexts = [], []
+
+    def open_page(path, **more):
+        context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True, **more)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: message.type in {"error", "warning"} and trouble.append(message.text))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("request", lambda asked: asked.url.startswith("http") and trouble.append(asked.url))
+        page.goto(path.as_uri())
+        page.wait_for_selector("body[data-ready]", timeout=60_000)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    # Software rendering is slow to read back, and Chromium says so; the page cannot help that.
+    assert not [line for line in trouble if "GPU stall" not in line and "software WebGL" not in line]
+
+
+def groups_table():
+    """Two groups of rows that differ in the column called height, by six deviations."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 5))
+    X[60:, 1] += 12.0
+    return X, ["low"] * 60 + ["high"] * 60
+
+
+@pytest.fixture(scope="module")
+def pca_page(tmp_path_factory):
+    """A PCA page of two groups, one row with a hostile name."""
+    X, side = groups_table()
+    path = tmp_path_factory.mktemp("pages") / "pca.html"
+    names = ["width", "height", "<script>alert(1)</script>", "depth", "=weight"]
+    rows = [f"sample {i + 1}" for i in range(119)] + ["=cmd()"]
+    labels = {"side": side, "age": np.arange(120.0)}
+    return PCA().fit(X).report(path, X, names=names, labels=labels, row_names=rows, choice=how_many(X))
+
+
+def points(page, group):
+    """How many marks of a group the map has."""
+    return page.evaluate(
+        f"document.querySelectorAll('#rows-plot .scatterlayer .trace')[{group}].querySelectorAll('.point').length"
+    )
+
+
+def lasso(page, left, top, right, bottom):
+    """Draw around a part of the map, given in shares of its plotting area."""
+    page.locator("#rows-plot").scroll_into_view_if_needed()
+    box = page.locator("#rows-plot .nsewdrag").first.bounding_box()
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+    spots = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*spots[0])
+    page.mouse.down()
+    for spot in spots[1:]:
+        page.mouse.move(*spot, steps=8)
+    page.mouse.up()
+
+
+def saved(page, button):
+    """The lines of the CSV that a button gives."""
+    with page.expect_download() as waiting:
+        button.click()
+    with open(waiting.value.path(), encoding="utf-8", newline="") as file:  # noqa: PTH123 - a browser's own file
+        return list(csv.reader(file))
+
+
+def test_cut_can_be_dragged_and_moved_by_keys(opened, pca_page):
+    """The slider by key and the dashed line by mouse both change the number kept, the words and the code."""
+    page = opened(pca_page)
+    before = page.inner_text("#cut-words")
+    page.focus("#cut")
+    page.keyboard.press("ArrowRight")
+    by_key = page.inner_text("#cut-words")
+    assert by_key != before
+    kept = int(page.input_value("#cut"))
+    assert by_key.startswith(f"{kept} components hold")
+    assert f"n_components={kept}" in page.inner_text("#cut-code")
+    page.locator("#scree-plot").scroll_into_view_if_needed()
+    line = page.locator("#scree-plot .shapelayer path").first.bounding_box()
+    x, y = line["x"] + line["width"] / 2, line["y"] + line["height"] * 0.4
+    bar = page.locator("#scree-plot .bars .point").nth(1).bounding_box()
+    step = bar["x"] - page.locator("#scree-plot .bars .point").first.bounding_box()["x"]
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 1.9 * step, y, steps=12)
+    page.mouse.up()
+    assert int(page.input_value("#cut")) == kept + 2
+    assert f"n_components={kept + 2}" in page.inner_text("#cut-code")
+    dimmed = page.locator(".card.beyond").count()
+    assert dimmed == page.locator(".card").count() - min(kept + 2, page.locator(".card").count())
+
+
+def test_axes_and_color_can_be_chosen(opened, pca_page):
+    """Another axis renames and moves the marks; another color changes their groups, or brings a color bar."""
+    page = opened(pca_page)
+    first = page.locator("#rows-plot .xtitle").text_content()
+    place = page.locator("#rows-plot .point").first.get_attribute("transform")
+    page.select_option("#rows-x", "2")
+    assert page.locator("#rows-plot .xtitle").text_content() != first
+    assert page.locator("#rows-plot .point").first.get_attribute("transform") != place
+    assert points(page, 0) == 60
+    page.select_option("#rows-color", label="age")
+    assert points(page, 0) == 120
+    assert page.locator("#rows-plot .cbtitle").text_content() == "age"
+    page.select_option("#rows-color", label="<script>alert(1)</script>")
+    assert page.locator("#rows-plot .cbtitle").text_content() == "<script>alert(1)</script>"
+    page.select_option("#columns-x", "1")
+    assert page.locator("#columns-plot .xtitle").text_content().startswith("PC2")
+
+
+def test_lasso_tells_what_makes_rows_different(opened, pca_page):
+    """Around one group, the lasso counts its rows, names the column that differs first, and saves them."""
+    page = opened(pca_page)
+    lasso(page, 0.5, 0.01, 0.99, 0.99)
+    assert page.locator("#selection h3").inner_text() == "60 rows picked"
+    row = page.locator("#selection table tr").nth(1).locator("td").all_inner_texts()
+    assert row[0] == "height"
+    X, _ = groups_table()
+    apart = (X[60:, 1].mean() - X[:60, 1].mean()) / X[:, 1].std(ddof=1)
+    assert float(row[3].replace("\N{MINUS SIGN}", "-")) == pytest.approx(apart, abs=0.01)
+    lines = saved(page, page.locator("#selection-csv"))
+    assert len(lines) == 61
+    assert lines[0][:4] == ["row", "name", "side", "age"]
+    assert {line[2] for line in lines[1:]} == {"high"}
+    page.locator("#selection button", has_text="Clear").click()
+    assert page.locator("#selection").inner_text() == ""
+
+
+def test_a_group_can_be_picked_without_a_mouse(opened, pca_page):
+    """The list of groups picks the same rows as a lasso, and search finds a row by its name."""
+    page = opened(pca_page)
+    page.select_option("#rows-group", label="high")
+    assert page.locator("#selection h3").inner_text() == "60 rows picked: high"
+    page.fill("#rows-search", "sample 17")
+    assert page.locator("#selection h3").inner_text() == "1 row picked: “sample 17”"
+    assert page.locator("#row-card h3").inner_text() == "sample 17"
+
+
+def test_hover_shows_the_row(opened, pca_page):
+    """Pointing at a mark shows its row: name, labels, and columns with their deviations."""
+    page = opened(pca_page)
+    page.locator("#rows-plot").scroll_into_view_if_needed()
+    mark = page.locator("#rows-plot .point").nth(5).bounding_box()
+    page.mouse.move(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2, steps=4)
+    page.wait_for_selector("#row-card h3")
+    card = page.inner_text("#row-card")
+    assert "side: " in card
+    assert " sd)" in card
+    assert "height: " in card
+
+
+def test_arrow_keys_walk_through_the_rows(opened, pca_page):
+    """With the map focused, arrow keys go from row to row along the first component, and back."""
+    page = opened(pca_page)
+    page.focus("#rows-plot")
+    seen = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
+        page.keyboard.press(key)
+        seen.append(page.inner_text("#row-card h3"))
+    assert seen[0] == seen[2] != seen[1]
+
+
+def test_every_control_can_be_reached_by_tab(opened, pca_page):
+    """Tab comes to the theme, the cut, the axes, the search and the files, in the order of the page."""
+    page = opened(pca_page)
+    wanted = ["theme", "cut", "rows-x", "rows-y", "rows-color", "rows-search", "rows-group", "rows-plot", "columns-x"]
+    reached = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.id"))
+        if reached[-1] == wanted[-1]:
+            break
+    assert [name for name in reached if name in wanted] == wanted
+
+
+def test_csv_keeps_numbers_and_defuses_formulas(opened, pca_page):
+    """Each picture's data can be saved; negative numbers stay numbers, names that look like formulas do not run."""
+    page = opened(pca_page)
+    rows = saved(page, page.locator("[data-csv=rows]"))
+    assert rows[0][-1] == "'=weight"
+    assert rows[-1][1] == "'=cmd()"
+    X, _ = groups_table()
+    np.testing.assert_allclose(float(rows[1][-5]), X[0, 0], rtol=1e-6)
+    for name, header in (("scree", "component"), ("columns", "column"), ("weights", "column"), ("outliers", "row")):
+        assert saved(page, page.locator(f"[data-csv={name}]"))[0][0] == header
+
+
+def test_dark_mode_changes_page_and_pictures(opened, pca_page):
+    """The button turns page and pictures dark and back; a reader who prefers dark gets it at once."""
+    page = opened(pca_page, color_scheme="light")
+    look = (
+        "[getComputedStyle(document.body).backgroundColor, document.querySelector('#scree-plot .bars path').style.fill]"
+    )
+    light = page.evaluate(look)
+    page.click("#theme")
+    dark = page.evaluate(look)
+    assert all(a != b for a, b in zip(light, dark, strict=True))
+    page.click("#theme")
+    assert page.evaluate(look) == light
+    assert opened(pca_page, color_scheme="dark").evaluate(look) == dark
+
+
+def test_phone_width_needs_no_sideways_scrolling(opened, pca_page):
+    """At 390 pixels nothing is wider than the screen."""
+    page = opened(pca_page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function("document.querySelector('#rows-plot .main-svg').getBoundingClientRect().width <= 390")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_unticked_sources_become_code(opened, tmp_path):
+    """Dropping a source yields the call that takes it out of the rows."""
+    rng = np.random.default_rng(0)
+    X = rng.laplace(size=(800, 3)) @ rng.standard_normal((3, 3))
+    page = opened(ICA().fit(X).write_report(tmp_path / "ica.html", X, sampling_rate=100.0))
+    assert page.inner_text("#drop-code") == "cleaned = model.remove(X, [])"
+    page.uncheck("#keep-2")
+    page.uncheck("#keep-0")
+    assert page.inner_text("#drop-code") == "cleaned = model.remove(X, [0, 2])"
+    assert page.inner_text("#drop-words").startswith("1 of 3 sources kept")
+    assert len(saved(page, page.locator("[data-csv=traces]"))) == 701
+
+
+def test_images_are_rebuilt_by_the_slider(opened, tmp_path):
+    """More components bring the error down, to nothing with all of them."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 12))
+    page = opened(PCA(3).fit(X).report(tmp_path / "images.html", X, image_shape=(3, 4)))
+    errors = []
+    for count in ("0", "1", "3"):
+        page.evaluate(f"document.getElementById('image-count').value = {count}")
+        page.dispatch_event("#image-count", "input")
+        errors.append(float(page.inner_text("#image-words").split("off by ")[1].split(" ")[0]))
+    assert errors[0] > errors[1] > errors[2]
+    assert errors[2] < 1e-2
+    before = page.inner_text("#image-words")
+    page.select_option("#image-row", "3")
+    assert page.inner_text("#image-words") != before
+
+
+def test_kernel_page_draws_its_surfaces(opened, tmp_path):
+    """A kernel over the plane shows one contour picture a component, and its data."""
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    page = opened(KernelPCA(4, kernel="rbf", gamma=0.5).fit(X).report(tmp_path / "kernel.html"))
+    page.wait_for_selector("#surfaces-plot .contour")
+    assert page.locator("#surfaces-plot .contour").count() == 4
+    assert len(saved(page, page.locator("[data-csv=surfaces]"))) == 48 * 48 + 1
+
+
+def test_many_rows_are_drawn_by_webgl_and_can_be_picked(opened, tmp_path):
+    """Beyond 2,000 rows the map is a WebGL canvas; lasso and hover work there too."""
+    X = np.random.default_rng(0).standard_normal((3000, 4))
+    page = opened(PCA().fit(X).report(tmp_path / "many.html", X))
+    assert page.locator("#rows-plot canvas").count() > 0
+    assert page.locator("#rows-plot .scatterlayer .point").count() == 0
+    lasso(page, 0.02, 0.02, 0.5, 0.98)
+    picked = int(page.locator("#selection h3").inner_text().split(" ")[0].replace(",", ""))
+    assert 1000 < picked < 2000
