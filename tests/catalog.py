@@ -10,7 +10,10 @@ import pytest
 import scipy.sparse as sp
 
 from gramian.sources.dense import DenseRows
+from gramian.sources.file_rows import FileRows
+from gramian.sources.npy import NpyFile
 from gramian.sources.sparse import SparseRows
+from gramian.sources.spill import Spill
 from gramian.testing import graded, hilbert, kahan, laeuchli
 
 
@@ -72,6 +75,15 @@ def sparse_rows(X, weights=None):
     return SparseRows(sp.csr_array(X), weights=weights, n_blocks=min(3, X.shape[0]))
 
 
+def file_rows(X, weights=None):
+    """Rows in a file that is removed with the source, in small windows."""
+    spill = Spill()
+    np.save(spill.path("x.npy"), X)
+    file = NpyFile(spill.path("x.npy"))
+    spill.keep_while(file)
+    return FileRows(file, weights=weights, block_rows=5)
+
+
 SOURCES = {
     "dense": dense_rows,
     "one-block": partial(dense_rows, block_rows=1 << 20),
@@ -79,6 +91,7 @@ SOURCES = {
     "strided": strided_rows,
     "torch": torch_rows,
     "sparse": sparse_rows,
+    "file": file_rows,
 }
 """Makers of a row source from a NumPy array and optional weights."""
 

@@ -11,13 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import Array, HostArray, namespace_of
 from gramian.errors import InputError, MemoryBudgetError
-from gramian.estimators.features import check_features, feature_names
+from gramian.estimators.features import feature_names
+from gramian.estimators.opening import open_new_rows, open_rows
 from gramian.estimators.parameters import Limits, check_parameters
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.kernel_error import KernelError, measure_kernel_error
 from gramian.features.mapped_rows import MappedRows
 from gramian.planning.machine import available_memory
-from gramian.sources.opening import as_source, require_finite
+from gramian.sources.opening import require_finite
 from gramian.sources.rows import Block, RowSource
 
 
@@ -74,8 +75,7 @@ class ExplicitMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             In the library and the precision of X; dense also for sparse rows.
         """
         check_is_fitted(self, "_map")
-        source = as_source(X)
-        check_features(self, X, source.n_columns)
+        source = open_new_rows(self, X)
         # Looked for in the rows: a kernel may well give finite numbers for infinite ones.
         require_finite(source)
         return self._features(source)
@@ -98,11 +98,11 @@ class ExplicitMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def _fit(self, X: Any) -> RowSource:
         check_parameters(self, self.LIMITS)
-        source = as_source(X)
+        source = open_rows(self, X)
         require_finite(source)
         phi = self._recipe().fit(source)
         error = None if phi.kernel is None else measure_kernel_error(phi, source)
-        names = feature_names(X)
+        names = feature_names(X, source)
         self.__dict__.pop("feature_names_in_", None)
         self._map, self.error_estimate_, self.n_features_in_ = phi, error, source.n_columns
         if names is not None:

@@ -8,6 +8,7 @@ from gramian.arrays.namespace import Array, dtype_of, from_host
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.estimators.features import feature_names
 from gramian.estimators.gaussian import GaussianScores
+from gramian.estimators.opening import open_rows
 from gramian.estimators.parameters import INCREMENTAL_PCA_LIMITS, check_parameters
 from gramian.estimators.projection import LinearProjection
 from gramian.estimators.streamed import StreamedFit
@@ -16,7 +17,6 @@ from gramian.models.resuming import begin, resume, squares_fit
 from gramian.models.streaming import Batches, ExactBatches
 from gramian.planning.plan import default_budget
 from gramian.sources.moments import measure_moments
-from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 
 
@@ -93,7 +93,7 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
 
         Returns
@@ -109,7 +109,7 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
 
         Returns
@@ -136,7 +136,7 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
             If a batch is refused, the state before it stays.
         """
         check_parameters(self, INCREMENTAL_PCA_LIMITS)
-        source = as_source(X)
+        source = open_rows(self, X)
         if source.is_sparse:
             message = (
                 "IncrementalPCA.partial_fit does not support sparse input. Either convert data to dense or use "
@@ -147,7 +147,7 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
         self._check_batch(X, source, earlier)
         options = PCAOptions(n_components=self._count_components(source, earlier))
         batches = self._gather(source, earlier)
-        self._remember(batches, options, self._counts(batches, options) | self._first_names(X, earlier))
+        self._remember(batches, options, self._counts(batches, options) | self._first_names(X, source, earlier))
         return self
 
     def __sklearn_tags__(self) -> Tags:
@@ -159,10 +159,10 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
 
     def _fit(self, X: Any) -> RowSource:
         check_parameters(self, INCREMENTAL_PCA_LIMITS)
-        source = as_source(X)
+        source = open_rows(self, X)
         options = PCAOptions(n_components=self._count_components(source, None))
         batches, model = self._solved(source, options)
-        names = feature_names(X)
+        names = feature_names(X, source)
         self._forget()
         self.__dict__.update(self._counts(batches, options), _batches=batches)
         self.batch_size_ = self.batch_size or 5 * source.n_columns

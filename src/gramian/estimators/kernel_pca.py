@@ -20,6 +20,7 @@ from gramian.estimators.kernel_fields import (
 )
 from gramian.estimators.kernel_projection import KernelProjection
 from gramian.estimators.maps import GAMMA, KERNEL, NAMED
+from gramian.estimators.opening import open_rows
 from gramian.estimators.parameters import (
     CALL,
     FLAG,
@@ -44,7 +45,6 @@ from gramian.models.kernel_inverse import expansion_of
 from gramian.models.kernel_pca import KernelPCAModel, KernelPCAOptions, fit_kernel_pca
 from gramian.models.preimage import PreimageMethod
 from gramian.models.preimage_choice import ChosenPreimage, fit_preimage
-from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 
 FEATURES = Limit(
@@ -280,14 +280,14 @@ class KernelPCA(KernelProjection):
     def _fit(self, X: Any, sample_weight: Any) -> KernelPCAModel:
         check_parameters(self, self.LIMITS)
         wanted = self._wanted_preimage()
-        source = as_source(X, weights=sample_weight)
+        source = open_rows(self, X, weights=sample_weight)
         options = self._options(source)
         if self.copy_X and self.landmarks is None and self.features is None and not self._is_precomputed():
             source = own_copy(source, X)
         model = fit_kernel_pca(source, options)
         found = None if wanted is None else self._bind_preimage(wanted, model)
         fields = fields_of(model, gamma=self.gamma) | preimage_fields(found)
-        names = feature_names(X)
+        names = feature_names(X, source)
         for name in ("dual_coef_", "X_transformed_fit_", "X_fit_", "_preimage", "pre_image_choice_"):
             self.__dict__.pop(name, None)
         self.__dict__.pop("feature_names_in_", None)

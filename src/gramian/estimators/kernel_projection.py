@@ -1,5 +1,8 @@
 """What a fitted kernel PCA does: scores of new rows, their errors, and the way back."""
 
+from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -7,17 +10,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.eigen.certificate import Certificate
-from gramian.estimators.features import check_features
 from gramian.estimators.kernel_fields import like_rows, rows_of_scores
+from gramian.estimators.opening import open_new_rows
 from gramian.estimators.saving import Saved
 from gramian.estimators.shown import Reported
 from gramian.features.kernel_error import KernelError
 from gramian.models.kernel_pca import KernelPCAModel
 from gramian.models.preimage import Preimages
 from gramian.models.preimage_choice import ChosenPreimage
+from gramian.models.score_file import write_scores
 from gramian.planning.kernel_plan import KernelPlan
-from gramian.sources.opening import as_source, require_finite
-from gramian.sources.rows import RowSource
+from gramian.sources.opening import require_finite
+from gramian.sources.rows import Block, RowSource
 
 NO_INVERSE = (
     "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse transform is not "
@@ -77,6 +81,21 @@ class KernelProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
         """
         model, source = self._opened(X)
         return like_rows(model.project(source), source)
+
+    def write_scores(self, X: Any, path: str | PathLike[str]) -> Path:
+        """Project rows and write the scores to a .parquet, .npy or .csv file, block by block: see ``PCA.write_scores``.
+
+        Parameters
+        ----------
+        X : path, array, sparse array or table (m, d)
+        path : path
+
+        Returns
+        -------
+        path : Path
+        """
+        model, source = self._opened(X)
+        return write_scores(partial(_scores, model), source, path, names=self.get_feature_names_out())
 
     def reconstruction_error(self, X: Any) -> Array:
         """Return the squared distance of each row from the components, in feature space.
@@ -142,8 +161,11 @@ class KernelProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
     def _opened(self, X: Any) -> tuple[KernelPCAModel, RowSource]:
         """Open new rows for a fitted model: fitted at all, the same columns, finite."""
         model = self._fitted_model()
-        source = as_source(X)
-        check_features(self, X, source.n_columns)
+        source = open_new_rows(self, X)
         # Looked for in the rows: a kernel may well give finite numbers for infinite ones.
         require_finite(source)
         return model, source
+
+
+def _scores(model: KernelPCAModel, block: Block) -> Array:
+    return model.project(block.rows)

@@ -11,6 +11,7 @@ from gramian.errors import NotSupportedError, ParameterError
 from gramian.estimators.divisor import check_divisor, require_divisor
 from gramian.estimators.features import feature_names
 from gramian.estimators.gaussian import GaussianScores
+from gramian.estimators.opening import open_rows
 from gramian.estimators.parameters import PCA_LIMITS, check_parameters, is_whole, seed_of
 from gramian.estimators.projection import LinearProjection
 from gramian.estimators.solvers import DENSE_ONLY, ITERATIVE, check_components, check_sparse, name_solver
@@ -19,7 +20,6 @@ from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.models.resuming import begin, resume
 from gramian.models.streaming import Batches
 from gramian.planning.plan import default_budget
-from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 
 
@@ -150,7 +150,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
         sample_weight : array (n,), optional
             How often each row counts: a weight is a repetition.
@@ -168,7 +168,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
         sample_weight : array (n,), optional
             How often each row counts.
@@ -192,7 +192,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
         sample_weight : array (n,), optional
             How often each row counts.
@@ -203,7 +203,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             If a batch is refused, the state before it stays.
         """
         check_parameters(self, PCA_LIMITS)
-        source = as_source(X, weights=sample_weight)
+        source = open_rows(self, X, weights=sample_weight)
         check_device(self.device, source)
         earlier = self._earlier()
         self._check_batch(X, source, earlier)
@@ -211,7 +211,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         options, name = self._streamed_options(count, source.n_columns)
         batches = self._gather(source, earlier)
         fields = {"n_features_in_": source.n_columns, "n_samples_": count, "_fit_svd_solver": name}
-        self._remember(batches, options, fields | self._first_names(X, earlier))
+        self._remember(batches, options, fields | self._first_names(X, source, earlier))
         return self
 
     def __sklearn_tags__(self) -> Tags:
@@ -224,11 +224,11 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
 
     def _fit(self, X: Any, sample_weight: Any) -> RowSource:
         check_parameters(self, PCA_LIMITS)
-        source = as_source(X, weights=sample_weight)
+        source = open_rows(self, X, weights=sample_weight)
         check_device(self.device, source)
         check_divisor(source.n_rows, self.ddof, weights=source.weights)
         options, name = self._options((source.n_rows, source.n_columns), sparse=source.is_sparse)
-        model, names = fit_pca(source, options), feature_names(X)
+        model, names = fit_pca(source, options), feature_names(X, source)
         self._forget()
         self._adopt(model, names)
         self.n_components_, self.n_samples_, self._fit_svd_solver = len(model.components), model.n_rows, name

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from functools import partial
 from math import isfinite
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_numpy, namespace_of
 from gramian.eigen.certificate import Certificate
 from gramian.errors import InputError
-from gramian.estimators.features import check_features
+from gramian.estimators.opening import open_new_rows
 from gramian.estimators.saving import Saved
 from gramian.estimators.shown import Reported
 from gramian.models import scoring
 from gramian.models.pca import PCAModel
+from gramian.models.score_file import write_scores
 from gramian.planning.plan import Plan
 from gramian.sources.opening import as_source, require_finite
 from gramian.sources.rows import Block, RowSource
@@ -65,7 +68,7 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
 
         Returns
         -------
@@ -74,6 +77,26 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
         """
         model, source = self._opened(X, "transform")
         return self._scores(model, source)
+
+    def write_scores(self, X: Any, path: str | PathLike[str]) -> Path:
+        """Project rows and write the scores to a file, block by block: for rows, or scores, larger than memory.
+
+        The file has its name when it is complete; until then, and after an error or Ctrl-C, what was there stays.
+        Cost: that of ``transform``, and memory for one block.
+
+        Parameters
+        ----------
+        X : path, array, sparse array or table (n, d)
+        path : path
+            Ends in .parquet, .npy or .csv.
+
+        Returns
+        -------
+        path : Path
+        """
+        model, source = self._opened(X, "write_scores")
+        factors = scoring.whitening(model) if self.whiten else None
+        return write_scores(partial(_scores, model, factors), source, path, names=self.get_feature_names_out())
 
     def inverse_transform(self, X: Any) -> Array:
         """Return the rows that scores stand for.
@@ -112,7 +135,7 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
 
         Returns
         -------
@@ -150,8 +173,7 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
     def _opened(self, X: Any, method: str) -> tuple[PCAModel, RowSource]:
         """Open new rows for a fitted model: fitted at all, the same columns, the same library."""
         model = self._fitted_model()
-        source = as_source(X)
-        check_features(self, X, source.n_columns)
+        source = open_new_rows(self, X)
         self._check_library(model, source, method)
         return model, source
 
@@ -189,6 +211,11 @@ def _project(model: PCAModel, block: Block) -> Array:
     """Return the scores of one block; what is not finite in it is refused afterwards, with its place."""
     with np.errstate(invalid="ignore", over="ignore"):
         return model.project(block.rows)
+
+
+def _scores(model: PCAModel, factors: Array | None, block: Block) -> Array:
+    scores = _project(model, block)
+    return scores if factors is None else scores * factors
 
 
 def _reconstruct(model: PCAModel, factors: HostArray | None, block: Block) -> Array:

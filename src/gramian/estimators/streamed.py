@@ -38,7 +38,7 @@ class StreamedFit:
     def _check_batch(self, X: Any, source: RowSource, earlier: Batches | None) -> None:
         """Refuse a batch whose columns are not those of the batches before it."""
         if earlier is not None:
-            check_features(self, X, source.n_columns)
+            check_features(self, X, source)
 
     def _begin(self, source: RowSource) -> Batches:
         raise NotImplementedError
@@ -54,7 +54,7 @@ class StreamedFit:
         self.__dict__.pop("_batches", None)
         self.__dict__.pop("_pending", None)
 
-    def _first_names(self, X: Any, earlier: Batches | None) -> dict[str, Any]:
+    def _first_names(self, X: Any, source: RowSource, earlier: Batches | None) -> dict[str, Any]:
         """Return the column names to remember: those of the first batch."""
-        names = None if earlier is not None else feature_names(X)
+        names = None if earlier is not None else feature_names(X, source)
         return {} if names is None else {"feature_names_in_": names}

@@ -8,6 +8,7 @@ from gramian.arrays.namespace import Array, dtype_of, from_host
 from gramian.eigen.certificate import Certificate
 from gramian.errors import ParameterError
 from gramian.estimators.features import feature_names
+from gramian.estimators.opening import open_rows
 from gramian.estimators.parameters import TRUNCATED_SVD_LIMITS, check_parameters, seed_of
 from gramian.estimators.projection import LinearProjection
 from gramian.models.pca import PCAOptions, fit_pca
@@ -96,7 +97,7 @@ class TruncatedSVD(LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
 
         Returns
@@ -112,7 +113,7 @@ class TruncatedSVD(LinearProjection):
 
         Parameters
         ----------
-        X : array, sparse array or table (n, d)
+        X : array, sparse array, table or path (n, d)
         y : ignored
 
         Returns
@@ -120,7 +121,7 @@ class TruncatedSVD(LinearProjection):
         Y : array (n, k)
         """
         check_parameters(self, TRUNCATED_SVD_LIMITS)
-        source = as_source(X)
+        source = open_rows(self, X)
         self._check_count(source)
         # No degree of freedom goes to a mean, so that one row has a divisor too.
         options = PCAOptions(
@@ -129,7 +130,7 @@ class TruncatedSVD(LinearProjection):
         model = fit_pca(source, options)
         scores = self._scores(model, source)
         variances, shares = _variances(scores, source)
-        self._adopt(model, feature_names(X))
+        self._adopt(model, feature_names(X, source))
         self.explained_variance_, self.explained_variance_ratio_ = variances, shares
         return scores
 

@@ -5,6 +5,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
 from math import isfinite, sqrt
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, namespace_of
 from gramian.errors import ConvergenceWarning, InputError, ParameterError
-from gramian.estimators.features import check_features, feature_names
+from gramian.estimators.features import feature_names
+from gramian.estimators.opening import open_new_rows, open_rows
 from gramian.estimators.parameters import Limits, check_parameters, is_whole, seed_of
 from gramian.estimators.saving import Saved
 from gramian.estimators.shown import Shown, page_of
 from gramian.models.ica import ICAModel, ICAOptions, fit_ica
+from gramian.models.score_file import write_scores
 from gramian.sources.opening import as_source, require_finite
 from gramian.sources.rows import Block, RowSource
 from gramian.unmixing.contrast import contrast_of
@@ -98,6 +101,21 @@ class UnmixedSources(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerM
         S : array (n, k)
         """
         return self._sources(self._opened(X))
+
+    def write_scores(self, X: Any, path: str | PathLike[str]) -> Path:
+        """Write the sources of rows to a .parquet, .npy or .csv file, block by block: see ``PCA.write_scores``.
+
+        Parameters
+        ----------
+        X : path, array, sparse array or table (n, d)
+        path : path
+
+        Returns
+        -------
+        path : Path
+        """
+        source = self._opened(X)
+        return write_scores(partial(_block_sources, self._model), source, path, names=self.get_feature_names_out())
 
     def inverse_transform(self, X: Any, copy: bool = True) -> Array:  # noqa: FBT001 - as scikit-learn's
         """Return the rows that sources stand for:  X = S mixing' + mean.
@@ -204,8 +222,8 @@ class UnmixedSources(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerM
         options = self._options()
         if self.whiten is False and self.n_components is not None:
             _warn_of_components()
-        source = as_source(X)
-        model, names = fit_ica(source, options), feature_names(X)
+        source = open_rows(self, X)
+        model, names = fit_ica(source, options), feature_names(X, source)
         self._adopt(in_their_units(model, self.whiten), names)
         return source
 
@@ -229,9 +247,7 @@ class UnmixedSources(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerM
 
     def _opened(self, X: Any) -> RowSource:
         self._fitted_model()
-        source = as_source(X)
-        check_features(self, X, source.n_columns)
-        return source
+        return open_new_rows(self, X)
 
     def _sources(self, source: RowSource) -> Array:
         return self._finite(self._model.project(source), source)
@@ -268,6 +284,10 @@ def in_their_units(model: ICAModel, whiten: Any) -> ICAModel:
             model, whitening=model.whitening / root, components=model.components / root, mixing=model.mixing * root
         )
     return replace(model, whitening=model.whitening / root, unmixing=model.unmixing * root)
+
+
+def _block_sources(model: ICAModel, block: Block) -> Array:
+    return model.project(block.rows)
 
 
 def _reconstruct(model: ICAModel, block: Block) -> Array:

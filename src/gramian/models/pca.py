@@ -25,6 +25,7 @@ from gramian.models.how_many import Choice, choose, requested
 from gramian.models.spectrum import Spectrum, rank_of
 from gramian.operators.centering import Standardization
 from gramian.planning.plan import DIRECT_SIZE, Facts, Plan, default_budget, plan_pca
+from gramian.sources.file_rows import FileRows
 from gramian.sources.moments import Moments
 from gramian.sources.rows import Block, RowSource
 
@@ -176,7 +177,8 @@ def first_facts(source: RowSource, options: PCAOptions) -> Facts:
     k = requested(options.n_components, shape.size)
     if k is None and options.n_components != "mle" and min(shape.n, shape.d) > LARGE_SIDE:
         k = FIRST_LOOK
-    return _facts(shape, source.n_entries, options, k, sparse=source.is_sparse)
+    facts = _facts(shape, source.n_entries, options, k, sparse=source.is_sparse)
+    return replace(facts, by_columns=source.has_columns, on_disk=isinstance(source, FileRows))
 
 
 def fit_pca_from_moments(

@@ -58,6 +58,8 @@ class Facts:
         "auto" or what was asked for.
     budget : int
         Bytes that the work may take beyond the rows.
+    on_disk : bool
+        Whether each pass reads a file: then the matrix is formed in one pass wherever it fits.
     """
 
     n: int
@@ -70,6 +72,7 @@ class Facts:
     tol: float
     solver: str
     budget: int
+    on_disk: bool = False
 
     @property
     def m(self) -> int:
@@ -167,6 +170,10 @@ def _cheapest(facts: Facts, side: str) -> Plan:
     """Dense for a small side or many pairs; else an iteration on the rows, which forms the matrix if that pays."""
     if facts.m <= DIRECT_SIZE or facts.wanted > facts.m // 5:
         return _dense(facts, side)
+    if facts.on_disk and side == "covariance" and (formed := _iterate(facts, side)).peak_bytes <= facts.budget:
+        return replace(
+            formed, reason="because forming it takes one pass over the file, and each product would take one"
+        )
     rows, forming = _iterate_on_rows(facts, side), _forming_price(facts)
     if facts.sparse:
         return _iterate(facts, side) if forming.price < forming.gain * rows.passes else rows
@@ -287,7 +294,9 @@ def _pass_bytes(facts: Facts) -> int:
     if facts.sparse:
         copied = 8 * facts.entries if facts.itemsize < 8 else 0
         return copied + min(48 << 19, 48 * facts.entries) * cores() + 8 * 6 * facts.d * cores() + 4 * MEGABYTE
-    return min(2 * 16 * MEGABYTE, 2 * 8 * facts.entries) * cores() + 4 * MEGABYTE
+    held = min(2 * 16 * MEGABYTE, 2 * 8 * facts.entries) * cores()
+    # Windows of a file are cut to fit the budget: see sources.file_rows.
+    return (min(held, facts.budget * 5 // 12) if facts.on_disk else held) + 4 * MEGABYTE
 
 
 def _too_large(facts: Facts, plan: Plan) -> MemoryBudgetError:

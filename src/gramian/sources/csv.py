@@ -17,7 +17,6 @@ from gramian.sources.csv_lines import LineIndex, index_lines
 from gramian.sources.csv_text import plain_text
 from gramian.sources.opened_table import OpenedTable
 from gramian.sources.row_file import RowFile
-from gramian.sources.spill import Spill
 from gramian.sources.stamps import Stamp
 from gramian.sources.table_facts import Sampled
 
@@ -78,6 +77,7 @@ class CsvFile(RowFile):
         """Find the cell that is no number, and say where it is."""
         import pyarrow as pa
 
+        rows = self._text.index.whole(rows)
         table = self._text.parse(rows, {name: pa.binary() for name in self._used})
         decimal = self._text.dialect.decimal
         columns = [strings_of(table[name]) for name in self._used]
@@ -101,14 +101,16 @@ class _Text:
             self.path, origin=origin, begin=self.dialect.begin, delimiter=self.dialect.delimiter
         )
 
-    spill: Spill | None
-
     def parse(self, rows: slice, types: dict[str, Any] | None) -> Any:
         """Parse some rows into an Arrow table of the columns in ``types``; of all, their kinds guessed, without."""
         begin, end, before = self.index.span(rows.start, rows.stop)
-        with self.path.open("rb", buffering=0) as file:
-            file.seek(begin)
-            data = file.read(end - begin)
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                file.seek(begin)
+                data = file.read(end - begin)
+        except OSError:
+            self.require_unchanged()
+            raise
         table = self._parse(data, types, rows.start - before)
         if table.num_rows < before + rows.stop - rows.start:
             self.require_unchanged()

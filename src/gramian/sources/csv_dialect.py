@@ -81,7 +81,10 @@ def split(line: str, delimiter: str) -> list[str]:
     """Split a line of a text table into its cells."""
     if delimiter == SPACES:
         return line.split()
-    return next(csv.reader([line], delimiter=delimiter), [])
+    try:
+        return next(csv.reader(line.splitlines(keepends=True), delimiter=delimiter), [])
+    except csv.Error:
+        return [line]  # quotes that make sense with another delimiter alone
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
@@ -132,7 +135,7 @@ def _delimiter(lines: list[str]) -> str:
         usual = max(set(counts), key=counts.count)
         if usual < 2 or (candidate == SPACES and most[1] > 1):
             continue
-        agreement = round(counts.count(usual) / len(counts), 1)
+        agreement = counts.count(usual) / len(counts)
         if (agreement, usual) > most:
             best, most = candidate, (agreement, usual)
     return best

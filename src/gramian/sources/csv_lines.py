@@ -33,6 +33,11 @@ class LineIndex:
         end = int(self.offsets[after]) if after < len(self.offsets) else self.end
         return int(self.offsets[at]), end, first - at * self.every
 
+    def whole(self, rows: slice) -> slice:
+        """Return all rows that lie in the bytes in which some rows lie: those that are parsed with them."""
+        first = rows.start // self.every * self.every
+        return slice(first, min(-(-rows.stop // self.every) * self.every, self.n_rows))
+
 
 class _Scan:
     """Goes through a file chunk by chunk and keeps the places of some row beginnings."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from gramian.sources.progress import Meter, Say
 from gramian.sources.read_ahead import read_ahead
 from gramian.sources.row_file import RowFile
 from gramian.sources.rows import (
+    LARGE_BLOCK,
     LARGE_STATE,
     Block,
     ColumnBlock,
@@ -33,11 +35,14 @@ from gramian.sources.rows import (
 )
 from gramian.sources.table_facts import TableFacts
 
-SHARE_OF_BUDGET = 24
-"""A window takes at most this part of the budget: two workers have two windows each, a copy of one, and products."""
+SHARE_OF_BUDGET = 12
+"""The windows of all workers, one each, take this part of the budget: each has two, a copy of one, and products."""
 
 PANEL_SHARE = 8
 """Each of the two panels of rows that pairs are made of takes at most this part of the budget."""
+
+MANY_FILES, SOME_SECONDS = 16, 0.5
+"""With more files than this, whether they changed is looked at only so often: each look costs microseconds a file."""
 
 SAMPLED = 8
 """Blocks of a file that are read out of turn for a first look at the mean."""
@@ -94,6 +99,7 @@ class FileRows(RowSource):
         self.budget = budget or memory_budget()
         self.log = log
         self._say = progress
+        self._looked = 0.0
         self.block_rows = block_rows or self._window_rows(0)
         self._windows = _cut(self.n_rows, self.block_rows, file.starts)
 
@@ -138,7 +144,7 @@ class FileRows(RowSource):
 
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every block into one value: one pass over the file, each worker on its own stretch."""
-        step = self.block_rows if state_bytes <= LARGE_STATE else max(self.block_rows, self._window_rows(state_bytes))
+        step = self.block_rows if state_bytes == 0 else max(self.block_rows, self._window_rows(state_bytes))
         windows = self._windows if step == self.block_rows else _cut(self.n_rows, step, self.file.starts)
         workers = 1 if state_bytes > LARGE_STATE else min(worker_count(), len(windows))
         runs = _runs(windows, workers, self.file.starts)
@@ -217,9 +223,11 @@ class FileRows(RowSource):
         """Rows a window: what suits a cache, more for a large running value, within a part of the budget."""
         row = max(1, self.file.row_bytes)
         length = block_length(row)
-        if state_bytes > LARGE_STATE:
-            length = max(length, large_block(state_bytes) // row)
-        return max(1, min(length, max(self.budget // SHARE_OF_BUDGET, MEGABYTE // 4) // row))
+        # Adding to a running value costs a look at all of it: a window has four times its size, or part of a large one.
+        wanted = large_block(state_bytes) if state_bytes > LARGE_STATE else min(4 * state_bytes, 2 * LARGE_BLOCK)
+        length = max(length, wanted // row)
+        room = self.budget // SHARE_OF_BUDGET // max(2, worker_count())
+        return max(1, min(length, max(room, MEGABYTE // 4) // row))
 
     def _read(self, rows: slice) -> Array:
         found = self.file.read(rows)
@@ -233,8 +241,13 @@ class FileRows(RowSource):
         for window, rows in zip(windows, self.file.stream(windows), strict=True):
             self._require_unchanged()
             yield self._block(window, rows)
+        self._require_unchanged(now=True)
 
-    def _require_unchanged(self) -> None:
+    def _require_unchanged(self, *, now: bool = False) -> None:
+        """Look at every file: after each window when they are few, else now and then and at the end of a stretch."""
+        if len(self.file.stamps) > MANY_FILES and not now and monotonic() - self._looked < SOME_SECONDS:
+            return
+        self._looked = monotonic()
         for stamp in self.file.stamps:
             stamp.require_unchanged()
 

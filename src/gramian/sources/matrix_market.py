@@ -155,7 +155,7 @@ def _entries(path: Path, header: _Header, origin: str) -> Iterator[HostArray]:
 
 def _mirrored(entries: HostArray, sign: float) -> HostArray:
     off = entries[entries["row"] != entries["column"]]
-    turned = np.empty_like(off)
+    turned: HostArray = np.empty_like(off)
     turned["row"], turned["column"], turned["value"] = off["column"], off["row"], sign * off["value"]
     return turned
 

@@ -48,7 +48,7 @@ def as_source(
     id: str | bool | None = None,  # noqa: A002 - what a person calls it
     memory_budget: int | None = None,
     progress: Say | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | PassLog | None = None,
 ) -> RowSource:
     """Open X as rows that can be read again and again, without copying what need not be copied.
 
@@ -136,7 +136,7 @@ class _FileOptions(NamedTuple):
     chosen: Chosen
     budget: int | None
     progress: Say | None
-    checkpoint: str | os.PathLike[str] | None
+    checkpoint: str | os.PathLike[str] | PassLog | None
 
 
 def _open_file(X: Any, weights: Any, column_names: Sequence[str] | None, options: _FileOptions) -> FileRows:
@@ -148,8 +148,12 @@ def _open_file(X: Any, weights: Any, column_names: Sequence[str] | None, options
         facts=facts,
         budget=options.budget,
         progress=options.progress,
-        log=None if options.checkpoint is None else PassLog(options.checkpoint),
+        log=_log(options.checkpoint),
     )
+
+
+def _log(checkpoint: str | os.PathLike[str] | PassLog | None) -> PassLog | None:
+    return checkpoint if checkpoint is None or isinstance(checkpoint, PassLog) else PassLog(checkpoint)
 
 
 class Door(NamedTuple):

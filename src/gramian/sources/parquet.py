@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from gramian.sources.table_facts import Sampled
 
 BUFFER = 1 << 16
 """Bytes that are read of a column at a time, where columns are long."""
+
+LONG_GROUP = 64 * MEGABYTE
+"""Size of a row group from which its columns are read in pieces."""
 
 PAGE = MEGABYTE
 """Bytes of a page of one column, as writers make them by default; one of each column is held."""
@@ -80,30 +83,28 @@ class GroupedFile(RowFile):
 
 
 class _Groups:
-    """A file of row groups: how many rows each has, and how some columns of one are decoded."""
+    """A file of row groups: how many rows each has, and how some columns of them are decoded."""
 
-    origin: str
-    stamps: tuple[Stamp, ...]
-    schema: Any
-    counts: list[int]
-
-    def __init__(
-        self, path: Path, origin: str, describe: Callable[[Path], tuple[Any, list[int]]], decode: Callable[..., Any]
-    ) -> None:
+    def __init__(self, path: Path, origin: str, describe: Callable[[Path], "_Described"], decode: "Decode") -> None:
         self.path, self.origin = path, origin
         self.stamps = (Stamp.of(path),)
         self._decode = decode
-        self.schema, counts = _explained(partial(describe, path), self)
-        self.counts = [count for count in counts if count] or [0]
-        self._numbers = [g for g, count in enumerate(counts) if count]
+        self.described: _Described = _explained(partial(describe, path), self)
+        self.schema = self.described.schema
+        self.counts = [count for count in self.described.counts if count] or [0]
+        self._numbers = [g for g, count in enumerate(self.described.counts) if count]
 
     def batches(self, begin: int, stop: int, names: list[str], step: int) -> Iterator[Any]:
         """Yield record batches that together are rows ``begin`` to ``stop`` of some columns, in that order."""
-        at = 0
-        for g, count in zip(self._numbers, self.counts, strict=True):
-            if at < stop and at + count > begin:
-                yield from self._group(g, names, step, begin - at, stop - at)
-            at += count
+        starts = list(accumulate([0, *self.counts]))
+        wanted = [i for i in range(len(self._numbers)) if starts[i] < stop and starts[i + 1] > begin]
+        decoded = self._decode(self.path, self.described, [self._numbers[i] for i in wanted], names, step)
+        at = starts[wanted[0]]
+        while at < stop and (batch := _explained(partial(next, decoded, None), self)) is not None:
+            low, high = max(begin - at, 0), min(stop - at, batch.num_rows)
+            at += batch.num_rows
+            if high > low:
+                yield batch.slice(low, high - low).select(names)
 
     def require_room(self, names: tuple[str, ...]) -> None:
         """Refuse a group that cannot be decoded piece by piece within the budget."""
@@ -117,18 +118,6 @@ class _Groups:
                 "Write the file with smaller row groups (row_group_size=10_000), or raise GRAMIAN_MEMORY."
             )
             raise MemoryBudgetError(message, needed=needed, budget=memory_budget())
-
-    def _group(self, g: int, names: list[str], step: int, begin: int, stop: int) -> Iterator[Any]:
-        at = 0
-        decoded = self._decode(self.path, g, names, step)
-        while at < stop and (batch := _explained(partial(next, decoded, None), self)) is not None:
-            low, high = max(begin - at, 0), min(stop - at, batch.num_rows)
-            at += batch.num_rows
-            if high > low:
-                yield batch.slice(low, high - low).select(names)
-        if at < min(stop, self.counts[self._numbers.index(g)]):
-            message = f"{self.origin}: row group {g} has fewer rows than its description says. Write the file again."
-            raise InputError(message)
 
 
 def open_parquet(path: Path, origin: str) -> OpenedTable:
@@ -175,6 +164,8 @@ def _explained(work: Callable[[], Any], groups: _Groups) -> Any:
 
     try:
         return work()
+    except MemoryError:  # Arrow's own is an exception of Arrow too, and says nothing of the file
+        raise
     except (pa.ArrowException, OSError, EOFError) as error:
         for stamp in groups.stamps:
             stamp.require_unchanged()
@@ -183,26 +174,37 @@ def _explained(work: Callable[[], Any], groups: _Groups) -> Any:
         raise InputError(message) from error
 
 
-def _describe_parquet(path: Path) -> tuple[Any, list[int]]:
+class _Described(NamedTuple):
+    """What a file says of itself: its columns, the rows of each group, and what spares reading that again."""
+
+    schema: Any
+    counts: list[int]
+    metadata: Any = None
+
+
+Decode = Callable[[Path, _Described, list[int], list[str], int], Iterator[Any]]
+
+
+def _describe_parquet(path: Path) -> _Described:
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
         counts = [file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)]
-        return file.schema_arrow, counts
+        return _Described(file.schema_arrow, counts, file.metadata)
 
 
-def _decode_parquet(path: Path, group: int, names: list[str], step: int) -> Iterator[Any]:
+def _decode_parquet(path: Path, described: _Described, groups: list[int], names: list[str], step: int) -> Iterator[Any]:
     from pyarrow import parquet
 
-    # One thread: others of ours decode other stretches. Short columns are read whole, long ones in pieces.
-    with parquet.ParquetFile(path) as plain:
-        described = plain.metadata.row_group(group)
-        long = described.total_byte_size > 64 * MEGABYTE
-    with parquet.ParquetFile(path, buffer_size=BUFFER if long else 0, pre_buffer=not long) as file:
-        yield from file.iter_batches(batch_size=step, row_groups=[group], columns=names, use_threads=False)
+    # Short columns are read whole, long ones in pieces; one thread, since others of ours decode other stretches. Groups
+    # are asked for one at a time: asked for together, the bytes of all of them would be held to the end.
+    long = max(described.metadata.row_group(g).total_byte_size for g in groups) > LONG_GROUP
+    with parquet.ParquetFile(path, metadata=described.metadata, buffer_size=BUFFER if long else 0) as file:
+        for group in groups:
+            yield from file.iter_batches(batch_size=step, row_groups=[group], columns=names, use_threads=False)
 
 
-def _describe_arrow(path: Path) -> tuple[Any, list[int]]:
+def _describe_arrow(path: Path) -> _Described:
     import pyarrow as pa
     from pyarrow import ipc
 
@@ -210,18 +212,18 @@ def _describe_arrow(path: Path) -> tuple[Any, list[int]]:
         schema = ipc.open_file(file).schema
         # Only the first column is read to count the rows of a batch.
         slim = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=[0] if len(schema) else None))
-        return schema, [slim.get_batch(g).num_rows for g in range(slim.num_record_batches)]
+        return _Described(schema, [slim.get_batch(g).num_rows for g in range(slim.num_record_batches)])
 
 
-def _decode_arrow(path: Path, group: int, names: list[str], _step: int) -> Iterator[Any]:
+def _decode_arrow(path: Path, described: _Described, groups: list[int], names: list[str], _step: int) -> Iterator[Any]:
     import pyarrow as pa
     from pyarrow import ipc
 
+    fields = sorted(described.schema.get_field_index(name) for name in names)
     with pa.OSFile(str(path)) as file:
-        schema = ipc.open_file(file).schema
-        fields = [schema.get_field_index(name) for name in names]
-        options = ipc.IpcReadOptions(included_fields=sorted(fields), use_threads=False)
-        yield ipc.open_file(file, options=options).get_batch(group)
+        opened = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields, use_threads=False))
+        for group in groups:
+            yield opened.get_batch(group)
 
 
 def _take(batches: Iterator[Any], pending: list[Any], rows: int, origin: str) -> tuple[list[Any], list[Any]]:

@@ -1,0 +1,69 @@
+"""Fits a file in a process that may not hold it: run by test_budget, with the file, the limit and the methods."""
+
+import json
+import resource
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from gramian import ICA, PCA, KernelPCA
+
+MAKERS = {
+    "PCA": lambda: PCA(n_components=3),
+    # The plan of kernel features never says less than 64 MB a core: it is told of more than the process may take.
+    "KernelPCA": lambda: KernelPCA(
+        n_components=3, kernel="rbf", gamma=1e-3, landmarks=60, random_state=0, memory_budget=500_000_000
+    ),
+    "ICA": lambda: ICA(n_components=3, random_state=0),
+}
+
+
+def data_size():
+    """Bytes that the kernel counts against RLIMIT_DATA now."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmData")) * 1024
+
+
+def read_whole(path):
+    """Hold all rows of a file at once, as a plain reader does."""
+    if path.endswith(".npy"):
+        return np.load(path)
+    if path.endswith(".csv"):
+        return np.loadtxt(path, delimiter=",", skiprows=1, max_rows=30_000)
+    if path.endswith(".parquet"):
+        import pyarrow.parquet as pq
+
+        return pq.read_table(path).to_pandas().to_numpy()
+    if path.endswith(".h5"):
+        import h5py
+
+        with h5py.File(path) as file:
+            return file["inner/rows"][:]
+    import zarr
+
+    return zarr.open(path, mode="r")[:]
+
+
+def main():
+    """Fit and print eigenvalues; then show that the file itself does not fit."""
+    path, warm, limit = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    for make in MAKERS.values():
+        make().fit(warm)  # what is loaded and started once belongs to the process's start
+    most = data_size() + limit
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    found = {}
+    for name, make in MAKERS.items():
+        model = make().fit(path)
+        values = model.eigenvalues_ if name == "KernelPCA" else model.explained_variance_
+        found[name] = [float(value) for value in values]
+    try:
+        read_whole(path)
+        found["whole"] = "read"
+    except (MemoryError, OSError, RuntimeError) as error:
+        found["whole"] = f"refused: {type(error).__name__}"
+    print(json.dumps(found))  # noqa: T201 - for the test that runs this
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""A fit over a file that was killed goes on where it was, to the same answer."""
+
+import io
+import os
+import pickle
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gramian import PCA
+from gramian.errors import InputError
+from gramian.sources import as_source
+from gramian.sources.pass_log import PassLog, _load, _Values
+from tests.files.killed import MAKERS, READS, answer, fit
+from tests.sources.files import write
+
+
+@pytest.fixture(scope="module", name="X")
+def rows():
+    """Uniform sources, mixed; some dozens of windows of 250 kB."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(60_000, 5)) @ (rng.standard_normal((5, 20)) * [[5], [4], [3], [2], [1.0]])
+    return X + 0.1 * rng.standard_normal(X.shape)
+
+
+def kill_after(method, path, folder, last):
+    """Run a fit in a process that kills itself after some reads."""
+    command = [sys.executable, "-m", "tests.files.killed", method, str(path), str(folder), str(last)]
+    done = subprocess.run(command, env=os.environ, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("method", MAKERS)
+def test_a_killed_fit_resumes_to_the_same_answer(tmp_path, X, method):
+    """After kill -9, twice, the answer is that of a fit that was left in peace, and reading done is not done again."""
+    path, folder = write(tmp_path, "npy", X), tmp_path / "log"
+    truth = answer(fit(method, path, None))
+    whole = len(READS)
+    kill_after(method, path, folder, 2 * whole // 3)
+    kill_after(method, path, folder, whole // 3)
+    resumed = answer(fit(method, path, folder))
+    assert len(READS) < 0.75 * whole
+    for found, wanted in zip(resumed, truth, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
+
+
+def test_a_finished_log_answers_without_a_pass(tmp_path, X):
+    """A second fit with the log of the first reads next to nothing."""
+    path = write(tmp_path, "npy", X)
+    first = answer(fit("PCA", path, tmp_path / "log"))
+    whole = len(READS)
+    second = answer(fit("PCA", path, tmp_path / "log"))
+    assert len(READS) < whole / 2
+    np.testing.assert_array_equal(first[1], second[1])
+
+
+def test_another_question_is_not_answered_from_the_log(tmp_path, X):
+    """Passes of a fit with other options are made anew."""
+    path = write(tmp_path, "npy", X)
+    PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
+    other = PCA(3, center=False).fit(as_source(path, checkpoint=tmp_path / "log"))
+    np.testing.assert_allclose(other.explained_variance_, PCA(3, center=False).fit(X).explained_variance_)
+
+
+def test_a_changed_input_is_noticed(tmp_path, X):
+    """A checkpoint of another file, or of an earlier version, is refused with what to do."""
+    path = write(tmp_path, "npy", X)
+    PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(InputError, match=r"x\.npy is not what it was when the checkpoint in .*log was begun"):
+        PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
+
+
+def test_a_damaged_log_is_not_believed(tmp_path, X):
+    """A file of the log that was cut short, or altered, is as if it were not there."""
+    path = write(tmp_path, "npy", X)
+    truth = PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
+    for kept in (tmp_path / "log").glob("*.done"):
+        kept.write_bytes(kept.read_bytes()[:-5])
+    again = PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
+    np.testing.assert_array_equal(again.components_, truth.components_)
+
+
+def test_a_log_runs_no_code(tmp_path):
+    """What a saved state may be made of is arrays and values: a pickle that calls something is refused."""
+    import hashlib
+
+    body = b"cos\nsystem\n(S'echo'\ntR."
+    (tmp_path / "00001.done").write_bytes(hashlib.sha256(body).digest() + body)
+    with pytest.raises(pickle.UnpicklingError, match="has no place in a checkpoint"):
+        _load(tmp_path / "00001.done", "x")
+    with pytest.raises(pickle.UnpicklingError):
+        _Values(io.BytesIO()).find_class("gramian.sources.stamps", "os")
+
+
+def test_passes_that_cannot_be_kept_are_made_again(tmp_path, X):
+    """A callable that does not pickle costs the checkpoint, not the fit."""
+    log = PassLog(tmp_path / "log")
+    source = as_source(write(tmp_path, "npy", X[:500]), checkpoint=log)
+    total = source.reduce(lambda state, block: (state or 0.0) + block.rows.sum(), lambda a, b: a + b)
+    np.testing.assert_allclose(total, X[:500].sum())
+    assert list((tmp_path / "log").glob("*.done")) == []

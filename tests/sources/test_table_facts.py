@@ -1,0 +1,114 @@
+"""Which columns of a table are used, and what is said of the others."""
+
+import numpy as np
+import pytest
+
+from gramian.errors import InputError
+from gramian.sources import as_source
+from gramian.sources.table_facts import Sampled, choose_columns, count_holes
+
+TABLE = [
+    Sampled("name", "text", [f"row {i}" for i in range(20)]),
+    Sampled("species", "text", ["a", "b"] * 10),
+    Sampled("count", "integer", list(range(1, 21))),
+    Sampled("customer_id", "integer", [37 * i % 101 for i in range(20)]),
+    Sampled("big", "integer", [2**60 + i for i in range(20)]),
+    Sampled("temp_in", "number", []),
+    Sampled("temp_out", "number", []),
+    Sampled("age", "integer", [40, 41, 40, 33] * 5),
+    Sampled("alive", "boolean", []),
+    Sampled("born", "date", []),
+    Sampled("parts", "nested", []),
+    Sampled("void", "empty", []),
+]
+
+
+def chosen(**options):
+    """Names of the columns used."""
+    return [column.name for column in choose_columns(TABLE, origin="t.csv", n_rows=20, **options).used]
+
+
+def test_numbers_are_used_and_the_rest_is_left_out_with_a_reason():
+    """Numbers, integers and booleans are used; names, labels, identifiers, dates and empty columns are not."""
+    facts = choose_columns(TABLE, origin="t.csv", n_rows=20)
+    assert [column.name for column in facts.used] == ["temp_in", "temp_out", "age", "alive"]
+    assert (facts.id, facts.label) == ("name", "species")
+    said = "\n".join(facts.sentences())
+    for sentence in (
+        "t.csv: 20 rows, 4 of 12 columns used as numbers.",
+        "Column 'name' is kept as the name of each row: text, all different.",
+        "Column 'species' is kept as the label (text, 2 different values in the first rows).",
+        "Column 'count' is left out: it counts the rows.",
+        "Column 'customer_id' is left out: its name and its values, all different, are those of an identifier.",
+        "Column 'big' is left out: its integers are beyond 2**53, so they are names and not amounts.",
+        "Column 'born' is left out: it holds dates.",
+        "Column 'parts' is left out: it holds nested values.",
+        "Column 'void' is left out: it is empty.",
+    ):
+        assert sentence in said
+
+
+@pytest.mark.parametrize(
+    "options, names",
+    [
+        ({"columns": "age"}, ["age"]),
+        ({"columns": ["temp*", "age"]}, ["temp_in", "temp_out", "age"]),
+        ({"columns": ["age", "temp_in"]}, ["age", "temp_in"]),
+        ({"columns": ":float"}, ["temp_in", "temp_out"]),
+        ({"columns": [":boolean", "count"]}, ["alive", "count"]),
+        ({"drop": ["temp*"]}, ["age", "alive"]),
+        ({"drop": ":boolean", "label": "age"}, ["temp_in", "temp_out"]),
+        ({"columns": ":number", "id": "age", "drop": "*t*"}, ["big", "alive"]),
+    ],
+)
+def test_columns_are_chosen_by_name_glob_and_type(options, names):
+    """Names come in the order asked for; what is named is used even if it looks like an identifier."""
+    assert chosen(**options) == names
+
+
+def test_label_and_id_can_be_named_and_refused():
+    """A number column may be the label; False wants none."""
+    facts = choose_columns(TABLE, origin="t.csv", n_rows=20, label="age", id="customer_id")
+    assert (facts.label, facts.id) == ("age", "customer_id")
+    facts = choose_columns(TABLE, origin="t.csv", n_rows=20, label=False, id=False)
+    assert (facts.label, facts.id) == (None, None)
+
+
+def test_a_table_without_numbers_is_refused():
+    """When nothing is left, the columns and their reasons are told."""
+    with pytest.raises(InputError, match=r"No column of t\.csv is left to use as numbers: 'name' is kept as"):
+        choose_columns(TABLE[:2], origin="t.csv", n_rows=20)
+
+
+def test_labels_names_and_holes_are_read(tmp_path):
+    """The label and the names of rows come out as strings; holes are counted a column."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {
+            "who": ["ann", "bob", "cy", "dot"],
+            "team": ["x", None, "x", "y"],
+            "a": [1.0, np.nan, 3.0, 4.0],
+            "b": [1, 2, 3, 9],
+        }
+    )
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        source = as_source(tmp_path / name)
+        assert source.ids().tolist() == ["ann", "bob", "cy", "dot"]
+        assert source.labels().tolist() == ["x", "", "x", "y"]
+        assert count_holes(source).tolist() == [1, 0]
+        assert source.column_names == ("a", "b")
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int32", "int64", "float16", "bool"])
+def test_number_types_of_parquet_come_out_as_floats(tmp_path, kind):
+    """Every type of number is worked in float64, float16 in float32; nulls are NaN."""
+    import pandas as pd
+
+    X = np.random.default_rng(0).integers(0, 2, size=(30, 3)).astype(kind)
+    pd.DataFrame(X, columns=list("abc")).to_parquet(tmp_path / "t.parquet")
+    source = as_source(tmp_path / "t.parquet", columns=":number", id=False)
+    assert source.dtype == ("float32" if kind == "float16" else "float64")
+    np.testing.assert_array_equal(source.map_rows(lambda block: block.rows), X.astype(float))
