@@ -144,6 +144,8 @@ def main(count: int = 100_000, seed: int = 0) -> None:
             start = time.perf_counter()
             found[outcome(changed, Path(folder) / "m.gramian")] += 1
             slowest = max(slowest, time.perf_counter() - start)
+            if i % 10_000 == 9_999:
+                print(f"{i + 1:,} so far, {found['opened']:,} opened", flush=True)
     peak, spent = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, time.perf_counter() - began
     print(f"{count:,} mutations in {spent:.0f} s, slowest {slowest:.3f} s, {peak / 1024:.0f} MB more at the peak")
     for words, times in found.most_common(12):
