@@ -16,11 +16,11 @@ from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 from gramian.sources.table_facts import count_holes
 
-__all__ = ["Rows", "open_archive", "open_rows"]
+__all__ = ["OpenedRows", "open_archive", "open_rows"]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class OpenedRows:
     """Rows with the columns that a model knows."""
 
     source: RowSource
@@ -29,7 +29,7 @@ class Rows:
     notes: tuple[str, ...]
 
 
-def open_rows(path: str, found: Archive, flags: dict[str, Any], talk: Talk) -> Rows:
+def open_rows(path: str, found: Archive, flags: dict[str, Any], talk: Talk) -> OpenedRows:
     """Open a table for a model: the same columns, in the model's order; holes filled as the model expects them."""
     talk(f"opening {path}")
     columns = None if found.names is None else list(found.names)
@@ -52,7 +52,7 @@ def open_rows(path: str, found: Archive, flags: dict[str, Any], talk: Talk) -> R
     labels = {} if facts is None or facts.label is None else {facts.label: opened.labels()}
     row_names = None if facts is None or facts.id is None else opened.ids()
     source, notes = _filled(path, source, found)
-    return Rows(source, labels, row_names, notes)
+    return OpenedRows(source, labels, row_names, notes)
 
 
 def _filled(path: str, source: RowSource, found: Archive) -> tuple[RowSource, tuple[str, ...]]:
