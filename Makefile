@@ -25,8 +25,11 @@ ARGS ?=
 help:  ## List the commands.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.ready-demo  ## Run PCA on a table of wines and write a page to look at.
-	@$(BIN)/python examples/demo.py
+# Which ones: make demo DEMOS="wine circle cocktail particle digits faces"
+DEMOS ?= wine
+
+demo: $(VENV)/.ready-demo  ## Run PCA on a table of wines and write a page to look at (DEMOS= for others).
+	@for name in $(DEMOS); do $(BIN)/gramian demo $$name -o out --quiet || exit $$?; done
 
 test: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run every test, the doctests and the examples.
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gramian.estimators import ICA, PCA, FastICA, IncrementalPCA, TruncatedSVD, fastica
     from gramian.estimators.kernel_pca import KernelPCA
     from gramian.estimators.maps import FourierFeatures, Nystroem, PolynomialMap
+    from gramian.estimators.saving import load
     from gramian.kernels.checking import check_kernel
     from gramian.models.every_rule import how_many
     from gramian.models.gamma_choice import choose_gamma
@@ -37,6 +38,7 @@ _HOMES = {
     "kernel_score": "gramian.models.kernel_score",
     "check_contrast": "gramian.unmixing.contrast",
     "fastica": "gramian.estimators",
+    "load": "gramian.estimators.saving",
     "plan": "gramian.models.planned",
 }
 _PACKAGES = {"choosing": "gramian.choosing", "kernels": "gramian.kernels", "plot": "gramian.plots.gallery"}
@@ -59,6 +61,7 @@ __all__ = [
     "how_many",
     "kernel_score",
     "kernels",
+    "load",
     "plan",
     "plot",
 ]

@@ -16,6 +16,7 @@ __all__ = [
     "InputError",
     "KernelWidthWarning",
     "MemoryBudgetError",
+    "ModelFileError",
     "NotSupportedError",
     "ParameterError",
     "PrecisionWarning",
@@ -50,6 +51,20 @@ class ParameterError(GramianError, ValueError):
 
 class NotSupportedError(GramianError, TypeError):
     """A kind of input that a method does not take."""
+
+
+class ModelFileError(GramianError, ValueError):
+    """A model file cannot be used: damaged, of a newer format, or no model file at all.
+
+    Attributes
+    ----------
+    path : str or None
+        Where it is.
+    """
+
+    def __init__(self, message: str, *, path: str | None = None) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class MemoryBudgetError(GramianError, MemoryError):

@@ -12,6 +12,7 @@ from gramian.arrays.namespace import Array, HostArray
 from gramian.eigen.certificate import Certificate
 from gramian.estimators.kernel_fields import like_rows, rows_of_scores
 from gramian.estimators.opening import open_new_rows
+from gramian.estimators.saving import Saved
 from gramian.estimators.shown import Reported
 from gramian.features.kernel_error import KernelError
 from gramian.models.kernel_pca import KernelPCAModel
@@ -28,7 +29,7 @@ NO_INVERSE = (
 )
 
 
-class KernelProjection(Reported, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A fitted map to kernel scores and back, in scikit-learn's manners. Abstract: see ``KernelPCA``."""
 
     n_features_in_: int

@@ -15,6 +15,7 @@ from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host
 from gramian.eigen.certificate import Certificate
 from gramian.errors import InputError
 from gramian.estimators.opening import open_new_rows
+from gramian.estimators.saving import Saved
 from gramian.estimators.shown import Reported
 from gramian.models import scoring
 from gramian.models.pca import PCAModel
@@ -24,7 +25,7 @@ from gramian.sources.opening import as_source, require_finite
 from gramian.sources.rows import Block, RowSource
 
 
-class LinearProjection(Reported, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A fitted linear map to scores and back, in scikit-learn's manners. Abstract: see ``PCA``.
 
     The fitted fields are those of one frozen model. A field that a person assigns afterwards

@@ -20,6 +20,7 @@ from gramian.errors import ConvergenceWarning, InputError, ParameterError
 from gramian.estimators.features import feature_names
 from gramian.estimators.opening import open_new_rows, open_rows
 from gramian.estimators.parameters import Limits, check_parameters, is_whole, seed_of
+from gramian.estimators.saving import Saved
 from gramian.estimators.shown import Shown, page_of
 from gramian.models.ica import ICAModel, ICAOptions, fit_ica
 from gramian.models.score_file import write_scores
@@ -32,7 +33,7 @@ class UnmixingNotConverged(ConvergenceWarning, TheirConvergenceWarning):
     """Gramian's warning and scikit-learn's in one, so that a filter for either sees it."""
 
 
-class UnmixedSources(Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class UnmixedSources(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A fitted linear map to independent sources and back, in scikit-learn's manners. Abstract: see ``ICA``."""
 
     n_components: int | None
@@ -222,7 +223,7 @@ class UnmixedSources(Shown, ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             _warn_of_components()
         source = open_rows(self, X)
         model, names = fit_ica(source, options), feature_names(X, source)
-        self._adopt(_in_their_units(model, self.whiten), names)
+        self._adopt(in_their_units(model, self.whiten), names)
         return source
 
     def _adopt(self, model: ICAModel, names: HostArray | None) -> None:
@@ -293,7 +294,7 @@ def _warn_of_components() -> None:
     warnings.warn("Ignoring n_components with whiten=False.", UserWarning, stacklevel=4)
 
 
-def _in_their_units(model: ICAModel, whiten: Any) -> ICAModel:
+def in_their_units(model: ICAModel, whiten: Any) -> ICAModel:
     """Return the model with scikit-learn's whitening, K / sqrt(n), and sources of the variance asked for."""
     if model.whitening is None:
         return model

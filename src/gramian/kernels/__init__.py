@@ -19,6 +19,7 @@ from gramian.kernels.named import as_kernel
 from gramian.kernels.own import BlockKernel, PointKernel
 from gramian.kernels.precomputed import Precomputed
 from gramian.kernels.radial import Gaussian, Matern
+from gramian.kernels.stretched import Stretched
 from gramian.kernels.widths import facts_of
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "Product",
     "Scaled",
     "Sigmoid",
+    "Stretched",
     "Sum",
     "as_kernel",
     "check_kernel",

@@ -1,0 +1,143 @@
+"""The walk that ``pca``, ``kpca`` and ``ica`` share: read, plan, fit, write, answer."""
+
+import json
+import shlex
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gramian.cli.answer import Answer, as_json, as_text
+from gramian.cli.exits import NotConvergedError
+from gramian.cli.options import require_device
+from gramian.cli.table import Asked, Prepared, open_table, readable, stem_of
+from gramian.cli.talk import Talk
+from gramian.cli.writing import MODEL, cannot_write, claimed, refuse_same, write_scores
+from gramian.errors import ConvergenceWarning
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a verb found.
+
+    Attributes
+    ----------
+    model : PCAModel, KernelPCAModel or ICAModel
+    why : str
+        The method, and why it.
+    scores : array (n, k)
+    shown : model
+        With more components where that was cheap, for the page.
+    panel : Panel or None
+        What every rule says about the number of components.
+    code : str
+        Python that does the same.
+    notes : tuple of str
+        Sentences beside those about the table.
+    """
+
+    model: Any
+    why: str
+    scores: Any
+    shown: Any
+    panel: Any = None
+    code: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Verb:
+    """How one verb differs from the others."""
+
+    name: str
+    prefix: str
+    plan: Callable[[Prepared, dict[str, Any]], str]
+    fit: Callable[[Prepared, dict[str, Any], Talk], Fitted]
+
+
+def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
+    """Do what a verb is for."""
+    require_device(flags["device"])
+    asked = Asked(
+        columns=flags["columns"],
+        drop=flags["drop"],
+        id=flags["id_"],
+        color=flags["color"],
+        missing=flags["missing"],
+        scale=flags["scale"],
+        memory=flags["memory"],
+    )
+    folder = flags["output"] or f"{stem_of(path)}-{verb.name}"
+    refuse_same(folder, path)
+    with readable(path) as file, Talk(quiet=flags["quiet"]) as talk:
+        if flags["dry_run"]:
+            prepared = open_table(file, asked, talk)
+            click.echo("\n".join([*prepared.notes, verb.plan(prepared, flags)]))
+            return
+        with claimed(folder) as target:
+            prepared = open_table(file, asked, talk)
+            answer, converged = _work(verb, path, prepared, target, flags=flags, talk=talk)
+            # Here, while the rows can still be read: those of standard input are gone at the end.
+            text = json.dumps(as_json(answer), indent=2) if flags["as_json"] else as_text(answer)
+    click.echo(text)
+    if not converged:
+        message = "the fit has not converged; what is certified was written (see the lines above)"
+        raise NotConvergedError(message)
+
+
+def _work(
+    verb: Verb, path: str, prepared: Prepared, folder: Path, *, flags: dict[str, Any], talk: Talk
+) -> tuple[Answer, bool]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fitted = verb.fit(prepared, flags, talk)
+    said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+    notes = (*prepared.notes, *fitted.notes, *said)
+    command = shlex.join(["gramian", *(flags.get("words") or click.get_current_context().find_root().obj)])
+    files = _write(verb, prepared, fitted, folder, notes=notes, talk=talk)
+    answer = Answer(
+        verb=verb.name,
+        prefix=verb.prefix,
+        origin="standard input" if path == "-" else path,
+        prepared=prepared,
+        fitted=fitted,
+        notes=notes,
+        files=files,
+        command=command,
+    )
+    if not flags["no_report"]:
+        talk("writing the page")
+        answer = _with_page(answer, folder, talk, flags)
+    return answer, converged
+
+
+def _write(
+    verb: Verb, prepared: Prepared, fitted: Fitted, folder: Path, *, notes: tuple[str, ...], talk: Talk
+) -> tuple[Path, ...]:
+    from gramian.models import archive
+    from gramian.models.export import export
+
+    talk("writing the model")
+    model = folder / MODEL
+    with cannot_write(model):
+        archive.save(fitted.model, model, names=prepared.source.column_names, notes=notes, copy_rows=True)
+    scores = write_scores(
+        folder, "scores", fitted.scores, prefix=verb.prefix, labels=prepared.labels, row_names=prepared.row_names
+    )
+    loadings = folder / "loadings.csv"
+    with cannot_write(loadings):
+        export(fitted.model, loadings, to="csv", names=prepared.names)
+    return model, scores, loadings
+
+
+def _with_page(answer: Answer, folder: Path, talk: Talk, flags: dict[str, Any]) -> Answer:
+    from gramian.cli.page import write_page
+
+    page = folder / "report.html"
+    with cannot_write(page):
+        write_page(answer, page, seconds=talk.seconds, seed=flags["seed"], **flags.get("shown", {}))
+    return replace(answer, files=(*answer.files, page))

@@ -1,0 +1,82 @@
+"""``gramian ica FILE``: independent sources."""
+
+from typing import Any
+
+import click
+
+from gramian.cli.options import fit_flags
+
+EXAMPLES = """\b
+Examples:
+  gramian ica recording.csv                 as many sources as columns, into ./recording-ica/
+  gramian ica eeg.npy -k 8 --runs 10        eight sources, and how stable each is
+  gramian ica mixed.csv --algorithm infomax
+"""
+
+
+@click.command("ica", epilog=EXAMPLES)
+@click.argument("file")
+@click.option(
+    "--algorithm",
+    type=click.Choice(["picard", "parallel", "deflation", "infomax"]),
+    default="picard",
+    show_default=True,
+)
+@click.option(
+    "--runs", type=click.IntRange(1), default=1, show_default=True, help="Runs by which stability is measured."
+)
+@click.option("--rate", type=float, help="Rows a second, for the traces on the page.")
+@fit_flags
+def command(file: str, **flags: Any) -> None:
+    """Unmix the columns of FILE into sources that are as independent as can be.
+
+    Rows are moments, columns are sensors. Scaling the columns does not change the sources, so none is done.
+    """
+    from gramian.cli.fitting import Verb, run
+
+    shown = {} if flags["rate"] is None else {"sampling_rate": flags["rate"]}
+    run(Verb("ica", "IC", _plan, _fit), file, flags | {"scale": bool(flags["scale"]), "shown": shown})
+
+
+def _plan(prepared: Any, flags: dict[str, Any]) -> str:
+    from gramian.models.pca import PCAOptions, first_facts
+    from gramian.planning.plan import plan_pca
+
+    options = PCAOptions(n_components=_count(flags), ddof=0, memory_budget=flags["memory"])
+    return f"whitening: {plan_pca(first_facts(prepared.source, options))}\nthen {flags['algorithm']}, one pass a step"
+
+
+def _count(flags: dict[str, Any]) -> int | None:
+    count = flags["count"]
+    if isinstance(count, float):
+        message = (
+            f"-k {count:g}: the number of sources is an integer. Pass one, or leave -k out for as many as there are."
+        )
+        raise click.UsageError(message)
+    return None if count == "auto" else count
+
+
+def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
+    from gramian.cli.fitting import Fitted
+    from gramian.models.ica import ICAOptions, fit_ica
+
+    talk(f"unmixing {prepared.source.n_columns} columns by {flags['algorithm']}")
+    options = ICAOptions(
+        n_components=_count(flags),
+        algorithm=flags["algorithm"],
+        seed=flags["seed"],
+        runs=flags["runs"],
+        memory_budget=flags["memory"],
+    )
+    model = fit_ica(prepared.source, options)
+    why = (
+        f"Independent components by {flags['algorithm']}: {model.n_iter} steps, gradient norm {model.gradient_norm:.1e}"
+        f"{'' if model.converged else ', not converged'}."
+    )
+    notes = () if model.independence is None else (str(model.independence).partition("\n")[0],)
+    code = (
+        "from gramian import ICA\nfrom gramian.sources import as_source\n\n"
+        f"rows = as_source({prepared.origin!r}, columns={list(prepared.names)[:40]!r})\n"
+        f"ica = ICA(n_components={len(model.components)}, algorithm={flags['algorithm']!r}).fit(rows)\n"
+    )
+    return Fitted(model, why, model.project(prepared.source), model, None, code, notes)

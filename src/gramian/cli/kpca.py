@@ -1,0 +1,142 @@
+"""``gramian kpca FILE``: kernel PCA, for structure that is not linear."""
+
+from typing import Any
+
+import click
+
+from gramian.cli.options import fit_flags
+
+KERNELS = ("rbf", "poly", "linear", "laplacian", "matern", "sigmoid", "cosine", "chi2")
+"""Kernels by name."""
+
+AUTOMATIC = 10
+"""Components when nothing is said: kernel PCA has as many as rows, and no rule tells how many are real."""
+
+COPIED_UNASKED = 100_000_000
+"""Bytes of rows up to which a model holds them without being asked."""
+
+EXAMPLES = """\b
+Examples:
+  gramian kpca rings.csv                    a Gaussian kernel of median width, into ./rings-kpca/
+  gramian kpca rings.csv --gamma 2 -k 4
+  gramian kpca rings.csv --kernel poly --degree 2
+  gramian kpca big.parquet --landmarks 500  an approximation, for many rows; it says how near it is
+"""
+
+
+@click.command("kpca", epilog=EXAMPLES)
+@click.argument("file")
+@click.option("--kernel", type=click.Choice(KERNELS), default="rbf", show_default=True)
+@click.option("--gamma", default="median", show_default=True, help="A number, or median, scale.")
+@click.option("--degree", type=click.IntRange(1), default=3, show_default=True, help="Of the polynomial kernel.")
+@click.option("--coef0", type=float, default=1.0, show_default=True, help="Of the polynomial and sigmoid kernels.")
+@click.option("--landmarks", type=click.IntRange(1), help="An approximate model on so many rows.")
+@click.option("--copy-rows", is_flag=True, help="Let the model hold a copy of many rows.")
+@fit_flags
+def command(file: str, **flags: Any) -> None:
+    """Find structure in the rows of FILE that is not linear: PCA of features known by a kernel.
+
+    The kernel matrix is not stored, so that many rows are a matter of time and not of memory. -k auto keeps ten
+    components. The model holds the rows of the fit, or the landmarks.
+    """
+    from gramian.cli.fitting import Verb, run
+
+    _checked_gamma(flags["gamma"])
+    run(Verb("kpca", "KPC", _plan, _fit), file, flags)
+
+
+def _checked_gamma(gamma: str) -> Any:
+    if gamma in {"median", "scale"}:
+        return gamma
+    try:
+        return float(gamma)
+    except ValueError:
+        message = f"--gamma {gamma}: pass a number, or one of median and scale."
+        raise click.UsageError(message) from None
+
+
+def _options(prepared: Any, flags: dict[str, Any], talk: Any = None) -> Any:
+    from gramian.models.kernel_pca import KernelPCAOptions
+
+    n = prepared.source.n_rows
+    count = min(AUTOMATIC, n) if flags["count"] == "auto" else flags["count"]
+    if flags["landmarks"] is not None and isinstance(count, int):
+        count = min(count, flags["landmarks"])
+    return KernelPCAOptions(
+        n_components=count,
+        kernel=_kernel(prepared, flags),
+        seed=flags["seed"],
+        memory_budget=flags["memory"],
+        landmarks=flags["landmarks"],
+        drop_zeros=True,
+        progress=talk,
+    )
+
+
+def _kernel(prepared: Any, flags: dict[str, Any]) -> Any:
+    """Return the kernel; where columns are scaled, with their scales inside it, so that new rows need no care."""
+    import numpy as np
+
+    from gramian.features.sampling import draw_positions, take_rows
+    from gramian.kernels.named import as_kernel
+    from gramian.kernels.stretched import Stretched
+    from gramian.kernels.widths import facts_of
+
+    gamma = _checked_gamma(flags["gamma"])
+    kernel = as_kernel(flags["kernel"], gamma=gamma, degree=flags["degree"], coef0=flags["coef0"])
+    if not prepared.scale:
+        return kernel
+    factors = 1.0 / np.where(prepared.spread > 0, prepared.spread, 1.0)
+    source = prepared.source
+    some = take_rows(source, draw_positions(source, min(2000, source.n_rows), seed=flags["seed"]))
+    return Stretched(kernel.resolved(facts_of(np.asarray(some) * factors)), tuple(factors.tolist()))
+
+
+def _plan(prepared: Any, flags: dict[str, Any]) -> str:
+    from gramian.features.resolving import resolve_kernel
+    from gramian.models.kernel_pca import first_facts
+    from gramian.planning.kernel_plan import plan_kernel_pca
+
+    options = _options(prepared, flags)
+    kernel = resolve_kernel(options.kernel, prepared.source, seed=options.seed).kernel
+    return f"{kernel}\n{plan_kernel_pca(first_facts(prepared.source, options, kernel))}"
+
+
+def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
+    from gramian.cli.fitting import Fitted
+    from gramian.models.kernel_pca import fit_kernel_pca
+
+    _ask_before_copying(prepared, flags)
+    options = _options(prepared, flags, talk)
+    model = fit_kernel_pca(prepared.source, options)
+    plan = str(model.plan).partition("\n")[0]
+    notes = [f"The kernel: {model.kernel}."]
+    if flags["count"] == "auto":
+        notes.append(f"Kept {len(model.eigenvalues)} components; -k asks for more, or for a share such as 0.9.")
+    if model.error is not None:
+        notes.append(f"Approximate: {model.error}.")
+    why = f"Kernel principal components: {plan}."
+    return Fitted(model, why, model.scores, model, None, _code(prepared, model, flags), tuple(notes))
+
+
+def _ask_before_copying(prepared: Any, flags: dict[str, Any]) -> None:
+    """Refuse to put many rows of a file into a model unless that was said."""
+    size = prepared.source.n_entries * prepared.source.dtype.itemsize
+    if size <= COPIED_UNASKED or flags["copy_rows"] or flags["landmarks"] is not None:
+        return
+    message = (
+        f"The model would hold a copy of its rows, {size / 1e6:,.0f} MB. Pass --copy-rows to let it, or "
+        "--landmarks 1000 for a model on so many of them."
+    )
+    raise click.UsageError(message)
+
+
+def _code(prepared: Any, model: Any, flags: dict[str, Any]) -> str:
+    landmarks = f", landmarks={flags['landmarks']}" if flags["landmarks"] else ""
+    kernel = "gramian.load('model.gramian').kernel_" if prepared.scale else repr(model.kernel)
+    imports = "import gramian\n" if prepared.scale else f"from gramian.kernels import {type(model.kernel).__name__}\n"
+    return (
+        f"{imports}from gramian import KernelPCA\nfrom gramian.sources import as_source\n\n"
+        f"rows = as_source({prepared.origin!r}, columns={list(prepared.names)[:40]!r})\n"
+        f"kpca = KernelPCA(n_components={len(model.eigenvalues)}, kernel={kernel}{landmarks}).fit(rows)\n"
+    )

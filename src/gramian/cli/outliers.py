@@ -1,0 +1,67 @@
+"""``gramian outliers MODEL FILE``: rows that a model finds unusual."""
+
+import json
+from typing import Any
+
+import click
+
+from gramian.cli.options import table_flags
+
+EXAMPLES = """\b
+Examples:
+  gramian outliers wine-pca/model.gramian wine.csv
+  gramian outliers wine-pca/model.gramian new.csv --level 0.999 --count 50
+"""
+
+
+@click.command("outliers", epilog=EXAMPLES)
+@click.argument("model")
+@click.argument("file")
+@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.99, show_default=True)
+@click.option("--count", type=click.IntRange(1), default=20, show_default=True, help="Rows that are listed.")
+@click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
+@table_flags
+def command(model: str, file: str, **flags: Any) -> None:
+    """List the rows of FILE that MODEL, a PCA, finds unusual, and the columns to blame.
+
+    Two distances: within the components (Hotelling's T2) and off them (squared prediction error), each with the limit
+    that a share --level of Gaussian rows stays under.
+    """
+    from gramian.cli.loaded import open_archive, open_rows
+    from gramian.cli.table import readable
+    from gramian.cli.talk import Talk
+    from gramian.errors import ParameterError
+    from gramian.models.pca import PCAModel
+    from gramian.views.outliers import outlier_map
+
+    found = open_archive(model)
+    if not isinstance(found.model, PCAModel):
+        message = f"{model} is no PCA model, and only that has limits for outliers. Make one with gramian pca."
+        raise ParameterError(message)
+    with readable(file) as path, Talk(quiet=flags["quiet"]) as talk:
+        rows = open_rows(path, found, flags, talk)
+        unusual = outlier_map(found.model, rows.source, names=found.names, level=flags["level"], count=flags["count"])
+    listed = [_line(row, rows.row_names) for row in unusual.unusual]
+    if flags["as_json"]:
+        limits = {"t2_limit": unusual.found.t2_limit, "spe_limit": unusual.found.spe_limit}
+        click.echo(json.dumps(limits | {"flagged": len(unusual.found.flagged), "rows": listed}, indent=2))
+        return
+    click.echo(
+        f"{len(unusual.found.flagged):,} of {len(unusual.found.t2):,} rows lie beyond a limit; "
+        f"{unusual.found.expected:.1f} are expected of Gaussian rows."
+    )
+    for row in listed:
+        blame = ", ".join(
+            f"{part['column']} {part['value']:.4g} ({part['deviations']:+.1f} sd)" for part in row["blame"]
+        )
+        click.echo(f"{str(row['row'])[:30]:30}  T2 {row['t2']:<9.3g} SPE {row['spe']:<9.3g} {row['beyond']}: {blame}")
+
+
+def _line(row: Any, row_names: Any) -> dict[str, Any]:
+    return {
+        "row": row.row + 1 if row_names is None else str(row_names[row.row]),
+        "t2": row.t2,
+        "spe": row.spe,
+        "beyond": row.beyond,
+        "blame": [{"column": b.name, "value": b.value, "deviations": b.deviations} for b in row.blame],
+    }

@@ -1,0 +1,220 @@
+"""Every exit code is reached, in a sentence; nothing is left half written."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gramian.cli import exits
+from gramian.cli.main import main
+from gramian.errors import ClusterLostError
+from tests.cli.command import run, run_here
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder, the current one, with a small table and a model of it."""
+    monkeypatch.chdir(tmp_path)
+    rows = np.random.default_rng(0).standard_normal((40, 3)) * [1.0, 2.0, 3.0]
+    text = "a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows)
+    (tmp_path / "table.csv").write_text(text)
+    return tmp_path
+
+
+def code_of(capfd, *words):
+    """Run and return the code, checking that the fault is said in a line and without a traceback."""
+    code, _, err = run_here(capfd, *words)
+    assert "Traceback" not in err
+    assert err.strip()
+    return code
+
+
+def test_usage_is_2(folder, capfd):
+    """Unknown verbs, flags, numbers and columns are usage."""
+    assert code_of(capfd, "dance") == exits.USAGE
+    assert code_of(capfd, "pca") == exits.USAGE
+    assert code_of(capfd, "pca", "table.csv", "-k", "many") == exits.USAGE
+    assert code_of(capfd, "pca", "table.csv", "-k", "99", "--quiet") == exits.USAGE
+    assert code_of(capfd, "pca", "table.csv", "--memory", "lots") == exits.USAGE
+    assert code_of(capfd, "pca", "table.csv", "--columns", "z", "--quiet") == exits.USAGE
+    assert code_of(capfd, "pca", "table.csv", "--device", "cuda") == exits.USAGE
+    assert code_of(capfd, "kpca", "table.csv", "--gamma", "wide") == exits.USAGE
+    assert code_of(capfd, "ica", "table.csv", "-k", "0.5", "--quiet") == exits.USAGE
+    assert not list(folder.glob("table-*"))
+
+
+def test_data_is_3_and_names_file_row_and_column(folder, capfd):
+    """Files that are not there, empty, or hold no number; holes where they are refused."""
+    assert code_of(capfd, "pca", "missing.csv") == exits.DATA
+    (folder / "empty.csv").write_text("")
+    assert code_of(capfd, "pca", "empty.csv") == exits.DATA
+    (folder / "words.csv").write_text("a,b\nx,y\nz,w\n")
+    assert code_of(capfd, "pca", "words.csv") == exits.DATA
+    (folder / "holes.csv").write_text("a,b\n1,2\n3,\n5,7\n2,2\n")
+    code, _, err = run_here(capfd, "pca", "holes.csv", "--missing", "error", "--quiet")
+    assert code == exits.DATA
+    assert "holes.csv: row 2, column 'b'" in err
+    assert not list(folder.glob("*-pca"))
+
+
+def test_model_file_is_4(folder, capfd):
+    """A model that is missing, no model, or damaged."""
+    assert code_of(capfd, "project", "none.gramian", "table.csv") == exits.MODEL
+    assert code_of(capfd, "project", "table.csv", "table.csv") == exits.MODEL
+    assert run_here(capfd, "pca", "table.csv", "--quiet", "--no-report")[0] == 0
+    model = folder / "table-pca" / "model.gramian"
+    model.write_bytes(model.read_bytes()[:-1])
+    for words in (["project", model, "table.csv"], ["export", model, "--to", "csv"], ["compare", model, model]):
+        assert code_of(capfd, *words) == exits.MODEL
+
+
+def test_foreign_folder_is_5_and_not_touched(folder, capfd):
+    """A folder that holds other things is left as it is; so is a file in the folder's place."""
+    (folder / "mine").mkdir()
+    (folder / "mine" / "letter.txt").write_text("dear")
+    assert code_of(capfd, "pca", "table.csv", "-o", "mine", "--quiet") == exits.WRITE
+    assert [path.name for path in (folder / "mine").iterdir()] == ["letter.txt"]
+    (folder / "file").write_text("x")
+    assert code_of(capfd, "pca", "table.csv", "-o", "file", "--quiet") == exits.WRITE
+    assert (folder / "file").read_text() == "x"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write to any folder")
+def test_read_only_folder_is_5(folder, capfd):
+    """A folder without the right to write."""
+    (folder / "closed").mkdir(mode=0o500)
+    assert code_of(capfd, "pca", "table.csv", "-o", "closed/out", "--quiet") == exits.WRITE
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="there is no /proc, in which nobody can write")
+def test_place_where_nobody_can_write_is_5(folder, capfd):
+    """A file system that takes no files, not even from the superuser, is a sentence."""
+    assert code_of(capfd, "pca", "table.csv", "-o", "/proc/gramian-out", "--quiet") == exits.WRITE
+    assert run_here(capfd, "pca", "table.csv", "--quiet", "--no-report")[0] == 0
+    model = folder / "table-pca" / "model.gramian"
+    assert code_of(capfd, "project", model, "table.csv", "-o", "/proc/scores.csv", "--quiet") == exits.WRITE
+    assert code_of(capfd, "report", model, "-o", "/proc/report.html", "--quiet") == exits.WRITE
+
+
+def test_full_disk_leaves_the_old_file(folder):
+    """When the disk is full (a limit on the size of files stands for it), the old files are as they were."""
+    assert run("pca", "table.csv", "--quiet", "--no-report", cwd=folder).returncode == 0
+    before = {path.name: path.read_bytes() for path in (folder / "table-pca").iterdir()}
+
+    def tight():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    finished = run("pca", "table.csv", "-k", "1", "--quiet", "--no-report", cwd=folder, preexec_fn=tight)
+    assert finished.returncode == exits.WRITE, finished.stderr
+    assert b"Traceback" not in finished.stderr
+    assert {path.name: path.read_bytes() for path in (folder / "table-pca").iterdir()} == before
+
+
+def test_memory_is_6(folder, capfd):
+    """A budget that nothing fits into is refused before the work."""
+    wide = np.random.default_rng(0).standard_normal((400, 300))
+    np.save(folder / "wide.npy", wide)
+    code, _, err = run_here(capfd, "pca", "wide.npy", "-k", "100", "--memory", "1kB", "--quiet")
+    assert code == exits.MEMORY, err
+    assert "Traceback" not in err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_not_converged_is_7_and_written(folder, capfd, monkeypatch):
+    """A fit that ends at its cap says so, and what it has is written."""
+    from gramian.models import ica
+
+    options = ica.ICAOptions
+    monkeypatch.setattr(ica, "ICAOptions", lambda **given: options(**given | {"max_iter": 1, "tol": 1e-14}))
+    rng = np.random.default_rng(1)
+    mixed = rng.laplace(size=(300, 3)) @ rng.standard_normal((3, 3))
+    np.savetxt(folder / "mixed.csv", mixed, delimiter=",", header="a,b,c", comments="")
+    code, _, err = run_here(capfd, "ica", "mixed.csv", "--quiet", "--no-report")
+    assert code == exits.NOT_CONVERGED, err
+    assert (folder / "mixed-ica" / "model.gramian").exists()
+
+
+def test_lost_cluster_is_8(monkeypatch, capfd, folder):
+    """A cluster that goes away has a code of its own."""
+    from gramian.cli import table
+
+    def lost(*_, **__):
+        message = "The cluster is gone."
+        raise ClusterLostError(message)
+
+    monkeypatch.setattr(table, "as_source", lost)
+    assert code_of(capfd, "pca", "table.csv") == exits.CLUSTER
+    del folder
+
+
+def test_fault_of_ours_is_1_with_a_traceback(monkeypatch, capfd, folder):
+    """What nobody foresaw is ours, and shows where it happened."""
+    from gramian.cli import table
+
+    def broken(*_, **__):
+        message = "unforeseen"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(table, "as_source", broken)
+    code, _, err = run_here(capfd, "pca", "table.csv")
+    assert code == exits.OURS
+    assert "Traceback" in err
+    del folder
+
+
+def test_interruption_is_130_and_leaves_nothing(folder):
+    """Ctrl-C in the middle of the work: no folder, no part of a file."""
+    rows = np.random.default_rng(0).standard_normal((2500, 40))
+    np.savetxt(folder / "long.csv", rows, delimiter=",", header=",".join(f"c{j}" for j in range(40)), comments="")
+    command = [sys.executable, "-m", "gramian.cli.main", "kpca", "long.csv", "--kernel", "laplacian", "-k", "300"]
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        while b"solving" not in process.stderr.readline():
+            assert process.poll() is None
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert process.returncode == exits.INTERRUPTED
+    assert sorted(path.name for path in folder.iterdir()) == ["long.csv", "table.csv"]
+
+
+def test_output_equal_to_input_is_refused(folder, capfd):
+    """Nothing is written over what is read, by whatever name."""
+    before = (folder / "table.csv").read_bytes()
+    assert run_here(capfd, "pca", "table.csv", "--quiet", "--no-report")[0] == 0
+    model = "table-pca/model.gramian"
+    kept = (folder / model).read_bytes()
+    (folder / "other").symlink_to("table.csv")
+    for words in (
+        ["project", model, "table.csv", "-o", "table.csv"],
+        ["project", model, "table.csv", "-o", "./other"],
+        ["rebuild", model, "table.csv", "-o", model],
+        ["report", model, "table.csv", "-o", "table.csv"],
+        ["export", model, "--to", "csv", "-o", model],
+        ["pca", "table.csv", "-o", "table.csv", "--quiet"],
+    ):
+        assert code_of(capfd, *words) == exits.USAGE, words
+    assert (folder / "table.csv").read_bytes() == before
+    assert (folder / model).read_bytes() == kept
+
+
+def test_closed_pipe_is_no_fault(folder):
+    """`gramian project ... | head` ends quietly."""
+    assert run("pca", "table.csv", "--quiet", "--no-report", cwd=folder).returncode == 0
+    words = f"{sys.executable} -m gramian.cli.main project table-pca/model.gramian table.csv --quiet | head -c 10"
+    finished = subprocess.run(["/bin/sh", "-c", words], cwd=folder, capture_output=True, check=False)
+    assert finished.returncode == 0
+    assert b"Traceback" not in finished.stderr
+
+
+def test_codes_are_those_of_the_manual():
+    """The codes that scripts rely on."""
+    assert (exits.OURS, exits.USAGE, exits.DATA, exits.MODEL, exits.WRITE) == (1, 2, 3, 4, 5)
+    assert (exits.MEMORY, exits.NOT_CONVERGED, exits.CLUSTER, exits.INTERRUPTED) == (6, 7, 8, 130)
+    assert main(["--version"]) == 0

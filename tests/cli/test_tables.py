@@ -1,0 +1,120 @@
+"""`gramian pca` with no flag on every table of ../shared/data, and on what comes through a pipe."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import run, run_here
+
+TABLES = Path(__file__).parents[2].parent / "shared" / "data" / "tables"
+FOUND = sorted(TABLES.glob("*.csv*")) if TABLES.exists() else []
+
+WORDS = {
+    "decathlon": ["Scaled to unit variance", "Competition"],
+    "usarrests": ["Scaled to unit variance"],
+    "swiss_banknotes": ["Not scaled", "Status"],
+    "winequality_red_semicolon": ["1,599 rows", "Scaled to unit variance"],
+    "spam_emails": ["4,601 rows", "type"],
+    "airquality_with_missing": ["Filled 44 missing values"],
+    "mammal_sleep_with_missing": ["Filled 38 missing values", "species"],
+    "orange_juice_with_missing": ["Filled 19 missing values"],
+    "penguins_raw_messy": ["344 rows", "Species", "they hold text"],
+    "mtcars": ["32 rows", "Scaled to unit variance"],
+}
+
+
+@pytest.mark.skipif(not FOUND, reason="the tables of ../shared/data are not beside the checkout")
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.name.partition(".")[0])
+def test_every_table_needs_no_flag(path, tmp_path, monkeypatch, capfd):
+    """Exit 0, sensible words, a model and a page."""
+    monkeypatch.chdir(tmp_path)
+    code, out, err = run_here(capfd, "pca", path, "--quiet")
+    assert code == 0, err
+    stem = path.name.partition(".")[0]
+    said = " ".join(out.split())
+    assert all(word in said for word in WORDS.get(stem, [])), out
+    assert "PC1" in out
+    assert (tmp_path / f"{stem}-pca" / "report.html").stat().st_size > 10_000
+    assert (tmp_path / f"{stem}-pca" / "model.gramian").exists()
+
+
+@pytest.mark.skipif(not FOUND, reason="the tables of ../shared/data are not beside the checkout")
+def test_shares_are_those_of_the_reference(tmp_path, monkeypatch, capfd):
+    """Published shares of the first components come out of the plain command."""
+    monkeypatch.chdir(tmp_path)
+    expected = {
+        "usarrests.csv": [0.620060, 0.247441],
+        "mtcars.csv": [0.600764, 0.240952],
+        "swiss_banknotes.csv": [0.667517, 0.208160],
+    }
+    for name, shares in expected.items():
+        _, out, _ = run_here(capfd, "pca", TABLES / name, "-k", "2", "--json", "--no-report", "--quiet")
+        assert json.loads(out)["shares"] == pytest.approx(shares, abs=2e-6), name
+
+
+def rows(sep=","):
+    """A small table as text."""
+    lines = [sep.join(["name", "x", "y", "z"])]
+    lines += [sep.join([f"n{i}", str(i % 7), str(3 * (i % 7) + i % 3), str((i * i) % 11)]) for i in range(30)]
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("content", [rows().encode(), rows(";").encode(), gzip.compress(rows().encode())])
+def test_standard_input(content, tmp_path):
+    """A table from another program, with any separator, packed or not."""
+    finished = run("pca", "-", "--quiet", cwd=tmp_path, stdin=content)
+    assert finished.returncode == 0, finished.stderr
+    assert b"PCA of standard input: 30 rows, 3 columns" in finished.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"stdin-pca"}
+
+
+def test_cells_are_never_formulas(tmp_path, monkeypatch, capfd):
+    """Names that a spreadsheet would compute are shown as text; markup in names is not run on the page."""
+    monkeypatch.chdir(tmp_path)
+    header = "who,=cmd(),<script>alert(1)</script>\n"
+    Path("evil.csv").write_text(header + "\n".join(f"@sum{i},{i % 5},{(i * i) % 7}" for i in range(30)))
+    assert run_here(capfd, "pca", "evil.csv", "-k", "2", "--quiet")[0] == 0
+    for name in ("scores.csv", "loadings.csv"):
+        cells = [cell for line in Path("evil-pca", name).read_text().splitlines() for cell in line.split(",")]
+        assert not [cell for cell in cells if cell.startswith(("=", "@", "+"))]
+    assert "<script>alert(1)</script>" not in Path("evil-pca/report.html").read_text(encoding="utf-8")
+
+
+def test_command_line_loads_no_scikit_learn(tmp_path):
+    """A whole fit with its page loads neither scikit-learn nor an estimator."""
+    (tmp_path / "t.csv").write_text(rows())
+    code = (
+        "import sys\nfrom gramian.cli.main import main\n"
+        "assert main(['pca', 't.csv', '--quiet']) == 0\n"
+        "assert main(['project', 't-pca/model.gramian', 't.csv', '--quiet', '-o', 's.csv']) == 0\n"
+        "bad = [name for name in sys.modules if name.startswith(('sklearn', 'gramian.estimators'))]\n"
+        "assert not bad, bad[:5]"
+    )
+    finished = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert finished.returncode == 0, finished.stderr
+
+
+def test_help_is_quick(tmp_path):
+    """`gramian --help` takes under 0.3 s of CPU and loads no array library."""
+    code = (
+        "import sys, time\nfrom gramian.cli.main import main\nassert main(['--help']) == 0\n"
+        "assert 'numpy' not in sys.modules\nprint(time.process_time())"
+    )
+    times = []
+    for _ in range(3):
+        finished = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        times.append(float(finished.stdout.splitlines()[-1]))
+    assert min(times) < 0.3
+
+
+def test_shell_completion_knows_the_verbs(tmp_path):
+    """What a shell asks for completion is answered with the verbs."""
+    words = {"_GRAMIAN_COMPLETE": "bash_complete", "COMP_WORDS": "gramian pr", "COMP_CWORD": "1"}
+    finished = run(cwd=tmp_path, env=words)
+    assert b"project" in finished.stdout

@@ -1,0 +1,110 @@
+import warnings
+
+import numpy as np
+import pytest
+
+from gramian.errors import ConvergenceWarning, InputError
+from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.probabilistic import fill_holes, fill_rows
+from gramian.sources.opening import as_source
+
+
+def planted(n=200, d=8, k=2, *, noise=0.1, share=0.15, seed=0, scales=None):
+    """A table of low rank and noise, the same with holes, and where they are."""
+    rng = np.random.default_rng(seed)
+    truth = rng.standard_normal((n, k)) @ rng.standard_normal((k, d)) + noise * rng.standard_normal((n, d))
+    truth = truth * (np.ones(d) if scales is None else scales) + 5.0
+    X = truth.copy()
+    X[rng.random((n, d)) < share] = np.nan
+    X[0], X[1] = truth[0], truth[1]
+    return truth, X, np.isnan(X)
+
+
+@pytest.mark.parametrize("shape", [(200, 8), (60, 100), (25, 5)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_planted_low_rank_is_filled_to_the_noise(shape, seed):
+    """Holes of a table of rank two are filled far better than by the mean, to a few times the noise."""
+    truth, X, holes = planted(*shape, seed=seed)
+    filled = fill_holes(X, 2)
+    error = np.sqrt(np.mean((filled.rows - truth)[holes] ** 2))
+    by_mean = np.sqrt(np.mean((np.nanmean(X, axis=0) - truth)[holes.any(axis=0).nonzero()[0][0]] ** 2)) + 1.0
+    assert filled.converged
+    assert error < 4 * 0.1
+    assert error < by_mean / 3
+
+
+def test_exact_low_rank_is_recovered():
+    """Without noise the holes are what they were, to the tolerance of the alternation."""
+    truth, X, holes = planted(noise=0.0, share=0.1)
+    assert np.abs((fill_holes(X, 2).rows - truth)[holes]).max() < 1e-3
+
+
+def test_number_of_components_is_found():
+    """Generalized cross-validation finds the planted rank where the noise is the same in every column."""
+    for k in (1, 2, 3):
+        _, X, _ = planted(300, 10, k, seed=k)
+        assert fill_holes(X, scale=False).n_components == k
+
+
+def test_noise_alone_is_filled_with_the_means():
+    """Where columns have nothing to do with each other, no component is used."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 6))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    filled = fill_holes(X)
+    assert filled.n_components == 0
+    assert np.allclose(filled.rows[filled.holes], np.nanmean(X, axis=0)[np.where(filled.holes)[1]])
+
+
+def test_observed_values_stay_and_scales_do_not_matter():
+    """What is known is untouched; other units give the same filling in those units."""
+    scales = 10.0 ** np.arange(-4, 4)
+    _, X, holes = planted(scales=None)
+    filled = fill_holes(X, 2)
+    assert np.array_equal(filled.rows[~holes], X[~holes])
+    other = fill_holes((X - 5.0) * scales + 5.0, 2)
+    assert np.allclose((other.rows - 5.0) / scales + 5.0, filled.rows, atol=1e-4)
+
+
+def test_table_without_holes_is_returned():
+    """Nothing to fill, nothing done."""
+    X = np.random.default_rng(0).standard_normal((10, 3))
+    filled = fill_holes(X)
+    assert filled.n_steps == 0
+    assert np.array_equal(filled.rows, X)
+
+
+def test_empty_column_and_infinity_are_refused():
+    """A column with one value, and infinity, are said with their place."""
+    X = np.ones((5, 2))
+    X[1:, 1] = np.nan
+    with pytest.raises(InputError, match="Column 1 has 1 values"):
+        fill_holes(X)
+    X[:, 1] = [1, 2, np.inf, 3, np.nan]
+    with pytest.raises(InputError, match="Row 2 holds infinity in column 1"):
+        fill_holes(X)
+
+
+def test_cap_is_a_warning(monkeypatch):
+    """An alternation that does not settle says so."""
+    from gramian.models import probabilistic
+
+    monkeypatch.setattr(probabilistic, "MOST_STEPS", 2)
+    with pytest.warns(ConvergenceWarning, match="has not settled after 2 steps"):
+        fill_holes(planted()[1], 2)
+
+
+def test_new_rows_are_filled_as_the_model_expects():
+    """Holes of new rows of the same kind come out near the truth; rows without holes stay; all-empty ones are means."""
+    truth, _, _ = planted(400)
+    model = fit_pca(as_source(truth[:300]), PCAOptions(2, scale=True))
+    new, rng = truth[300:].copy(), np.random.default_rng(3)
+    holes = rng.random(new.shape) < 0.2
+    new[holes] = np.nan
+    filled = fill_rows(model, new)
+    assert np.sqrt(np.mean((filled - truth[300:])[holes] ** 2)) < 0.4
+    assert np.array_equal(filled[~holes], truth[300:][~holes])
+    assert np.allclose(fill_rows(model, np.full((1, 8), np.nan)), model.mean)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fill_rows(fit_pca(as_source(truth)), new)
