@@ -169,6 +169,8 @@ def _explained(work: Callable[[], Any], groups: _Groups) -> Any:
     except (pa.ArrowException, OSError, EOFError) as error:
         for stamp in groups.stamps:
             stamp.require_unchanged()
+        if "Resource temporarily unavailable" in str(error):  # a thread or memory that the system refused
+            raise MemoryError(str(error)) from error
         detail = str(error).partition("\n")[0].rstrip(". ")
         message = f"{groups.origin} is damaged or cut short ({detail}). Write the file again."
         raise InputError(message) from error
@@ -199,7 +201,8 @@ def _decode_parquet(path: Path, described: _Described, groups: list[int], names:
     # Short columns are read whole, long ones in pieces; one thread, since others of ours decode other stretches. Groups
     # are asked for one at a time: asked for together, the bytes of all of them would be held to the end.
     long = max(described.metadata.row_group(g).total_byte_size for g in groups) > LONG_GROUP
-    with parquet.ParquetFile(path, metadata=described.metadata, buffer_size=BUFFER if long else 0) as file:
+    options = {"buffer_size": BUFFER if long else 0, "pre_buffer": False}
+    with parquet.ParquetFile(path, metadata=described.metadata, **options) as file:
         for group in groups:
             yield from file.iter_batches(batch_size=step, row_groups=[group], columns=names, use_threads=False)
 
