@@ -12,13 +12,13 @@ MOST_BARS = 200
 """Components in the picture of the variance."""
 
 MOST_COLUMNS = 300
-"""Arrows in the map of columns: those nearest to the circle, or the longest."""
+"""Arrows in the map of columns, the longest ones."""
 
 MAP_COMPONENTS = 10
 """Components that a map can be drawn on."""
 
 IMAGE_NUMBERS = 260_000
-"""Numbers that component images may take: 64 of 64 x 64."""
+"""Numbers that component images may take, which is 64 of 64 x 64."""
 
 EXAMPLES = 12
 """Images that can be rebuilt on the page."""
