@@ -94,7 +94,7 @@ def _sentence(error: BaseException) -> str:
             f"Several workers of the Dask cluster died over the same task ({error}). Mostly they run out of memory: "
             "give them more, make the chunks smaller, or ask for fewer components."
         )
-    first = str(error).strip().partition("\n")[0] or type(error).__name__
+    first = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
     return (
         f"The Dask cluster is lost: {first}. Nothing of this fit is left; start the scheduler and its workers, connect "
         "a new Client, and fit again."
