@@ -228,7 +228,7 @@ def test_doctor_says_what_is_there(capfd):
     assert json.loads(run_here(capfd, "doctor", "--json")[1])["cores"] >= 1
 
 
-@pytest.mark.parametrize("name", ["wine", "circle", "particle", "cocktail"])
+@pytest.mark.parametrize("name", ["wine", "digits", "circle", "particle", "cocktail"])
 def test_demo_ends_in_a_page(name, capfd, tmp_path, monkeypatch):
     """Each demo writes its table, fits it, and says where the page is."""
     monkeypatch.chdir(tmp_path)

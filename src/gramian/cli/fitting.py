@@ -69,6 +69,8 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
         missing=flags["missing"],
         scale=flags["scale"],
         memory=flags["memory"],
+        # The pixels of an image stay together, also those that never change.
+        keep_constant="image_shape" in flags.get("shown", {}),
     )
     folder = flags["output"] or f"{stem_of(path)}-{verb.name}"
     refuse_same(folder, path)

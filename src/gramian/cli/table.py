@@ -42,6 +42,7 @@ class Asked:
     missing: str = "em"
     scale: bool | None = None
     memory: int | None = None
+    keep_constant: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +236,7 @@ def _refusal(path: str, source: RowSource, holes: HostArray, names: tuple[str, .
 
 def _without_constants(path: str, asked: Asked, prepared: Prepared, talk: Talk) -> Prepared:
     spread, constant = _spreads(prepared.source)
-    if not constant.any() or constant.all() or prepared.source.column_names is None:
+    if not constant.any() or constant.all() or prepared.source.column_names is None or asked.keep_constant:
         note = ("Every column is constant: nothing varies.",) if constant.all() else ()
         return replace(prepared, spread=spread, notes=(*prepared.notes, *note))
     out = [name for name, still in zip(prepared.names, constant, strict=True) if still]
@@ -260,7 +261,7 @@ def _spreads(source: RowSource) -> tuple[HostArray, HostArray]:
 def _scaled(prepared: Prepared, asked: Asked) -> Prepared:
     """Decide whether columns are scaled to unit variance, and say why."""
     if asked.scale is not None:
-        said = "Scaled to unit variance, as asked." if asked.scale else "Not scaled, as asked."
+        said = "Scaled to unit variance, as asked." if asked.scale else "Not scaled."
         return replace(prepared, scale=asked.scale, notes=(*prepared.notes, said))
     spread = prepared.spread
     positive = spread[spread > 0]
