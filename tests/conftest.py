@@ -9,3 +9,6 @@ os.environ["MPLBACKEND"] = "Agg"
 
 settings.register_profile("gramian", deadline=None, derandomize=True)
 settings.load_profile("gramian")
+
+# Run by a test as a program of its own, whose folder is then on the path.
+collect_ignore = ["dask/lost_scheduler.py"]

@@ -481,7 +481,6 @@ def test_the_sigmoid_kernel_of_scikit_learn_is_taken_at_its_defaults():
         ({"kernel": np.dot, "gamma": 3.0}, "gamma=3.0 is given beside a kernel that is a function"),
         ({"kernel": np.dot, "degree": 2}, "degree=2 is given beside a kernel that is a function"),
     ],
-    ids=str,
 )
 def test_a_parameter_that_would_be_ignored_is_refused(parameters, words):
     """A kernel, a function or a map beside parameters that it does not see is a sentence, not a silent choice."""

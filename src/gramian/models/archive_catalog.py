@@ -71,7 +71,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "KernelCentering": {"row_means": "n", "shares": "n"},
     "RowExpansion": {"coefficients": "nk"},
     "MatrixExpansion": {"coefficients": "nk"},
-    "FeatureExpansion": {"mean": "D", "components": "Dk"},
+    "FeatureExpansion": {"mean": "D", "components": "Dk", "origin": "d"},
     "PlacedKernel": {"origin": "d"},
     "LandmarkMap": {"landmarks": "md", "root": "mD", "origin": "d", "positions": "m"},
     "FourierMap": {"frequencies": "qd", "origin": "d"},
