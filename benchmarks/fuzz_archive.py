@@ -3,8 +3,9 @@
     python -m benchmarks.fuzz_archive [COUNT] [SEED]
 
 Half of them change bytes anywhere. The other half are what a hostile writer makes: JSON or arrays changed in place and
-the checksum made right again, so that the checks behind it are reached. Whatever opens must give finite scores of the
-right shape or one of Gramian's errors. Prints how many were refused for what, the slowest, and the peak of memory.
+the checksum made right again, so that the checks behind it are reached. Whatever opens must give a line of scores a
+row or one of Gramian's errors; that the scores are finite is not asked. Prints how many were refused for what,
+the slowest, and the peak of memory.
 """
 
 import copy
