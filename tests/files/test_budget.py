@@ -47,7 +47,6 @@ def in_memory(X):
         ("csv", MAKERS),
         ("hdf5", MAKERS),
         ("zarr", MAKERS),
-        ("parquet", ["PCA"]),  # kernel PCA's own windows and Arrow's buffers of them take more than 40 MB
     ],
 )
 def test_fits_within_a_limit_smaller_than_the_file(tmp_path, X, truth, kind, methods):
