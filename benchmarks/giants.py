@@ -68,7 +68,10 @@ def dask(share: float) -> dict[str, Any]:
         begun = time.perf_counter()
         truth = write_dense(Path(folder), n, d, count)
         found: dict[str, Any] = {"n": n, "d": d, "bytes": 8 * n * d, "seconds_writing": time.perf_counter() - begun}
-        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+        with (
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+            Client(cluster),
+        ):
             for name, after in (("undisturbed", 0), ("worker_killed", count // 2)):
                 read = delayed(read_piece, pure=False)
                 size = n // count

@@ -28,7 +28,7 @@ def client():
     path = f"{HERE}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, env={"PYTHONPATH": path}
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0", env={"PYTHONPATH": path}
         ) as cluster,
         distributed.Client(cluster) as connected,
     ):

@@ -93,7 +93,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
         if source.n_columns > WIDE * rows.size and source.is_local:
             rows = rows.held()
         start, stability = _start(rows, method, options)
-        found = unmix(rows, method, start, hold=4 * rows.n_rows * rows.size <= _room(options))
+        found = unmix(rows, method, start, hold=source.is_local and 4 * rows.n_rows * rows.size <= _room(options))
         order, W = _ordered(found.matrix, rows, pca)
         independence = _independence(rows, W, method, whiten=options.whiten) if options.report else None
     _warn(found, independence, options)

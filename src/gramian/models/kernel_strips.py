@@ -14,8 +14,8 @@ from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.sources.rows import Block, RowSource, ranges
 
 STRIP_BYTES = 4 << 20
-"""Bytes of a strip that a worker makes at a time; with many landmarks it has a quarter as many rows,
-as adding up the squares of fewer costs as much as multiplying them."""
+"""Bytes of a strip, or of the rows that it is made from, that a worker holds at a time. With many landmarks it has a
+quarter as many rows, as adding up the squares of fewer costs as much as multiplying them."""
 
 PANEL = 512
 """Columns of the squares that are summed at a time: only those up to its own are multiplied with a panel."""
@@ -49,7 +49,8 @@ class Strips:
 
     def of(self, block: Block) -> Iterator[tuple[slice, HostArray]]:
         """Give the strips of a block of rows, and the places of their rows in it."""
-        step = max(16, self.count // 4, STRIP_BYTES // (self.dtype.itemsize * self.count))
+        wide = max(self.count, block.rows.shape[1])
+        step = max(16, self.count // 4, STRIP_BYTES // (self.dtype.itemsize * wide))
         for part in ranges(block.rows.shape[0], step):
             left = self.placed.prepare(block.rows[part], dtype=self.dtype)
             strip = to_host(self.placed.kernel.evaluate(left, self.ready))

@@ -126,7 +126,8 @@ class RowSource(ABC):
         blocks = self.sampled_blocks
         each = -(-count // len(blocks))
         pieces = (self.block(i).rows for i in blocks)
-        return [rows[:: max(1, rows.shape[0] // each), :] for rows in pieces]
+        # Copied, because a view would keep its whole block in memory.
+        return [_copied(rows[:: max(1, rows.shape[0] // each), :]) for rows in pieces]
 
     @abstractmethod
     def like(self) -> Array:
@@ -270,6 +271,10 @@ def _part(source: RowSource, i: int, rows: slice) -> Block:
 def _fill(source: RowSource, local: Callable[[Block], Array], out: Array, _state: None, i: int) -> None:
     block = source.block(i)
     out[block.start : block.start + block.rows.shape[0], ...] = local(block)
+
+
+def _copied(rows: Array) -> Array:
+    return namespace_of(rows).asarray(rows, copy=True)
 
 
 def _first(left: Any, _right: Any) -> Any:

@@ -136,6 +136,10 @@ class _Sums(NamedTuple):
     slope: HostArray
     room: HostArray | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Leave the working memory where it is when the sums travel."""
+        return _Sums, (self.weight, self.cross, self.slope)
+
 
 @dataclass(frozen=True, eq=False)
 class _Fold:
