@@ -15,6 +15,7 @@ from gramian.errors import ConvergenceWarning, IdentifiabilityWarning, InputErro
 from gramian.sources.dense import DenseRows
 from gramian.testing import CountingRows, amari_distance, mixed_sources
 from gramian.unmixing.contrast import Cube, LogCosh
+from gramian.unmixing.white_rows import WhiteRows
 
 ALGORITHMS = ["picard", "parallel", "deflation", "infomax"]
 
@@ -343,3 +344,25 @@ def test_rows_that_repeat_are_sampled_at_every_phase():
     ica = ICA(runs=5).fit(S @ rng.standard_normal((3, 3)))
     assert ica.stability_.min() > 0.9
     assert ica.independence_.dependence.max() < 0.05
+
+
+@pytest.mark.parametrize("algorithm", ["parallel", "deflation"])
+def test_advice_of_fastica_is_one_that_can_be_followed(mixed, algorithm):
+    """FastICA has no algorithm 'picard': its warning names the class that has."""
+    with pytest.warns(ConvergenceWarning, match=r"try gramian\.ICA, whose algorithm='picard'"):
+        FastICA(algorithm=algorithm, max_iter=2, tol=0.0).fit(mixed[0])
+    with pytest.warns(ConvergenceWarning, match=r"try algorithm='picard'"):
+        ICA(algorithm=algorithm, max_iter=2, tol=0.0, report=False).fit(mixed[0])
+
+
+def test_white_rows_of_wide_tables_are_held_within_the_budget(monkeypatch):
+    """20,000 rows of two sources are 320,000 bytes: held where there is room for that, and not with less."""
+    A = np.random.default_rng(5).standard_normal((12, 2))
+    X, calls, held = mixed_sources(20_000, 2, seed=5) @ A.T, [], WhiteRows.held
+    monkeypatch.setattr(WhiteRows, "held", lambda rows: calls.append(rows.n_rows) or held(rows))
+    fits = []
+    for room, times in [(319_999, 0), (320_000, 1)]:
+        monkeypatch.setattr("gramian.models.ica._room", lambda _, room=room: room)
+        fits.append(ICA(2, tol=1e-8, report=False).fit(X).components_)
+        assert len(calls) == times
+    np.testing.assert_allclose(*fits, atol=1e-6)

@@ -54,7 +54,7 @@ class ICA(UnmixedSources):
     report : bool, default=True
         Whether independence is measured, on at most 100,000 rows.
     memory_budget : int or None, default=None
-        Bytes beyond the rows that the whitening, and then a float32 copy of the white rows, may use.
+        Bytes beyond the rows that the whitening, and then copies of the white rows, may use.
 
     Attributes
     ----------

@@ -4,6 +4,7 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -65,7 +66,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     Computes  s = W K (x - mean),  K the whitening by :func:`~gramian.models.pca.fit_pca` on the directions that the
     rows have, W by the algorithm asked for. Whitening is folded into W. White rows are stored in float64 only where
     there are more than twice as many columns as sources and they are in this process; else in float32, for all
-    iterations but the last ones, where 4 n k bytes are within the budget (by default an eighth of the memory).
+    iterations but the last ones. Copies are made only within the budget (by default an eighth of the memory).
 
     Cost: that of the PCA, then one pass an iteration (4 n k^2 operations and n k nonlinearities).
 
@@ -90,10 +91,11 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
         rows, pca = _white(source, options)
     method = METHODS[options.algorithm](options.contrast, options.tol, options.max_iter)
     with one_blas_thread():
-        if source.n_columns > WIDE * rows.size and source.is_local:
-            rows = rows.held()
+        room = _room(options) if source.is_local else 0
+        if source.n_columns > WIDE * rows.size and (held := _bytes_of(rows)) <= room:
+            rows, room = rows.held(), room - held
         start, stability = _start(rows, method, options)
-        found = unmix(rows, method, start, hold=source.is_local and 4 * rows.n_rows * rows.size <= _room(options))
+        found = unmix(rows, method, start, hold=_bytes_of(rows, FLOAT32) <= room)
         order, W = _ordered(found.matrix, rows, pca)
         independence = _independence(rows, W, method, whiten=options.whiten) if options.report else None
     _warn(found, independence, options)
@@ -110,8 +112,13 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     )
 
 
+def _bytes_of(rows: WhiteRows, dtype: np.dtype[Any] | None = None) -> int:
+    """Return the bytes of a copy of the white rows."""
+    return (dtype or rows.dtype).itemsize * rows.n_rows * rows.size
+
+
 def _room(options: ICAOptions) -> int:
-    """Return the bytes that a copy of the white rows may take."""
+    """Return the bytes that copies of the white rows may take."""
     return options.memory_budget or total_memory() // HELD_SHARE
 
 
@@ -207,11 +214,11 @@ def _matched(stability: Stability, W: HostArray) -> HostArray:
 
 def _warn(found: Unmixing, independence: Independence | None, options: ICAOptions) -> None:
     if not found.converged:
-        other = "algorithm='picard'" if options.algorithm != "picard" else "fewer sources (n_components)"
         message = (
             f"{options.name} did not converge. Consider increasing tolerance or the maximum number of iterations: "
             f"after {found.n_iter} iterations the gradient norm is {found.gradient_norm:.1e}, and tol is "
-            f"{options.tol:g}. Otherwise try {other}; sources that are nearly Gaussian converge slowly and mean little."
+            f"{options.tol:g}. Otherwise try {_advice(options)}; sources that are nearly Gaussian converge slowly and "
+            "mean little."
         )
         warnings.warn(message, options.warning, stacklevel=5)
     if independence is not None and len(independence.gaussian) > 1:
@@ -220,6 +227,13 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
             "that they span is known. Keep fewer sources (n_components), or use them together."
         )
         warnings.warn(message, IdentifiabilityWarning, stacklevel=5)
+
+
+def _advice(options: ICAOptions) -> str:
+    """Return what to try where a fit has not converged; FastICA has no other algorithm than its own two."""
+    if options.algorithm == "picard":
+        return "fewer sources (n_components)"
+    return "gramian.ICA, whose algorithm='picard' converges" if options.name == "FastICA" else "algorithm='picard'"
 
 
 def _assembled(
