@@ -33,7 +33,8 @@ class ICA(UnmixedSources):
     algorithm : {'picard', 'parallel', 'deflation', 'infomax'}, default='picard'
         Picard-O, symmetric FastICA, FastICA one source at a time, or extended Infomax.
     whiten : {'unit-variance', 'arbitrary-variance', False}, default='unit-variance'
-        Sources of variance 1, of variance 1/n, or rows that are white already and are not even centered.
+        Sources of variance 1, of variance 1/n, or rows that are white already and are not even centered: a warning
+        says where they are not.
     fun : {'logcosh', 'exp', 'cube'}, callable or Contrast, default='logcosh'
         The contrast; a function as scikit-learn takes it (see :func:`~gramian.unmixing.contrast.check_contrast`).
         Infomax needs one that is part of a density, so whose psi grows slower than s: not 'cube'.
@@ -68,7 +69,8 @@ class ICA(UnmixedSources):
     explained_variance_ : array (k,)
         Variance that each source adds to the columns, summed over them.
     gradient_norm_ : float
-        Largest entry of the relative gradient at the W that is returned.
+        Largest entry of the relative gradient of the algorithm's objective at the W that it found. Infomax finds a
+        scale of its own for every source, at which this holds; sources are brought to their variance afterwards.
     n_iter_ : int
         Iterations, those on a first sample of the rows and in float32 too.
     mutual_information_drop_ : float

@@ -249,7 +249,8 @@ class _Column(NamedTuple):
 def _fold_column(z: HostArray, W: HostArray, state: list[_Column] | None, j: int) -> list[_Column]:
     """Measure one column and one source: they alone are in memory beside the white rows."""
     s = z @ W[j].astype(z.dtype)
-    mean, scale = float(s.mean(dtype=np.float64)), float(s.std(dtype=np.float64))
+    # A source that does not vary has no density in any unit.
+    mean, scale = float(s.mean(dtype=np.float64)), float(s.std(dtype=np.float64)) or 1.0
     before, after = entropy(z[:, j]), entropy(s)
     s -= s.dtype.type(mean)
     s /= s.dtype.type(scale)
