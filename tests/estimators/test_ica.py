@@ -437,3 +437,16 @@ def test_sizes_whose_squares_overflow_are_unmixed(mixed, dtype, size):
     assert {warning.category for warning in caught} == {PrecisionWarning}
     usual = ICA(report=False).fit(X)
     np.testing.assert_allclose(large.components_ * np.asarray(size, dtype), usual.components_, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n", [2_000, 20_000])
+def test_a_coin_beside_a_laplace_source_has_no_drop_that_is_known(n, seed):
+    """Not finite from many rows; from few, where the error of W parts its values, its error is of the drop's size."""
+    rng = np.random.default_rng(seed)
+    S = np.column_stack([rng.integers(0, 2, n) - 0.5, rng.laplace(size=n)])
+    report = ICA().fit(S @ np.array([[2.0, 1.0], [1.0, 1.0]])).independence_
+    assert np.isfinite(report.drop) == (n == 2_000)
+    assert report.drop > 3.0
+    assert report.drop_error > report.drop / 3 or not np.isfinite(report.drop)
+    assert ("not known" in str(report)) == (n == 20_000)

@@ -75,7 +75,8 @@ class ICA(UnmixedSources):
         Iterations, those on a first sample of the rows and in float32 too.
     mutual_information_drop_ : float
         Nats of mutual information that unmixing took out of the white columns. Not finite for discrete columns, which
-        have no density; NaN for fewer than 50 rows or 10 a source.
+        have no density, where their values are seen to repeat: of few rows the error of W may part them, and the drop
+        is large and about as uncertain. NaN for fewer than 50 rows or 10 a source.
     independence_ : Independence or None
         That number's error, negentropy, kurtosis, dependence of pairs, and sources that are too Gaussian; prints as a
         table.

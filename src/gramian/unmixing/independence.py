@@ -56,8 +56,9 @@ class Estimate(NamedTuple):
 class Independence:
     """What the rows say about the sources.
 
-    A discrete source has no density: its entropy is -inf, its negentropy inf, and the drop is not finite. Of fewer than
-    50 rows, or 10 a source, nothing is known: every number is NaN.
+    A discrete source has no density: where its values are seen to repeat its entropy is -inf, its negentropy inf, and
+    the drop is not finite; where the error of W parts them, these are large, and so is the error of the drop. Of fewer
+    than 50 rows, or 10 a source, nothing is known: every number is NaN.
 
     Attributes
     ----------
