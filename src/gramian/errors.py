@@ -128,7 +128,7 @@ class KernelWidthWarning(UserWarning):
 
 
 class IdentifiabilityWarning(UserWarning):
-    """Some sources cannot be told apart by any method: they are too Gaussian."""
+    """Sources that may not be the right ones: too Gaussian to be told apart, or of rows that are not white."""
 
 
 def users_line() -> int:

@@ -5,16 +5,25 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn.decomposition
+from scipy.optimize import brentq
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
 from sklearn.exceptions import NotFittedError
 
 import gramian
 from gramian import ICA, FastICA, fastica
-from gramian.errors import ConvergenceWarning, IdentifiabilityWarning, InputError, ParameterError, RankWarning
+from gramian.errors import (
+    ConvergenceWarning,
+    IdentifiabilityWarning,
+    InputError,
+    ParameterError,
+    PrecisionWarning,
+    RankWarning,
+)
 from gramian.sources.dense import DenseRows
 from gramian.testing import CountingRows, amari_distance, mixed_sources
 from gramian.unmixing.contrast import Cube, LogCosh
+from gramian.unmixing.white_rows import WhiteRows
 
 ALGORITHMS = ["picard", "parallel", "deflation", "infomax"]
 
@@ -334,3 +343,110 @@ def test_own_contrast_and_function(mixed):
     X, _ = mixed
     own = ICA(fun=lambda x: (x**3, (3 * x**2).mean(axis=-1))).fit(X)
     np.testing.assert_allclose(own.components_, ICA(fun="cube").fit(X).components_, atol=1e-8)
+
+
+def test_rows_that_repeat_are_sampled_at_every_phase():
+    """A sine of ten rows a period among 200,000: stable, and independent of the others, though samples take a tenth."""
+    rng = np.random.default_rng(0)
+    S = np.column_stack([np.sin(2 * np.pi * np.arange(200_000) / 10 + 0.3), rng.laplace(size=(200_000, 2))])
+    ica = ICA(runs=5).fit(S @ rng.standard_normal((3, 3)))
+    assert ica.stability_.min() > 0.9
+    assert ica.independence_.dependence.max() < 0.05
+
+
+@pytest.mark.parametrize("algorithm", ["parallel", "deflation"])
+def test_advice_of_fastica_is_one_that_can_be_followed(mixed, algorithm):
+    """FastICA has no algorithm 'picard': its warning names the class that has."""
+    with pytest.warns(ConvergenceWarning, match=r"try gramian\.ICA, whose algorithm='picard'"):
+        FastICA(algorithm=algorithm, max_iter=2, tol=0.0).fit(mixed[0])
+    with pytest.warns(ConvergenceWarning, match=r"try algorithm='picard'"):
+        ICA(algorithm=algorithm, max_iter=2, tol=0.0, report=False).fit(mixed[0])
+
+
+def test_white_rows_of_wide_tables_are_held_within_the_budget(monkeypatch):
+    """20,000 rows of two sources are 320,000 bytes: held where there is room for that, and not with less."""
+    A = np.random.default_rng(5).standard_normal((12, 2))
+    X, calls, held = mixed_sources(20_000, 2, seed=5) @ A.T, [], WhiteRows.held
+    monkeypatch.setattr(WhiteRows, "held", lambda rows: calls.append(rows.n_rows) or held(rows))
+    fits = []
+    for room, times in [(319_999, 0), (320_000, 1)]:
+        monkeypatch.setattr("gramian.models.ica._room", lambda _, room=room: room)
+        fits.append(ICA(2, tol=1e-8, report=False).fit(X).components_)
+        assert len(calls) == times
+    np.testing.assert_allclose(*fits, atol=1e-6)
+
+
+@pytest.mark.parametrize("whiten", ["unit-variance", "arbitrary-variance"])
+def test_gradient_norm_of_infomax_is_that_at_its_own_scales(mixed, whiten):
+    """At unit variance the gradient is far from zero; where each source has E[psi(s) s] = 1 it is under tol."""
+    ica = ICA(algorithm="infomax", whiten=whiten, tol=1e-9, report=False).fit(mixed[0])
+    S = ica.transform(mixed[0])
+    S = S / S.std(axis=0)
+    signs = np.where((1 - np.tanh(S) ** 2).mean(axis=0) < (np.tanh(S) * S).mean(axis=0), -1.0, 1.0)
+
+    def gradient(S):
+        return (S + signs * np.tanh(S)).T @ S / len(S) - np.eye(4)
+
+    scales = [brentq(lambda c, j=j: gradient(c * S)[j, j], 0.1, 10.0, xtol=1e-14) for j in range(4)]
+    assert np.abs(gradient(S)).max() > 0.01
+    assert np.abs(gradient(S * scales)).max() <= 1e-8
+    assert ica.gradient_norm_ <= 1e-9
+
+
+@pytest.mark.parametrize("change", [lambda z: 2 * z, lambda z: z + 1.0, lambda z: z + 0.2 * z[:, ::-1]])
+def test_rows_that_are_not_white_are_said_to_be_so(change):
+    """Scaled, not centered or correlated rows with whiten=False: a warning, also without a report."""
+    z = mixed_sources(3_000, 3, seed=0)
+    ICA(whiten=False).fit(z)
+    with pytest.warns(IdentifiabilityWarning, match="the second moments of these differ from the identity by up to"):
+        ICA(whiten=False, report=False, tol=1.0).fit(change(z))
+
+
+@pytest.mark.parametrize("value, columns", [(0.0, 3), (0.1, 3), (1.0, 1), (1e160, 2)])
+def test_equal_rows_are_refused_with_whiten_false_too(value, columns):
+    """Also a column of ones, whose second moment is that of a white one."""
+    with pytest.raises(InputError, match="All 100 rows are equal"):
+        ICA(whiten=False).fit(np.full((100, columns), value))
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-60, 1e60, 1e160])
+def test_rows_of_hopeless_size_are_refused_with_whiten_false(size):
+    """Float32 would make them zero or infinite: a sentence, and no bare warning."""
+    with pytest.raises(InputError, match=r"the largest mean square of these columns is .+ Let ICA whiten them"):
+        ICA(whiten=False).fit(size * mixed_sources(3_000, 3, seed=0))
+
+
+@pytest.mark.filterwarnings("ignore:whiten=False takes")
+@pytest.mark.parametrize("column", [0.0, 1.0])
+def test_a_constant_column_with_whiten_false_gets_a_report_without_bare_warnings(column):
+    """A source that does not vary has no density, and the report says so."""
+    z = mixed_sources(3_000, 2, seed=0)
+    report = (
+        ICA(whiten=False, tol=1.0, w_init=np.eye(3)).fit(np.column_stack([z, np.full(3_000, column)])).independence_
+    )
+    assert not np.isfinite(report.drop)
+    assert "not known" in str(report)
+
+
+@pytest.mark.parametrize("dtype, size", [("float64", 1e160), ("float32", 1e25)])
+def test_sizes_whose_squares_overflow_are_unmixed(mixed, dtype, size):
+    """The order and the sources are those of rows of ordinary size; one warning says what cannot be held."""
+    X = mixed[0].astype(dtype)
+    with pytest.warns(PrecisionWarning, match="cannot be held") as caught:
+        large = ICA(report=False).fit(X * np.asarray(size, dtype))
+    assert {warning.category for warning in caught} == {PrecisionWarning}
+    usual = ICA(report=False).fit(X)
+    np.testing.assert_allclose(large.components_ * np.asarray(size, dtype), usual.components_, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n", [2_000, 20_000])
+def test_a_coin_beside_a_laplace_source_has_no_drop_that_is_known(n, seed):
+    """Not finite from many rows; from few, where the error of W parts its values, its error is of the drop's size."""
+    rng = np.random.default_rng(seed)
+    S = np.column_stack([rng.integers(0, 2, n) - 0.5, rng.laplace(size=n)])
+    report = ICA().fit(S @ np.array([[2.0, 1.0], [1.0, 1.0]])).independence_
+    assert np.isfinite(report.drop) == (n == 2_000)
+    assert report.drop > 3.0
+    assert report.drop_error > report.drop / 3 or not np.isfinite(report.drop)
+    assert ("not known" in str(report)) == (n == 20_000)

@@ -5,6 +5,7 @@ import scipy.sparse as sp
 from gramian.sources.dense import DenseRows
 from gramian.sources.sparse import SparseRows
 from gramian.unmixing.contrast import Cube, Exp, LogCosh
+from gramian.unmixing.thinning import thinned
 from gramian.unmixing.white_rows import WhiteRows
 
 RNG = np.random.default_rng(0)
@@ -59,10 +60,32 @@ def test_a_large_mean_costs_no_digits():
 
 @pytest.mark.parametrize("block_rows", [3, 64, 500])
 def test_a_sample_does_not_depend_on_blocks(block_rows):
-    """Every m-th row by position, whatever the blocks."""
-    taken = _white(DenseRows(X, block_rows=block_rows)).sampled(100)
+    """One row of each run of five by position, whatever the blocks; its weight comes along."""
+    weights = np.arange(500.0) % 3
+    taken = _white(DenseRows(X, block_rows=block_rows, weights=weights)).sampled(100)
     z = (X - X.mean(axis=0)) @ K.T
-    np.testing.assert_allclose(taken.source.array, z[::5], atol=1e-12)
+    places = thinned(500, 5)
+    np.testing.assert_array_equal(places // 5, np.arange(100))
+    np.testing.assert_allclose(taken.source.array, z[places], atol=1e-12)
+    np.testing.assert_array_equal(taken.source.weights, weights[places])
+
+
+@pytest.mark.parametrize("most", [30, 99])
+def test_a_sample_of_sparse_and_foreign_rows_is_that_of_dense_ones(most):
+    """CSR rows and tensors, in blocks that end inside of a run."""
+    torch = pytest.importorskip("torch")
+    dense = _white(DenseRows(X)).sampled(most).source.array
+    assert len(dense) == -(-500 // -(-500 // most))
+    np.testing.assert_allclose(_white(SparseRows(sp.csr_array(X))).sampled(most).source.array, dense, atol=1e-12)
+    tensor = _white(DenseRows(torch.asarray(X), block_rows=3)).sampled(most).source.array
+    np.testing.assert_allclose(tensor.numpy(), dense, atol=1e-12)
+
+
+def test_a_sample_sees_every_phase_of_rows_that_repeat():
+    """Rows of period ten, thinned by ten: a tenth of the sample at each phase, and two shifts share no row."""
+    places = thinned(100_000, 10)
+    np.testing.assert_allclose(np.bincount(places % 10) / 10_000, 0.1, atol=0.012)
+    assert not np.intersect1d(places, thinned(100_000, 10, shift=5)).size
 
 
 @pytest.mark.parametrize("block_rows", [7, 500])
@@ -76,7 +99,7 @@ def test_rows_in_single_precision_give_the_same_means_to_their_rounding(block_ro
     found = single.score_moments(W, LogCosh())
     np.testing.assert_allclose(found.cross, _direct(weights)[0], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(found.slope, _direct(weights)[1], rtol=1e-5)
-    np.testing.assert_allclose(single.sampled(100).source.array, single.source.array[::5], rtol=1e-6)
+    np.testing.assert_allclose(single.sampled(100).source.array, single.source.array[thinned(500, 5)], rtol=1e-6)
 
 
 def test_sparse_and_foreign_rows_in_single_precision():

@@ -33,7 +33,8 @@ class ICA(UnmixedSources):
     algorithm : {'picard', 'parallel', 'deflation', 'infomax'}, default='picard'
         Picard-O, symmetric FastICA, FastICA one source at a time, or extended Infomax.
     whiten : {'unit-variance', 'arbitrary-variance', False}, default='unit-variance'
-        Sources of variance 1, of variance 1/n, or rows that are white already and are not even centered.
+        Sources of variance 1, of variance 1/n, or rows that are white already and are not even centered: a warning
+        says where they are not.
     fun : {'logcosh', 'exp', 'cube'}, callable or Contrast, default='logcosh'
         The contrast; a function as scikit-learn takes it (see :func:`~gramian.unmixing.contrast.check_contrast`).
         Infomax needs one that is part of a density, so whose psi grows slower than s: not 'cube'.
@@ -54,7 +55,7 @@ class ICA(UnmixedSources):
     report : bool, default=True
         Whether independence is measured, on at most 100,000 rows.
     memory_budget : int or None, default=None
-        Bytes beyond the rows that the whitening, and then a float32 copy of the white rows, may use.
+        Bytes beyond the rows that the whitening, and then copies of the white rows, may use.
 
     Attributes
     ----------
@@ -68,12 +69,14 @@ class ICA(UnmixedSources):
     explained_variance_ : array (k,)
         Variance that each source adds to the columns, summed over them.
     gradient_norm_ : float
-        Largest entry of the relative gradient at the W that is returned.
+        Largest entry of the relative gradient of the algorithm's objective at the W that it found. Infomax finds a
+        scale of its own for every source, at which this holds; sources are brought to their variance afterwards.
     n_iter_ : int
         Iterations, those on a first sample of the rows and in float32 too.
     mutual_information_drop_ : float
         Nats of mutual information that unmixing took out of the white columns. Not finite for discrete columns, which
-        have no density; NaN for fewer than 50 rows or 10 a source.
+        have no density, where their values are seen to repeat: of few rows the error of W may part them, and the drop
+        is large and about as uncertain. NaN for fewer than 50 rows or 10 a source.
     independence_ : Independence or None
         That number's error, negentropy, kurtosis, dependence of pairs, and sources that are too Gaussian; prints as a
         table.

@@ -4,6 +4,7 @@ import warnings
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -55,6 +56,12 @@ REPORT_ROWS = 100_000
 LEAST_QUARTERS = 40
 """Rows a source, at least, whose quarters are unmixed to tell the error of W."""
 
+NOT_WHITE = 0.1
+"""Entry of the second moments less the identity above which rows given as white are said not to be."""
+
+SQUARES = 1e-30, 1e30
+"""Mean squares between which rows given as white can be held in float32 with their powers."""
+
 STABILITY_ROWS = 20_000
 """Rows, at most, that are resampled for stability."""
 
@@ -65,7 +72,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     Computes  s = W K (x - mean),  K the whitening by :func:`~gramian.models.pca.fit_pca` on the directions that the
     rows have, W by the algorithm asked for. Whitening is folded into W. White rows are stored in float64 only where
     there are more than twice as many columns as sources and they are in this process; else in float32, for all
-    iterations but the last ones, where 4 n k bytes are within the budget (by default an eighth of the memory).
+    iterations but the last ones. Copies are made only within the budget (by default an eighth of the memory).
 
     Cost: that of the PCA, then one pass an iteration (4 n k^2 operations and n k nonlinearities).
 
@@ -90,10 +97,11 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
         rows, pca = _white(source, options)
     method = METHODS[options.algorithm](options.contrast, options.tol, options.max_iter)
     with one_blas_thread():
-        if source.n_columns > WIDE * rows.size and source.is_local:
-            rows = rows.held()
+        room = _room(options) if source.is_local else 0
+        if source.n_columns > WIDE * rows.size and (held := _bytes_of(rows)) <= room:
+            rows, room = rows.held(), room - held
         start, stability = _start(rows, method, options)
-        found = unmix(rows, method, start, hold=source.is_local and 4 * rows.n_rows * rows.size <= _room(options))
+        found = unmix(rows, method, start, hold=_bytes_of(rows, FLOAT32) <= room)
         order, W = _ordered(found.matrix, rows, pca)
         independence = _independence(rows, W, method, whiten=options.whiten) if options.report else None
     _warn(found, independence, options)
@@ -110,8 +118,13 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     )
 
 
+def _bytes_of(rows: WhiteRows, dtype: np.dtype[Any] | None = None) -> int:
+    """Return the bytes of a copy of the white rows."""
+    return (dtype or rows.dtype).itemsize * rows.n_rows * rows.size
+
+
 def _room(options: ICAOptions) -> int:
-    """Return the bytes that a copy of the white rows may take."""
+    """Return the bytes that copies of the white rows may take."""
     return options.memory_budget or total_memory() // HELD_SHARE
 
 
@@ -129,6 +142,7 @@ def _white(source: RowSource, options: ICAOptions) -> tuple[WhiteRows, PCAModel 
     if not options.whiten:
         moments = measure_moments(source, center=False)
         second = to_host(moments.scatter) / moments.weight
+        _check_white(source, second)
         return WhiteRows(source, np.eye(source.n_columns), None, second), None
     most = min(source.n_rows, source.n_columns)
     k = most if options.n_components is None else options.n_components
@@ -140,6 +154,37 @@ def _white(source: RowSource, options: ICAOptions) -> tuple[WhiteRows, PCAModel 
     _check_rank(pca, k, options)
     K = to_host(pca.components).astype(FLOAT64)[: pca.rank] / deviations(pca)[: pca.rank, None]
     return WhiteRows(source, K, to_host(pca.mean).astype(FLOAT64), np.eye(pca.rank)), pca
+
+
+def _check_white(source: RowSource, second: HostArray) -> None:
+    """Refuse rows that do not vary or are far from any unit, and warn of others that are not white."""
+    with np.errstate(invalid="ignore"):
+        apart, largest = float(np.abs(second - np.eye(len(second))).max()), float(np.diagonal(second).max())
+    # Equal rows have second moments of rank one: only those of a single column can look white.
+    if (not apart <= NOT_WHITE or len(second) == 1) and not _vary(source):
+        message = f"All {source.n_rows:,} rows are equal, so there is nothing to unmix. Pass rows that vary."
+        raise InputError(message)
+    if not SQUARES[0] <= largest <= SQUARES[1]:
+        message = (
+            f"whiten=False takes rows that are white already, and the largest mean square of these columns is "
+            f"{largest:.3g}, too far from 1 to unmix them. Let ICA whiten them (whiten='unit-variance')."
+        )
+        raise InputError(message)
+    if apart > NOT_WHITE:
+        message = (
+            "whiten=False takes rows that are white already, and the second moments of these differ from the identity "
+            f"by up to {apart:.3g}: the sources found may not be independent. Let ICA whiten the rows "
+            "(whiten='unit-variance'), or center them and divide by their principal deviations first."
+        )
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=6)
+
+
+def _vary(source: RowSource) -> bool:
+    """Tell whether any column varies by more than the rounding of its mean: one pass."""
+    moments = measure_moments(source, scatter=False)
+    rounding = 8 * np.finfo(FLOAT64).eps * np.abs(moments.mean)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not (np.sqrt(moments.squares / moments.weight) <= rounding).all()
 
 
 def _check_rank(pca: PCAModel, k: int, options: ICAOptions) -> None:
@@ -178,7 +223,9 @@ def _ordered(W: HostArray, rows: WhiteRows, pca: PCAModel | None) -> tuple[HostA
         W = W / np.sqrt(np.einsum("ij,jk,ik->i", W, rows.second, W))[:, None]
     variance = np.einsum("ij,jk,ik->i", W, rows.second, W)
     mixing = _mixing(W, pca)
-    order = np.argsort(-(mixing**2).sum(axis=0) * variance, kind="stable")
+    # In units of the largest entry, whose square may be beyond any number.
+    shares = ((mixing / np.abs(mixing).max()) ** 2).sum(axis=0)
+    order = np.argsort(-shares * variance, kind="stable")
     return order, W[order] * signs_of(mixing[:, order])[:, None]
 
 
@@ -207,11 +254,11 @@ def _matched(stability: Stability, W: HostArray) -> HostArray:
 
 def _warn(found: Unmixing, independence: Independence | None, options: ICAOptions) -> None:
     if not found.converged:
-        other = "algorithm='picard'" if options.algorithm != "picard" else "fewer sources (n_components)"
         message = (
             f"{options.name} did not converge. Consider increasing tolerance or the maximum number of iterations: "
             f"after {found.n_iter} iterations the gradient norm is {found.gradient_norm:.1e}, and tol is "
-            f"{options.tol:g}. Otherwise try {other}; sources that are nearly Gaussian converge slowly and mean little."
+            f"{options.tol:g}. Otherwise try {_advice(options)}; sources that are nearly Gaussian converge slowly and "
+            "mean little."
         )
         warnings.warn(message, options.warning, stacklevel=5)
     if independence is not None and len(independence.gaussian) > 1:
@@ -220,6 +267,13 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
             "that they span is known. Keep fewer sources (n_components), or use them together."
         )
         warnings.warn(message, IdentifiabilityWarning, stacklevel=5)
+
+
+def _advice(options: ICAOptions) -> str:
+    """Return what to try where a fit has not converged; FastICA has no other algorithm than its own two."""
+    if options.algorithm == "picard":
+        return "fewer sources (n_components)"
+    return "gramian.ICA, whose algorithm='picard' converges" if options.name == "FastICA" else "algorithm='picard'"
 
 
 def _assembled(
@@ -237,6 +291,9 @@ def _assembled(
     to_rows = partial(from_host, like=source.like(), dtype=source.dtype)
     mixing = _mixing(W, pca)
     spread = np.einsum("ij,jk,ik->i", W, second, W)
+    with np.errstate(over="ignore"):
+        # PCA has warned of variances that cannot be held.
+        variances = to_rows((mixing**2).sum(axis=0) * spread)
     K = None if pca is None else to_host(pca.components).astype(FLOAT64)[: pca.rank] / deviations(pca)[: pca.rank, None]
     return ICAModel(
         components=to_rows(W if K is None else W @ K),
@@ -244,7 +301,7 @@ def _assembled(
         mean=None if pca is None else pca.mean,
         whitening=None if K is None else to_rows(K),
         unmixing=to_rows(W),
-        variances=to_rows((mixing**2).sum(axis=0) * spread),
+        variances=variances,
         n_rows=source.n_rows,
         n_columns=source.n_columns,
         gradient_norm=found.gradient_norm,

@@ -78,7 +78,8 @@ class ICAModel:
         Variance that each source explains, over all columns.
     n_rows, n_columns : int
     gradient_norm : float
-        Largest entry of the relative gradient of the algorithm's objective.
+        Largest entry of the relative gradient of the algorithm's objective at the W that it found: for infomax before
+        sources are brought to unit variance.
     n_iter : int
     converged : bool
     independence : Independence or None

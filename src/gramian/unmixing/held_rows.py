@@ -1,19 +1,20 @@
-"""White rows held in memory: every m-th of them, or all, one source after another."""
+"""White rows held in memory: one of each run of m, or all, one source after another."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_numpy, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, is_numpy, namespace_of, to_host
 from gramian.sources.dense import DenseRows
 from gramian.sources.rows import Block, RowSource
 from gramian.sources.sparse import SparseRows
 from gramian.unmixing.projection import Projection, pieces, roomy
+from gramian.unmixing.thinning import first_place, thinned
 
 
 def hold(source: RowSource, project: Projection, step: int, dtype: np.dtype[Any]) -> DenseRows:
-    """Project every ``step``-th row of a source and hold what comes out: one pass."""
+    """Project one row in each run of ``step`` (see :func:`thinned`) and hold what comes out: one pass."""
     return (_filled if _is_here(source) else _gathered)(source, project, step, dtype)
 
 
@@ -23,25 +24,30 @@ def _is_here(source: RowSource) -> bool:
 
 
 def _filled(source: RowSource, project: Projection, step: int, dtype: np.dtype[Any]) -> DenseRows:
-    """Project every ``step``-th row of a source in memory, without a second copy of what is taken."""
+    """Project one row in each run of ``step`` of a source in memory, without a second copy of what is taken."""
     # One source after another in memory: products and sums over rows then run over consecutive numbers.
     out = np.empty((len(project.matrix), -(-source.n_rows // step)), dtype=dtype)
-    source.reduce(_Fill(project, step, out), _first)
-    return DenseRows(out.T, weights=None if source.weights is None else source.weights[::step])
+    source.reduce(_Fill(project, source.n_rows, step, out), _first)
+    return DenseRows(out.T, weights=None if source.weights is None else source.weights[thinned(source.n_rows, step)])
 
 
 @dataclass(frozen=True, eq=False)
 class _Fill:
-    """Write every ``step``-th row of a block, projected, a piece at a time, into its place of ``out`` (k, n)."""
+    """Write the rows of a block that a sample takes, projected, a piece at a time, into its place of ``out`` (k, n)."""
 
     project: Projection
+    n_rows: int
     step: int
     out: HostArray
 
     def __call__(self, room: HostArray | None, block: Block) -> HostArray | None:
-        first = -block.start % self.step
-        place = (block.start + first) // self.step
-        for rows, _ in pieces(Block(block.rows[first :: self.step], 0, None), self.project):
+        stop = block.start + block.rows.shape[0]
+        taken = thinned(self.n_rows, self.step, start=block.start, stop=stop)
+        sample = block.rows[taken]
+        if not sample.shape[0]:
+            return room
+        place = first_place(self.step, block.start, taken)
+        for rows, _ in pieces(Block(sample, 0, None), self.project):
             room = roomy(room, rows, self.project, 1)
             s = self.project.times(self.project.centered(rows), None if room is None else room[0])
             self.out[:, place : place + s.shape[0]] = s.T
@@ -54,8 +60,8 @@ def _first(left: Any, _right: Any) -> Any:
 
 
 def _gathered(source: RowSource, project: Projection, step: int, dtype: np.dtype[Any]) -> DenseRows:
-    """Project every ``step``-th row of a source of any kind."""
-    parts = source.reduce(_Gather(project, step, dtype), _chain)
+    """Project one row in each run of ``step`` of a source of any kind."""
+    parts = source.reduce(_Gather(project, source.n_rows, step, dtype), _chain)
     columns = namespace_of(parts[0][0]).concat([rows.T for rows, _ in parts], axis=1)
     weights = None if parts[0][1] is None else np.concatenate([to_host(w) for _, w in parts])
     return DenseRows(columns.T, weights=weights)
@@ -64,15 +70,23 @@ def _gathered(source: RowSource, project: Projection, step: int, dtype: np.dtype
 @dataclass(frozen=True, eq=False)
 class _Gather:
     project: Projection
+    n_rows: int
     step: int
     dtype: np.dtype[Any]
 
     def __call__(self, state: list[tuple[Array, Any]] | None, block: Block) -> list[tuple[Array, Any]]:
-        first = -block.start % self.step
-        rows = block.rows[first :: self.step]
-        weights = None if block.weights is None else block.weights[first :: self.step]
+        taken = thinned(self.n_rows, self.step, start=block.start, stop=block.start + block.rows.shape[0])
+        rows = _taken(block.rows, taken)
+        weights = None if block.weights is None else _taken(block.weights, taken)
         found = [(cast(self.project(rows), self.dtype), weights)] if rows.shape[0] else []
         return (state or []) + found
+
+
+def _taken(array: Array, taken: slice | HostArray) -> Array:
+    if isinstance(taken, slice) or is_numpy(array) or hasattr(array, "indptr"):
+        return array[taken]
+    xp = namespace_of(array)
+    return xp.take(array, xp.asarray(taken, **device_of(array)), axis=0)
 
 
 def _chain(left: list[Any], right: list[Any]) -> list[Any]:

@@ -16,6 +16,7 @@ from scipy.special import digamma, polygamma
 from gramian.arrays.namespace import HostArray
 from gramian.sources.rows import ranges, run_folds
 from gramian.unmixing.contrast import LogCosh
+from gramian.unmixing.thinning import thinned
 
 GAUSSIAN_ENTROPY = 0.5 * (1.0 + log(2.0 * pi))
 """Entropy of a Gaussian of unit variance: the largest there is."""
@@ -55,8 +56,9 @@ class Estimate(NamedTuple):
 class Independence:
     """What the rows say about the sources.
 
-    A discrete source has no density: its entropy is -inf, its negentropy inf, and the drop is not finite. Of fewer than
-    50 rows, or 10 a source, nothing is known: every number is NaN.
+    A discrete source has no density: where its values are seen to repeat its entropy is -inf, its negentropy inf, and
+    the drop is not finite; where the error of W parts them, these are large, and so is the error of the drop. Of fewer
+    than 50 rows, or 10 a source, nothing is known: every number is NaN.
 
     Attributes
     ----------
@@ -190,7 +192,7 @@ def measure_independence(z: HostArray, W: HostArray, quarters: Sequence[HostArra
     found: list[_Column] = run_folds(range(k), partial(_fold_column, z, W), _chain)
     before, after = [column.before for column in found], [column.after for column in found]
     scale = np.array([column.scale for column in found])
-    thinned = z[:: -(-len(z) // DEPENDENCE_ROWS)] @ W.T.astype(z.dtype)
+    few = z[thinned(len(z), -(-len(z) // DEPENDENCE_ROWS))] @ W.T.astype(z.dtype)
     limit = gaussian_limit(k)
     return Independence(
         drop=sum(e.value for e in before) - sum(e.value for e in after) + float(np.linalg.slogdet(W)[1]),
@@ -198,8 +200,8 @@ def measure_independence(z: HostArray, W: HostArray, quarters: Sequence[HostArra
         negentropy=(negentropy := GAUSSIAN_ENTROPY + np.log(scale) - np.array([e.value for e in after])),
         negentropy_error=2 * np.array([e.error for e in after]),
         kurtosis=np.array([column.kurtosis for column in found]),
-        dependence=pairwise_dependence(thinned),
-        dependence_noise=_dependence_noise(len(thinned)),
+        dependence=pairwise_dependence(few),
+        dependence_noise=_dependence_noise(len(few)),
         gaussian=tuple(
             j
             for j in range(k)
@@ -219,7 +221,7 @@ def loss_of(z: HostArray, W: HostArray, quarters: Sequence[HostArray]) -> float:
     """
     if not quarters:
         return 0.0
-    z = z[:: max(1, len(z) * len(W) // LOSS_NUMBERS)]
+    z = z[thinned(len(z), max(1, len(z) * len(W) // LOSS_NUMBERS))]
     whole, *others = (_left(z, matrix) for matrix in (W, *quarters))
     pairs = max(1, len(W) * (len(W) - 1) // 2)
     return max(0.0, float(np.mean(others)) - whole) * (1.0 + 2.0 / float(np.sqrt(pairs)))
@@ -248,7 +250,8 @@ class _Column(NamedTuple):
 def _fold_column(z: HostArray, W: HostArray, state: list[_Column] | None, j: int) -> list[_Column]:
     """Measure one column and one source: they alone are in memory beside the white rows."""
     s = z @ W[j].astype(z.dtype)
-    mean, scale = float(s.mean(dtype=np.float64)), float(s.std(dtype=np.float64))
+    # A source that does not vary has no density in any unit.
+    mean, scale = float(s.mean(dtype=np.float64)), float(s.std(dtype=np.float64)) or 1.0
     before, after = entropy(z[:, j]), entropy(s)
     s -= s.dtype.type(mean)
     s /= s.dtype.type(scale)

@@ -8,6 +8,7 @@ from gramian.arrays.namespace import HostArray, to_host
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import measure_moments
 from gramian.unmixing.method import UnmixingMethod
+from gramian.unmixing.thinning import thinned
 from gramian.unmixing.white_rows import WhiteRows
 
 MOST_ITERATIONS = 50
@@ -41,7 +42,7 @@ def unmixed_quarters(z: HostArray, method: UnmixingMethod, W: HostArray, *, whit
     """
     near = replace(method, tol=max(method.tol, 0.1 / np.sqrt(len(z))), max_iter=min(method.max_iter, MOST_ITERATIONS))
     found = []
-    for part in (z[::4], z[2::4]):
+    for part in (z[thinned(len(z), 4)], z[thinned(len(z), 4, shift=2)]):
         source, size = DenseRows(part), len(W)
         rows = whitened_anew(source) if whiten else WhiteRows(source, np.eye(size), None, np.eye(size))
         found.append(near.solve(rows, W).matrix @ rows.whitening)

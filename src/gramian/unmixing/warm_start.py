@@ -31,7 +31,7 @@ def unmix(rows: WhiteRows, method: UnmixingMethod, start: HostArray, *, hold: bo
     """Unmix in up to three stages, each from where the last one ended: a sample, all rows in float32, all rows.
 
     The sources of N rows are known to about 1/sqrt(N) of a radian, whatever is done; so the way from the start to
-    within 1/sqrt(N) is made on N rows, every m-th of them. The way on is made on a float32 copy of the white rows,
+    within 1/sqrt(N) is made on N rows, one of each run of m. The way on is made on a float32 copy of the white rows,
     where they are float64 and ``hold`` says that 4 n k bytes are there. The gradient norm that is returned, and
     compared with ``tol``, is always that of all rows in their own precision. Cost: one pass for the float32 rows,
     those of the method over them, at a third of the price, and mostly one pass over the rows themselves.
@@ -52,7 +52,7 @@ def unmix(rows: WhiteRows, method: UnmixingMethod, start: HostArray, *, hold: bo
 
 
 def _from_sample(rows: WhiteRows, method: UnmixingMethod, start: HostArray) -> Unmixing:
-    """Return the solution on every m-th row, or the start where there are few."""
+    """Return the solution on a sample of the rows, or the start where there are few."""
     size = max(LEAST_SAMPLE, SAMPLE_PER_PAIR * rows.size**2)
     if rows.n_rows < WORTHWHILE * size:
         return Unmixing(start, np.inf, 0, converged=False)

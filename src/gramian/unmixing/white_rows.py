@@ -112,9 +112,10 @@ class WhiteRows:
         return replace(self.sampled(self.n_rows, dtype=FLOAT32), precision=FLOAT32)
 
     def sampled(self, most: int, *, dtype: np.dtype[Any] | None = None) -> "WhiteRows":
-        """Return every m-th white row, ``most`` of them at most, held in memory: one pass.
+        """Return one white row of each run of m, ``most`` of them at most, held in memory: one pass.
 
-        Which rows are taken depends on their position alone, so not on blocks or threads.
+        Which rows are taken depends on their position alone, so not on blocks or threads; the place in each run is a
+        random-looking one, so that rows which repeat with a period are seen at all phases.
         """
         step = -(-self.n_rows // most)
         held = hold(self.source, self._projection(self.whitening), step, dtype or self.dtype)
