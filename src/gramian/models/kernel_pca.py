@@ -145,7 +145,9 @@ def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPC
     warn_of_share(solved, options.n_components)
     model = _assembled(source, Resolved(phi.kernel, None), solved, plan=plan, options=options, chosen=chosen)
     _say(options, "measuring the error of the approximation")
-    error = measure_kernel_error(phi, source, seed=options.seed)
+    # The solve may have left directions out.
+    used = phi if solved.features is None or solved.features.phi is None else solved.features.phi
+    error = measure_kernel_error(used, source, seed=options.seed)
     return replace(model, approximate=not phi.is_exact, error=error)
 
 
