@@ -23,7 +23,7 @@ def _exact(X, model, k, weights=None):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("gamma", "k"), [(0.05, 10), (0.01, 15)])
+@pytest.mark.parametrize("gamma, k", [(0.05, 10), (0.01, 15)])
 def test_values_are_those_of_the_nystroem_matrix(gamma, k, dtype):
     """Also in the tail, for rows of both types, with orthonormal eigenvectors and shares of at most one."""
     X = np.random.default_rng(0).normal(size=(500, 3)).astype(dtype)

@@ -68,7 +68,7 @@ def solve_landmarks(source: RowSource, phi: LandmarkMap, wish: Wish) -> Solved:
     pairs = solver.solve(held, wish.k, seed=wish.seed)
     mean = sums.columns / total + phi.root.T @ shift if wish.center else np.zeros(held.size)
     values = np.maximum(pairs.values, 0.0)
-    top, lost = float(np.max(values, initial=0.0)), _feature_error(placed, sampled, phi, near - shift, dtype, total)
+    top, lost = float(np.max(values, initial=0.0)), _feature_error(strips, phi, sampled, near, total)
     noise = lost**2 / top if top > 0 else 0.0
     rank = rank_of(values, rounding=max(held.size * eps_of(FLOAT64), noise))
     components = to_host(pairs.vectors)
@@ -101,23 +101,22 @@ def _small_matrix(sums: StripSums, total: float, *, centered: bool, eps: float) 
     return HeldMatrix((B + B.T) / 2, error=8 * eps)
 
 
-def _feature_error(
-    placed: PlacedKernel, rows: Any, phi: LandmarkMap, exact: HostArray, dtype: np.dtype[Any], total: float
-) -> float:
+def _feature_error(strips: Strips, phi: LandmarkMap, rows: Any, near: HostArray, total: float) -> float:
     """Return what Phi is wrong by, in the spectral norm, because its strips are rounded.
 
     Measured between some rows and the landmarks in float32 and, for float64, scaled by the ratio of the roundings. A
-    singular value s of Phi moves by no more, so that an eigenvalue moves by  2 s error + error^2.
+    singular value s of Phi moves by no more, so that an eigenvalue moves by  2 s error + error^2. ``near`` has the
+    kernel values of the rows in float64.
     """
-    shift = placed.between(rows[:1], phi.landmarks)[0] - exact[0]
+    exact = near - strips.shift
     with np.errstate(over="ignore", invalid="ignore"):
-        rough = placed.between(rows, phi.landmarks, dtype=FLOAT32) - shift.astype(FLOAT32)
+        rough = strips.placed.between(rows, phi.landmarks, dtype=FLOAT32) - np.asarray(strips.shift, FLOAT32)
         error = (rough @ phi.root.astype(FLOAT32)).astype(FLOAT64) - exact @ phi.root
     if not np.isfinite(error).all():
         # Out of the range of float32: every value wrong by some eps of the largest.
         size = 8 * eps_of(FLOAT32) * float(np.abs(exact).max(initial=0.0))
         error = np.full((1, 1), size * float(np.linalg.norm(phi.root)))
-    ratio = eps_of(dtype) / eps_of(FLOAT32)
+    ratio = eps_of(strips.dtype) / eps_of(FLOAT32)
     return CAUTION * ratio * float(np.linalg.norm(error, 2)) * float(np.sqrt(total / len(error)))
 
 
