@@ -38,3 +38,15 @@ def test_no_component_of_rounded_means():
     X = np.random.default_rng(0).normal(size=(150, 3))
     model = fit_kernel_pca(as_source(X), KernelPCAOptions(None, Gaussian(1e-6), drop_zeros=True))
     assert model.rank == 9
+
+
+def test_bounds_hold_for_values_that_are_set_to_zero():
+    """A value below rounding is called zero, and its bound covers the value that it had."""
+    values = np.array([1.0, 1e-3, 1e-13])
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(60, 3)))[0]
+    K = (Q * values) @ Q.T
+    K = (K + K.T) / 2
+    model = fit_kernel_pca(as_source(K), KernelPCAOptions(3, Precomputed(), center=False))
+    assert model.eigenvalues[2] == 0
+    assert np.all(np.abs(model.eigenvalues - values) <= model.certificate.bounds)
+    np.testing.assert_array_equal(model.certificate.values, model.eigenvalues)

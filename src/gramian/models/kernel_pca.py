@@ -7,6 +7,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.eigen.certificate import Certificate
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.features.feature_map import FeatureMap
 from gramian.features.kernel_error import measure_kernel_error
@@ -202,7 +203,7 @@ def _assembled(
         n_rows=source.n_rows,
         n_columns=source.n_columns,
         rank=rank,
-        certificate=solved.certificate.leading(k),
+        certificate=_of_zeroed(solved.certificate.leading(k), rank),
         plan=plan,
         options=options,
         expansion=expand(alphas_of(values, vectors, weights, rank))
@@ -210,6 +211,14 @@ def _assembled(
         else solved.features.turned(np.where(np.arange(k) < rank, signs, 0.0)),
         verdict=chosen.reason,
     )
+
+
+def _of_zeroed(certificate: Certificate, rank: int) -> Certificate:
+    """Return the certificate with values beyond the rank zero, as the model has them, and bounds that allow for it."""
+    null = np.arange(len(certificate.values)) >= rank
+    bounds = certificate.bounds + np.where(null, np.abs(certificate.values), 0.0)
+    certificate = replace(certificate, values=np.where(null, 0.0, certificate.values), bounds=bounds)
+    return certificate.null_beyond(rank)
 
 
 def _signs(vectors: HostArray, weights: HostArray | None) -> HostArray:
