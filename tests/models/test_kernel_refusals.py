@@ -14,7 +14,17 @@ from gramian.errors import (
     ParameterError,
 )
 from gramian.features import Landmarks
-from gramian.kernels import BlockKernel, Gaussian, Laplacian, Linear, Matern, Polynomial, Precomputed, Sigmoid
+from gramian.kernels import (
+    BlockKernel,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Matern,
+    PointKernel,
+    Polynomial,
+    Precomputed,
+    Sigmoid,
+)
 from gramian.models import kernel_solving
 from gramian.models.kernel_checks import lowest_value, require_positive
 from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
@@ -134,6 +144,19 @@ def test_a_kernel_that_is_not_symmetric_or_not_finite():
         _fit(_rows(40), BlockKernel(lambda X, Y: X[:, :1] + 2 * Y[:, 0]))
     with pytest.raises(InputError, match=r"gives (nan|inf)|finite"):
         _fit(_rows(40), BlockKernel(lambda X, Y: np.full((len(X), len(Y)), np.nan)))
+
+
+def test_landmarks_beyond_the_budget_are_refused_before_their_map_is_made(monkeypatch):
+    """The advice is to take fewer of them, not to use landmarks."""
+    monkeypatch.setattr(Landmarks, "fit", lambda *_: pytest.fail("a map was made"))
+    with pytest.raises(MemoryBudgetError, match="fewer than these 500 landmarks"):
+        _fit(_rows(600), Gaussian(0.1), landmarks=500, memory_budget=MEGABYTE)
+
+
+def test_a_function_of_two_points_that_is_not_symmetric():
+    """Also where a block against itself calls the function for one half of the pairs only."""
+    with pytest.raises(InputError, match="is not symmetric"):
+        _fit(_rows(40), PointKernel(lambda x, y: float(x[0] + 2 * y[0])))
 
 
 def test_rows_that_are_not_finite_are_named():

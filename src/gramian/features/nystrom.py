@@ -1,6 +1,6 @@
 """Features from landmarks: a kernel matrix by way of a few of its columns."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ from gramian.sources.rows import RowSource
 
 MEASURED = 256
 """Landmarks between which the rounding of kernel values is measured."""
+
+PAYS = 10.0
+"""A direction is kept while its eigenvalue is over  sqrt(m)  roundings of a kernel value, so many times."""
 
 LARGEST_COUNT = 30_000
 """Landmarks beyond which a map is refused: their own kernel matrix is then 7 GB, and exact kernel PCA is near."""
@@ -134,6 +137,18 @@ class LandmarkMap(FeatureMap):
         columns = self.columns(rows)
         return columns @ from_host(self.root, like=columns, dtype=dtype_of(rows))
 
+    def told_in(self, dtype: np.dtype[Any]) -> "LandmarkMap":
+        """Return the map without the directions that kernel values in ``dtype`` cannot tell from rounding."""
+        m = self.landmarks.shape[0]
+        some = self.landmarks[: min(MEASURED, m)]
+        wide, rough = (self.kernel.prepare(some, dtype=kind, origin=self.origin) for kind in (FLOAT64, dtype))
+        K = to_host(self.kernel.evaluate(wide, wide))
+        error = to_host(self.kernel.evaluate(rough, rough)).astype(FLOAT64) - K
+        floor = PAYS * np.sqrt(m) * float(np.sqrt(np.mean(error**2)))
+        # The columns of the root have the lengths  S^(-1/2).
+        kept = np.einsum("ij,ij->j", self.root, self.root) * floor < 1
+        return self if kept.all() else replace(self, root=self.root[:, : max(1, int(kept.sum()))])
+
     def _prepared(self, dtype: np.dtype[Any]) -> Prepared:
         # Made once a precision. Two threads at once would make the same twice, and either serves.
         if dtype not in self._ready:
@@ -190,7 +205,7 @@ def inverse_root(K: HostArray, *, rounding: float, kernel: Kernel) -> HostArray:
     if values[0] <= 0:
         return np.zeros((len(K), 1))
     # The eigensolver itself leaves a few eps S_1 in every eigenvalue.
-    floor = max(10 * np.sqrt(len(K)) * rounding, 4 * eps_of(FLOAT64) * values[0])
+    floor = max(PAYS * np.sqrt(len(K)) * rounding, 4 * eps_of(FLOAT64) * values[0])
     rank = max(1, int(np.count_nonzero(values > floor)))
     Q = Q[:, :rank]
     signs = np.where(Q[np.argmax(np.abs(Q), axis=0), np.arange(rank)] < 0, -1.0, 1.0)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT64
 from gramian.eigen.orthonormal import orthonormalized
 from gramian.errors import IndefiniteKernelWarning, InputError, KernelWidthWarning, PrecisionWarning, users_line
 from gramian.features.resolving import Resolved
@@ -46,7 +47,9 @@ def check_on_sample(source: RowSource, resolved: Resolved, *, centered: bool, se
     """
     rows = take_rows(source, draw_positions(source, SAMPLED, seed=seed))
     placed = PlacedKernel.of(resolved.kernel, resolved.origin, centered=centered)
-    K = placed.between(rows, rows)
+    # Prepared twice: of one block against itself a kernel may make one half only, and k(y, x) would not be seen.
+    left, right = (placed.prepare(rows, dtype=FLOAT64) for _ in range(2))
+    K = to_host(placed.kernel.evaluate(left, right))
     _require_finite(K, resolved.kernel)
     _require_symmetric(K, resolved.kernel)
     if isinstance(resolved.kernel, Gaussian | Laplacian | Matern) and len(K) > 1:

@@ -1,5 +1,6 @@
-"""Approximate kernel PCA on landmarks, for rows by the million: no feature of a row is ever made."""
+"""Approximate kernel PCA on landmarks, for rows by the million: features are summed and never kept."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from gramian.eigen.certificate import certify
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.features.nystrom import LandmarkMap
+from gramian.features.sampling import draw_positions, take_rows
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
-from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of
+from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of, widened
 from gramian.models.kernel_strips import ExtendStrips, Strips, StripSums, sum_strips
 from gramian.operators.held import HeldMatrix
 from gramian.operators.kernel_tiles import PlacedKernel
@@ -21,16 +23,25 @@ from gramian.sources.rows import Block, RowSource, rows_here
 SINGLE_WORK = 1e11
 """Operations n m^2 above which strips are made in float32: twice as fast, and far more accurate than landmarks are."""
 
+SAMPLED = 256
+"""Rows at which the rounding of features is measured."""
+
+CAUTION = 2.0
+"""What that rounding is multiplied by: a sample is not the whole."""
+
 
 def solve_landmarks(source: RowSource, phi: LandmarkMap, wish: Wish) -> Solved:
     """Find the leading eigenpairs of the centered Nystroem approximation of K on the landmarks of a map.
 
-    Computes the D x D matrix  R'(C'P C) R  with  C = K between rows and landmarks and  phi = C R,  from  C'C  summed in
-    strips: PCA of phi without phi. Values that are not found are bounded by the certificate, as those of the
+    Computes the D x D matrix  Phi'P Phi  with  Phi = C R  and  C = K between rows and landmarks,  Phi made and summed
+    in strips. R'(C'C) R would cost a third of it and is wrong: R is as large as 1 / sqrt(s), s the smallest eigenvalue
+    kept between landmarks, and takes the rounding of C'C from both sides. What rounding of C does to Phi is measured,
+    and the certificate widened by it. In float32, directions that float32 cannot tell from rounding are left out (the
+    expansion has the map without them). Values that are not found are bounded by the certificate, as those of the
     approximation; its distance from K is measured apart.
 
-    Cost: two passes over n m kernel values, n m^2 + 2 n m k operations, 9 m^3 for the small problem; m^2 numbers a
-    worker. (PCA of phi itself would take 2 n m D operations a pass beside.)
+    Cost: two passes over n m kernel values, 2 n m D + n D^2 + 2 n m k operations, 9 m^3 for the small problem; m^2
+    numbers a worker.
 
     Parameters
     ----------
@@ -38,30 +49,35 @@ def solve_landmarks(source: RowSource, phi: LandmarkMap, wish: Wish) -> Solved:
     phi : LandmarkMap
     wish : Wish
     """
+    phi, dtype = _in_precision(source, phi, wish.k)
     m = phi.landmarks.shape[0]
-    single = source.dtype == FLOAT32 or float(source.n_rows) * m * m > SINGLE_WORK
-    dtype = FLOAT32 if single else FLOAT64
     placed = PlacedKernel(phi.kernel, None if phi.origin is None else to_host(phi.origin).astype(FLOAT64))
-    shift = float(np.float32(placed.between(phi.landmarks[:256], phi.landmarks[:256]).mean())) if wish.center else 0.0
+    sampled = take_rows(source, draw_positions(source, SAMPLED, seed=wish.seed))
+    near = placed.between(sampled, phi.landmarks)
+    # The mean of the features over some rows: what is left is small, and P does not see it.
+    shift = near.mean(axis=0).astype(FLOAT32).astype(FLOAT64) if wish.center else np.zeros(m)
     strips = Strips.between(placed, phi.landmarks, shift=shift, dtype=dtype)
     wish.say(f"summing strips of {source.n_rows:,} rows and {m:,} landmarks")
-    sums = sum_strips(source, strips)
+    sums = sum_strips(source, replace(strips, root=phi.root.astype(dtype)))
     weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
     total = float(source.n_rows) if weights is None else float(weights.sum())
-    held = _small_matrix(phi.root, sums, total, centered=wish.center, eps=eps_of(dtype))
+    held = _small_matrix(sums, total, centered=wish.center, eps=eps_of(dtype))
     wish.say(f"solving the {held.size:,} x {held.size:,} problem")
     direct = held.size <= DIRECT_SIZE or wish.k > held.size // 5
     solver = Direct(repair=False) if direct else Krylov(tol=wish.tol, block=16, search=False)
     pairs = solver.solve(held, wish.k, seed=wish.seed)
-    mean = phi.root.T @ (sums.columns / total + shift) if wish.center else np.zeros(held.size)
+    mean = sums.columns / total + phi.root.T @ shift if wish.center else np.zeros(held.size)
     values = np.maximum(pairs.values, 0.0)
-    rank = rank_of(values, rounding=held.size * eps_of(FLOAT64))
+    top, lost = float(np.max(values, initial=0.0)), _feature_error(strips, phi, sampled, near, total)
+    noise = lost**2 / top if top > 0 else 0.0
+    rank = rank_of(values, rounding=max(held.size * eps_of(FLOAT64), noise))
     components = to_host(pairs.vectors)
+    summed = 4 * eps_of(dtype) * float(np.trace(sums.squares)) / float(np.sqrt(held.size))
     whole = _diagonal_sum(source, placed) - total * float(mean @ mean)
     return Solved(
         values=values,
         vectors=_vectors(source, strips, phi.root @ components[:, :rank] / np.sqrt(values[:rank]), wish),
-        certificate=certify(held, pairs, tol=wish.tol),
+        certificate=widened(certify(held, pairs, tol=wish.tol), lost * (2 * float(np.sqrt(top)) + lost) + summed),
         total=max(whole, 0.0),
         centering=_centering(source, strips, phi.root @ mean, mean, weights, centered=wish.center),
         rank=rank,
@@ -69,13 +85,39 @@ def solve_landmarks(source: RowSource, phi: LandmarkMap, wish: Wish) -> Solved:
     )
 
 
-def _small_matrix(root: HostArray, sums: StripSums, total: float, *, centered: bool, eps: float) -> HeldMatrix:
-    """Return  R'(C'P C) R."""
-    G = sums.squares
+def _in_precision(source: RowSource, phi: LandmarkMap, k: int) -> tuple[LandmarkMap, np.dtype[Any]]:
+    """Return the map and the type of its strips: float32 for much work, where that leaves k directions."""
+    if float(source.n_rows) * phi.landmarks.shape[0] ** 2 <= SINGLE_WORK:
+        return phi, FLOAT64
+    cut = phi.told_in(FLOAT32)
+    return (cut, FLOAT32) if cut.n_features >= k else (phi, FLOAT64)
+
+
+def _small_matrix(sums: StripSums, total: float, *, centered: bool, eps: float) -> HeldMatrix:
+    """Return  Phi'P Phi."""
+    B = sums.squares
     if centered:
-        G = G - np.outer(sums.columns, sums.columns / total)
-    B = root.T @ (G @ root)
+        B = B - np.outer(sums.columns, sums.columns / total)
     return HeldMatrix((B + B.T) / 2, error=8 * eps)
+
+
+def _feature_error(strips: Strips, phi: LandmarkMap, rows: Any, near: HostArray, total: float) -> float:
+    """Return what Phi is wrong by, in the spectral norm, because its strips are rounded.
+
+    Measured between some rows and the landmarks in float32 and, for float64, scaled by the ratio of the roundings. A
+    singular value s of Phi moves by no more, so that an eigenvalue moves by  2 s error + error^2. ``near`` has the
+    kernel values of the rows in float64.
+    """
+    exact = near - strips.shift
+    with np.errstate(over="ignore", invalid="ignore"):
+        rough = strips.placed.between(rows, phi.landmarks, dtype=FLOAT32) - np.asarray(strips.shift, FLOAT32)
+        error = (rough @ phi.root.astype(FLOAT32)).astype(FLOAT64) - exact @ phi.root
+    if not np.isfinite(error).all():
+        # Out of the range of float32: every value wrong by some eps of the largest.
+        size = 8 * eps_of(FLOAT32) * float(np.abs(exact).max(initial=0.0))
+        error = np.full((1, 1), size * float(np.linalg.norm(phi.root)))
+    ratio = eps_of(strips.dtype) / eps_of(FLOAT32)
+    return CAUTION * ratio * float(np.linalg.norm(error, 2)) * float(np.sqrt(total / len(error)))
 
 
 def _vectors(source: RowSource, strips: Strips, combination: HostArray, wish: Wish) -> HostArray:
@@ -84,7 +126,13 @@ def _vectors(source: RowSource, strips: Strips, combination: HostArray, wish: Wi
     if wish.center:
         s = np.ones(len(u)) if source.weights is None else np.sqrt(to_host(source.weights).astype(FLOAT64))
         u -= np.outer(s, s @ u / float(s @ s))
-    return completed_vectors(u, wish.k, seed=wish.seed)
+    return completed_vectors(_nearest_orthonormal(u), wish.k, seed=wish.seed)
+
+
+def _nearest_orthonormal(u: HostArray) -> HostArray:
+    """Return  u (u'u)^(-1/2):  what rounding took from orthonormal columns is given back, each moved the least."""
+    left, _, right = np.linalg.svd(u, full_matrices=False)
+    return np.asarray(left @ right)
 
 
 def _centering(
@@ -103,7 +151,7 @@ def _centering(
 
     def along(block: Block) -> HostArray:
         parts = [strip @ combination.astype(strips.dtype) for _, strip in strips.of(block)]
-        return np.concatenate(parts).astype(FLOAT64) + strips.shift * float(combination.sum())
+        return np.concatenate(parts).astype(FLOAT64) + float(np.asarray(strips.shift) @ combination)
 
     return KernelCentering(to_host(rows_here(source.map_rows(along))), float(mean @ mean), shares, centered=True)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.eigen.certificate import Certificate
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.features.feature_map import FeatureMap
 from gramian.features.kernel_error import measure_kernel_error
@@ -129,10 +130,12 @@ def _fit_matrix(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
 
 def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
     """Fit PCA to features near the kernel's, and measure how near."""
+    if options.landmarks is not None and options.landmarks > 0:
+        # A map of m landmarks takes m^3 operations: a budget that is too small is refused before.
+        plan_kernel_pca(_near_facts(source, options, options.kernel, min(options.landmarks, source.n_rows)))
     phi = _map_of(source, options)
     D = phi.n_features
-    facts = first_facts(source, options, phi.kernel)
-    facts = replace(facts, k=_within(requested(options.n_components, source.n_rows), D), features=D, way="features")
+    facts = _near_facts(source, options, phi.kernel, D)
     way = "landmarks" if isinstance(phi, LandmarkMap) else "map"
     plan = replace(plan_kernel_pca(facts), way=way, reason=f"because {D:,} features near the kernel's were asked for")
     _say(options, f"solving: {plan}")
@@ -145,8 +148,17 @@ def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPC
     warn_of_share(solved, options.n_components)
     model = _assembled(source, Resolved(phi.kernel, None), solved, plan=plan, options=options, chosen=chosen)
     _say(options, "measuring the error of the approximation")
-    error = measure_kernel_error(phi, source, seed=options.seed)
+    # The solve may have left directions out.
+    used = phi if solved.features is None or solved.features.phi is None else solved.features.phi
+    error = measure_kernel_error(used, source, seed=options.seed)
     return replace(model, approximate=not phi.is_exact, error=error)
+
+
+def _near_facts(source: RowSource, options: KernelPCAOptions, kernel: Kernel, features: int) -> KernelFacts:
+    """Return the facts of a fit to so many features near the kernel's."""
+    k = _within(requested(options.n_components, source.n_rows), features)
+    facts = first_facts(source, options, kernel)
+    return replace(facts, k=k, features=features, way="features", approximate=True)
 
 
 def _within(k: int | None, features: int) -> int:
@@ -200,7 +212,7 @@ def _assembled(
         n_rows=source.n_rows,
         n_columns=source.n_columns,
         rank=rank,
-        certificate=solved.certificate.leading(k),
+        certificate=_of_zeroed(solved.certificate.leading(k), rank),
         plan=plan,
         options=options,
         expansion=expand(alphas_of(values, vectors, weights, rank))
@@ -208,6 +220,14 @@ def _assembled(
         else solved.features.turned(np.where(np.arange(k) < rank, signs, 0.0)),
         verdict=chosen.reason,
     )
+
+
+def _of_zeroed(certificate: Certificate, rank: int) -> Certificate:
+    """Return the certificate with values beyond the rank zero, as the model has them, and bounds that allow for it."""
+    null = np.arange(len(certificate.values)) >= rank
+    bounds = certificate.bounds + np.where(null, np.abs(certificate.values), 0.0)
+    certificate = replace(certificate, values=np.where(null, 0.0, certificate.values), bounds=bounds)
+    return certificate.null_beyond(rank)
 
 
 def _signs(vectors: HostArray, weights: HostArray | None) -> HostArray:

@@ -3,11 +3,12 @@
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.arrays.precision import FLOAT64
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.errors import InputError
 from gramian.kernels.kernel import Kernel
 from gramian.models.kernel_projection import KernelCentering
 from gramian.models.kernel_solving import Solved, Wish, solve_matrix
+from gramian.operators.kernel_gram import center_again
 from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import RowSource, require_local
 
@@ -35,13 +36,20 @@ def solve_precomputed(source: RowSource, kernel: Kernel, wish: Wish) -> Solved:
     require_finite(source)
     matrix = np.vstack([to_host(source.block(i).rows) for i in range(source.n_blocks)]).astype(FLOAT64)
     weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
-    centering = _centering_of(matrix, weights, centered=wish.center)
-    matrix = centering.rows(matrix)
-    _require_symmetric(matrix)
+    centering, lost = _centering_of(matrix, weights, centered=wish.center), 0.0
+    symmetric = np.array_equal(matrix, matrix.T)
+    if wish.center:
+        # Entries close to their means are subtracted without error: what is left is rounded, and the means were.
+        lost = len(matrix) * eps_of(FLOAT64) * float(np.abs(matrix - centering.row_means).max(initial=0.0))
+        matrix = centering.rows(matrix)
+        center_again(matrix, centering.mean_weights())
+    if not symmetric:
+        _require_symmetric(matrix)
     matrix = (matrix + matrix.T) / 2
     if weights is not None:
         matrix *= np.sqrt(np.outer(weights, weights))
-    return solve_matrix(matrix, centering, kernel, wish)
+        lost *= float(weights.max(initial=0.0))
+    return solve_matrix(matrix, centering, kernel, wish, lost=lost)
 
 
 def _centering_of(matrix: HostArray, weights: HostArray | None, *, centered: bool) -> KernelCentering:

@@ -104,8 +104,10 @@ def solve_rows(source: RowSource, resolved: Resolved, plan: KernelPlan, wish: Wi
         return _iterated(gram, plan, wish)
 
 
-def solve_matrix(matrix: HostArray, centering: KernelCentering, kernel: Kernel, wish: Wish) -> Solved:
-    """Find the leading eigenpairs of a centered, weighted kernel matrix that was given."""
+def solve_matrix(
+    matrix: HostArray, centering: KernelCentering, kernel: Kernel, wish: Wish, *, lost: float = 0.0
+) -> Solved:
+    """Find the leading eigenpairs of a centered, weighted kernel matrix that was given; centering lost so much."""
     held = HeldMatrix(matrix, is_psd=False)
     small = len(matrix) <= DENSE_SIZE or wish.k > len(matrix) // 10
     solver = Direct(repair=False) if small else Krylov(tol=wish.tol, block=16, search=False)
@@ -115,8 +117,9 @@ def solve_matrix(matrix: HostArray, centering: KernelCentering, kernel: Kernel, 
     lowest = lowest_value(held, seed=wish.seed) if pairs.spectrum is None else float(known[-1])
     require_positive(np.append(known, lowest) if wish.strict else pairs.values, kernel)
     warn_of_negative(np.append(known, lowest), kernel)
-    certificate = certify(held, pairs, tol=wish.tol)
-    return _solved(pairs, certificate, held.trace(), centering, rounding=len(matrix) * eps_of(FLOAT64))
+    certificate = widened(certify(held, pairs, tol=wish.tol), lost)
+    top = max(float(np.max(pairs.values, initial=0.0)), np.finfo(float).tiny)
+    return _solved(pairs, certificate, held.trace(), centering, rounding=max(len(matrix) * eps_of(FLOAT64), lost / top))
 
 
 def _dense(gram: KernelGram, wish: Wish) -> Solved:

@@ -23,7 +23,7 @@ PANEL = 512
 
 @dataclass(frozen=True, eq=False)
 class Strips:
-    """C - shift, C being K between rows and m landmarks, in one precision.
+    """C - shift, C being K between rows and m landmarks, in one precision; times a root where there is one.
 
     Attributes
     ----------
@@ -32,18 +32,28 @@ class Strips:
         The landmarks.
     count : int
         m.
-    shift : float
+    shift : float or numpy array (m,)
     dtype : numpy.dtype
+    root : numpy array (m, D) or None
+        Makes features of the strips: sums of those have errors in proportion to the features, however small some are.
     """
 
     placed: PlacedKernel
     ready: Prepared
     count: int
-    shift: float
+    shift: float | HostArray
     dtype: np.dtype[Any]
+    root: HostArray | None = None
+
+    @property
+    def width(self) -> int:
+        """Columns of a strip."""
+        return self.count if self.root is None else int(self.root.shape[1])
 
     @classmethod
-    def between(cls, placed: PlacedKernel, landmarks: Any, *, shift: float, dtype: np.dtype[Any]) -> "Strips":
+    def between(
+        cls, placed: PlacedKernel, landmarks: Any, *, shift: float | HostArray, dtype: np.dtype[Any]
+    ) -> "Strips":
         """Return the strips of these landmarks."""
         return cls(placed, placed.prepare(landmarks, dtype=dtype), landmarks.shape[0], shift, dtype)
 
@@ -54,11 +64,12 @@ class Strips:
         for part in ranges(block.rows.shape[0], step):
             left = self.placed.prepare(block.rows[part], dtype=self.dtype)
             strip = to_host(self.placed.kernel.evaluate(left, self.ready))
-            yield part, np.subtract(strip, self.dtype.type(self.shift), out=strip)
+            strip = np.subtract(strip, np.asarray(self.shift, self.dtype), out=strip)
+            yield part, strip if self.root is None else strip @ self.root
 
 
 class StripSums(NamedTuple):
-    """C'C (m, m) and C'w (m,), rows counted by their weights w, in float64."""
+    """C'C (m, m) and C'w (m,) of strips C, rows counted by their weights w, in float64."""
 
     squares: HostArray
     columns: HostArray
@@ -82,7 +93,7 @@ class SquareStrips:
 
     def __call__(self, state: StripSums | None, block: Block) -> StripSums:
         """Take in one block of rows."""
-        m = self.strips.count
+        m = self.strips.width
         state = StripSums(np.zeros((m, m)), np.zeros(m)) if state is None else state
         for part, strip in self.strips.of(block):
             roots = _roots(block, part, self.strips.dtype)

@@ -301,11 +301,18 @@ class KernelGram(SymmetricOperator):
         if self.centered:
             matrix -= means
             matrix -= (means - grand)[:, None]
+            center_again(matrix, w / self.total_weight)
         if self.weights is not None:
             matrix *= np.sqrt(np.outer(w, w))
         norm = float(np.vdot(matrix, matrix))
         if self._sums is None:
             self._sums = Sums(means + shift, grand + shift, norm, 64 * eps_of(FLOAT64) * norm)
+
+
+def center_again(matrix: HostArray, shares: HostArray) -> None:
+    """Take off a centered matrix, in place, the means that the rounding of its first means has left: n eps |K|."""
+    matrix -= shares @ matrix
+    matrix -= (matrix @ shares)[:, None]
 
 
 def _diagonal_of(placed: PlacedKernel, block: Block) -> HostArray:

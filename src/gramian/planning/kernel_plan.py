@@ -61,6 +61,8 @@ class KernelFacts:
         Whether a kernel value costs much more than a product with it (a user's own function, city-block distances).
     features : int or None
         Size of the kernel's own explicit map, where there is one.
+    approximate : bool
+        Whether those features are landmarks or others that only come near the kernel's.
     """
 
     n: int
@@ -71,6 +73,7 @@ class KernelFacts:
     budget: int
     slow: bool = False
     features: int | None = None
+    approximate: bool = False
 
     @property
     def wanted(self) -> int:
@@ -237,8 +240,10 @@ def _iteration_bytes(facts: KernelFacts, k: int, pairs: int, landmarks: int, *, 
 
 
 def _too_large(facts: KernelFacts, plan: KernelPlan) -> MemoryBudgetError:
-    fits = largest_k(facts)
+    fits = 0 if facts.approximate else largest_k(facts)
     advice = f"Ask for at most {fits:,} components (n_components), or" if fits else "Use landmarks=, or"
+    if facts.approximate:
+        advice = f"Use fewer than these {facts.features:,} landmarks or features, ask for fewer components, or"
     asked = "all" if facts.k is None else f"{facts.k:,}"
     message = (
         f"Kernel PCA of {facts.n:,} rows with {asked} components needs {_words(plan.peak_bytes)} beyond the rows "
