@@ -112,11 +112,12 @@ class _Text:
             self.require_unchanged()
             raise
         table = self._parse(data, types, rows.start - before)
-        if table.num_rows < before + rows.stop - rows.start:
+        whole = self.index.whole(rows)
+        if table.num_rows != whole.stop - whole.start:
             self.require_unchanged()
             message = (
-                f"{self.origin}: quotes do not pair up near row {rows.start:,} (counted from 0), so that rows cannot "
-                'be told apart. Write a quote inside a cell twice ("").'
+                f"{self.origin}: quotes or line ends do not pair up near row {rows.start:,} (counted from 0), so that "
+                'rows cannot be told apart. Put cells with quotes between quotes, and write each inside twice ("").'
             )
             raise InputError(message, row=rows.start)
         return table.slice(before, rows.stop - rows.start)

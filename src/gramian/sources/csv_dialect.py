@@ -19,6 +19,7 @@ SPACES = " "
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+QUOTED = re.compile(r'(^|[,\t;|])"(?:[^"]|"")*"')
 
 HOLES = ("", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A", "#NA", "NAN", "na", "?", "<NA>")
 """Words that stand for a value that is not there."""
@@ -112,10 +113,11 @@ def _decoded(head: bytes, *, complete: bool) -> tuple[str, str]:
 def _logical_lines(text: str) -> list[str]:
     """Return the first lines that are not blank; a line break between quotes does not end one."""
     found: list[str] = []
-    pending = ""
+    pending, opened = "", False
     for piece in text.lstrip("\r\n").splitlines(keepends=True):
         pending += piece
-        if pending.count('"') % 2:
+        opened = _leaves_open(pending) if '"' in piece else opened
+        if opened:
             continue
         if pending.strip():
             found.append(pending.rstrip("\r\n"))
@@ -125,6 +127,11 @@ def _logical_lines(text: str) -> list[str]:
     if pending.strip():
         found.append(pending.rstrip("\r\n"))
     return found
+
+
+def _leaves_open(text: str) -> bool:
+    """Tell whether a quote that begins a cell is not closed; one in the middle of a cell is a plain character."""
+    return re.search(r'(^|[,\t;|])"', QUOTED.sub(r"\1", text)) is not None
 
 
 def _delimiter(lines: list[str]) -> str:
