@@ -46,3 +46,46 @@ def test_more_rows_than_counted_are_refused(tmp_path):
     lines[3] = "3.5,3.25\r9.5,9.25"
     with pytest.raises(InputError, match="cannot be told apart"):
         table(tmp_path, "\n".join(["a,b", *lines]))
+
+
+def test_accents_of_a_latin_1_table_are_read(tmp_path):
+    """Labels, names of rows and column names come out as they were written."""
+    lines = [f"Zoë {i},{'Köln' if i % 2 else 'Orléans'},{i}.5,{i * i}.25" for i in range(20)]
+    source = table(tmp_path, "\n".join(["nom,ville,é,b", *lines]).encode("latin-1"))
+    assert source.column_names == ("é", "b")
+    assert list(source.labels()[:2]) == ["Orléans", "Köln"]
+    assert source.ids()[3] == "Zoë 3"
+
+
+def test_true_and_false_are_one_and_zero(tmp_path):
+    """Holes stay holes, and another word is named with its place."""
+    lines = [f"{i}.5,{('true', 'False', '')[i % 3]}" for i in range(30)]
+    found = numbers(table(tmp_path, "\n".join(["a,b", *lines])))
+    np.testing.assert_array_equal(found[:, 1], np.tile([1.0, 0.0, np.nan], 10))
+    late = [f"{i}.5,true" for i in range(200_000)]
+    late[-1] = "1.5,perhaps"
+    with pytest.raises(InputError, match=r"row 199,999 .*column 'b': 'perhaps' is neither true nor false"):
+        numbers(table(tmp_path, "\n".join(["a,b", *late])))
+
+
+@pytest.mark.parametrize("at", [0, 7, 1999])
+def test_one_bad_cell_is_named_and_does_not_cost_the_column(tmp_path, at):
+    """A slip among numbers is refused with its row; a column that is left out may hold it."""
+    lines = [f"{i}.5,{i}.25" for i in range(2000)]
+    lines[at] = "1.5,oops"
+    body = "\n".join(["a,b", *lines])
+    with pytest.raises(InputError, match=rf"row {at:,} \(counted from 0\), column 'b': 'oops' is text") as caught:
+        numbers(table(tmp_path, body))
+    assert (caught.value.row, caught.value.column) == (at, "b")
+    assert numbers(table(tmp_path, body, drop="b")).shape == (2000, 1)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_blanks_around_a_word_for_a_hole_do_not_matter(tmp_path, delimiter):
+    """They are overlooked as those around numbers are, early and late in a file."""
+    lines = [
+        delimiter.join([" 1.2", " NA " if i in (5, 150_000) else " 2.5", "  " if i == 7 else "3"])
+        for i in range(150_002)
+    ]
+    found = numbers(table(tmp_path, "\n".join([delimiter.join("abc"), *lines])))
+    assert list(np.argwhere(np.isnan(found)).tolist()) == [[5, 1], [7, 2], [150_000, 1]]
