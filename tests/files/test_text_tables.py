@@ -89,3 +89,52 @@ def test_blanks_around_a_word_for_a_hole_do_not_matter(tmp_path, delimiter):
     ]
     found = numbers(table(tmp_path, "\n".join([delimiter.join("abc"), *lines])))
     assert list(np.argwhere(np.isnan(found)).tolist()) == [[5, 1], [7, 2], [150_000, 1]]
+
+
+DECIMALS = ["0.5,1.25,2.5", "3.5,4.75,1.5", "6.25,0.5,7.5", "1.5,1.5,1.5"]
+COUNTRIES = ["country,1990,1991", "FR,1.5,2", "DE,2.5,3.5", "IT,4.25,5.5", "ES,6.5,7.5"]
+
+
+@pytest.mark.parametrize(
+    "lines, names",
+    [
+        (COUNTRIES, ("1990", "1991")),
+        (["country,1990,1991", "FR,15,2", "DE,25,35", "IT,42,55"], ("1990", "1991")),
+        (["1990,1991,1992", *DECIMALS], ("1990", "1991", "1992")),
+        (["0,1,2", *DECIMALS], ("0", "1", "2")),
+        (DECIMALS, None),
+        (["5,3,1", "4.5,3,1.5", "6,3.5,1", "5.5,3,2.5"], None),
+        (["1,2,3", "4,5,6", "7,8,9", "2,3,4"], None),
+        (["1990,1991", "1992,1993", "1980,1999", "2001,2002"], None),
+        (["red,12,15", "blue,1.5,2.5", "red,2.5,3.5", "blue,4.5,5.5"], None),
+    ],
+)
+def test_numbers_that_name_columns_are_a_header(tmp_path, lines, names):
+    """Whole numbers over decimals, or years over other numbers, are names; where none are found, it is said."""
+    source = table(tmp_path, "\n".join(lines))
+    assert source.column_names == names
+    assert source.n_rows == len(lines) - (names is not None)
+    assert any("No header found" in said for said in source.facts.sentences()) == (names is None)
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+@pytest.mark.parametrize("header", [True, False])
+def test_decimal_commas_need_neither_semicolon_nor_header(tmp_path, delimiter, header):
+    """Cells like 1,5 are whole between semicolons and tabs."""
+    lines = [delimiter.join(f"{i + j},5" for j in range(3)) for i in range(10)]
+    found = numbers(table(tmp_path, "\n".join([delimiter.join("abc")] * header + lines)))
+    np.testing.assert_array_equal(found, np.add.outer(np.arange(10), np.arange(3)) + 0.5)
+
+
+@pytest.mark.parametrize("body", ["a;b,1.5,2\nc;d,2.5,3\ne;f,3.5,4\n", "x;1,1.5\ny;2,2.5\nz;3,3.5\n"])
+def test_semicolons_inside_text_do_not_cut(tmp_path, body):
+    """Commas stay the delimiter where cells between semicolons are no numbers."""
+    assert numbers(table(tmp_path, body))[0, 0] == 1.5
+
+
+def test_columns_without_names_are_counted_from_one(tmp_path):
+    """By their place in the file, whichever of them are used."""
+    source = table(tmp_path, "\n".join(f"row {i},{i}.5,{i * i}.25" for i in range(10)))
+    assert [column.name for column in source.facts.columns] == ["column 1", "column 2", "column 3"]
+    assert [column.name for column in source.facts.used] == ["column 2", "column 3"]
+    assert table(tmp_path, "1.5,2.5\n3.5,4.25\n", drop="column 1").n_columns == 1
