@@ -88,6 +88,9 @@ def readable(path: str) -> Iterator[str]:
         return
     with tempfile.TemporaryDirectory(prefix="gramian-") as folder:
         head = sys.stdin.buffer.read(4)
+        if not head:
+            message = "Standard input is empty: 0 bytes. Check the command before the pipe, or name a file."
+            raise InputError(message)
         suffix = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), ".csv")
         target = Path(folder) / f"stdin{suffix}"
         with target.open("wb") as file:
@@ -110,7 +113,7 @@ def stem_of(path: str) -> str:
 
 def open_table(path: str, asked: Asked, talk: Talk) -> Prepared:
     """Open a table and make it ready: columns chosen, holes filled, constant columns left out, scaling decided."""
-    talk(f"opening {path}")
+    talk(f"opening {_origin(path)}")
     source = opened(path, asked, talk)
     notes = _column_notes(source)
     holes = count_holes(source)

@@ -98,6 +98,7 @@ class FileRows(RowSource):
         self.weights = weights
         self.facts = facts
         self.budget = budget or memory_budget()
+        file.require_room(self.budget)
         self.log = log
         self._say = progress
         self._looked = 0.0
