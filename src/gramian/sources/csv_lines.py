@@ -10,7 +10,7 @@ from gramian.errors import InputError
 from gramian.planning.machine import MEGABYTE
 from gramian.sources.csv_dialect import SPACES
 
-CHUNK = 8 * MEGABYTE
+CHUNK = 4 * MEGABYTE
 SPACING = 1 << 16
 """Bytes, about, between two rows whose places are kept."""
 
