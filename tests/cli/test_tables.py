@@ -72,6 +72,26 @@ def test_standard_input(content, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"stdin-pca"}
 
 
+def test_empty_standard_input_is_named_as_such(tmp_path):
+    """No path of a temporary file is shown."""
+    finished = run("look", "-", cwd=tmp_path, stdin=b"")
+    assert finished.returncode != 0
+    assert b"Standard input is empty" in finished.stderr
+    assert b"stdin.csv" not in finished.stderr
+
+
+def test_look_shows_deviations_beside_their_columns_without_a_header(tmp_path, monkeypatch, capfd):
+    """Columns are counted from 1 by their place in the file, and the missing header is said."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("\n".join(f"row {i},{i}.5,{i % 2}.25" for i in range(20)))
+    code, out, _ = run_here(capfd, "look", "t.csv", "--json", "--quiet")
+    found = json.loads(out)
+    assert code == 0
+    assert [column["name"] for column in found["columns"]] == ["column 1", "column 2", "column 3"]
+    assert [column["deviation"] for column in found["columns"]] == pytest.approx([None, 5.916, 0.513], abs=1e-3)
+    assert any("No header found" in note for note in found["notes"])
+
+
 def test_cells_are_never_formulas(tmp_path, monkeypatch, capfd):
     """Names that a spreadsheet would compute are shown as text; markup in names is not run on the page."""
     monkeypatch.chdir(tmp_path)

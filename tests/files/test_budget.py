@@ -78,6 +78,15 @@ def test_the_environment_sets_the_budget(tmp_path, monkeypatch, X):
         PCA(n_components=100).fit(write(tmp_path, "npy", X[:5000]))
 
 
+def test_a_parquet_group_beyond_the_budget_given_is_refused(tmp_path, X):
+    """The budget that is passed counts, and not that of the machine."""
+    path = write(tmp_path, "parquet", X[:5000], rows=5000)
+    with pytest.raises(MemoryBudgetError, match=r"row groups of 5,000 rows .* the budget is 1\.0 MB") as caught:
+        as_source(path, memory_budget=1 << 20)
+    assert caught.value.budget == 1 << 20
+    assert as_source(path, memory_budget=1 << 30).n_rows == 5000
+
+
 @pytest.mark.parametrize("word", ["", "much", "-3GB", "1..2GB", "0"])
 def test_a_size_that_is_none_is_refused(word):
     """What is no size is refused in a sentence."""

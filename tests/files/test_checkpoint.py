@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gramian import PCA
-from gramian.errors import InputError
+from gramian.errors import InputError, ParameterError
 from gramian.sources import as_source
 from gramian.sources.pass_log import PassLog, _load, _Values
 from tests.files.killed import MAKERS, READS, answer, fit
@@ -63,6 +63,24 @@ def test_another_question_is_not_answered_from_the_log(tmp_path, X):
     PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
     other = PCA(3, center=False).fit(as_source(path, checkpoint=tmp_path / "log"))
     np.testing.assert_allclose(other.explained_variance_, PCA(3, center=False).fit(X).explained_variance_)
+
+
+def test_other_weights_or_columns_are_not_answered_from_the_log(tmp_path, X):
+    """What is taken of a file is part of the question: its weights, and which columns in which order."""
+    path, log = write(tmp_path, "parquet", X[:3000]), tmp_path / "log"
+    weights = np.random.default_rng(1).integers(1, 4, size=3000)
+    names = list(as_source(path).column_names)
+    for options in ({}, {"weights": weights}, {"columns": names[:6]}, {"columns": names[6:12]}):
+        kept = PCA(3).fit(as_source(path, checkpoint=log, **options))
+        fresh = PCA(3).fit(as_source(path, **options))
+        np.testing.assert_allclose(kept.explained_variance_, fresh.explained_variance_, rtol=1e-12)
+
+
+def test_a_checkpoint_that_is_a_file_is_refused(tmp_path, X):
+    """A folder is wanted, and the sentence says so."""
+    path = write(tmp_path, "npy", X[:100])
+    with pytest.raises(ParameterError, match="is a file, and a folder is wanted"):
+        as_source(path, checkpoint=path)
 
 
 def test_a_changed_input_is_noticed(tmp_path, X):

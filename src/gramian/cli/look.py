@@ -39,11 +39,11 @@ def command(file: str, **flags: Any) -> None:
 
 
 def _found(path: str, asked: Any, prepared: Any, talk: Any) -> dict[str, Any]:
-    from gramian.cli.table import opened
+    from gramian.cli.table import names_of, opened
     from gramian.sources.table_facts import count_holes
 
     source = opened(path, asked, talk)
-    names = source.column_names or [f"column {j + 1}" for j in range(source.n_columns)]
+    names = names_of(source)
     holes = dict(zip(names, count_holes(source).tolist(), strict=True))
     spread = dict(zip(prepared.names, prepared.spread.tolist(), strict=True))
     facts = getattr(source, "facts", None)

@@ -22,7 +22,7 @@ from gramian.sources.dense import DenseRows
 from gramian.sources.moments import measure_moments
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
-from gramian.sources.table_facts import count_holes
+from gramian.sources.table_facts import NO_HEADER, count_holes
 
 SPREADS_APART = 5.0
 """Ratio of the largest to the smallest deviation of a column above which columns are scaled when nothing is said."""
@@ -88,6 +88,9 @@ def readable(path: str) -> Iterator[str]:
         return
     with tempfile.TemporaryDirectory(prefix="gramian-") as folder:
         head = sys.stdin.buffer.read(4)
+        if not head:
+            message = "Standard input is empty: 0 bytes. Check the command before the pipe, or name a file."
+            raise InputError(message)
         suffix = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), ".csv")
         target = Path(folder) / f"stdin{suffix}"
         with target.open("wb") as file:
@@ -110,7 +113,7 @@ def stem_of(path: str) -> str:
 
 def open_table(path: str, asked: Asked, talk: Talk) -> Prepared:
     """Open a table and make it ready: columns chosen, holes filled, constant columns left out, scaling decided."""
-    talk(f"opening {path}")
+    talk(f"opening {_origin(path)}")
     source = opened(path, asked, talk)
     notes = _column_notes(source)
     holes = count_holes(source)
@@ -137,7 +140,11 @@ def _origin(path: str) -> str:
     return "standard input" if Path(path).name.startswith("stdin.") else path
 
 
-def _names(source: RowSource) -> tuple[str, ...]:
+def names_of(source: RowSource) -> tuple[str, ...]:
+    """Return what the columns used are called; without names, by their place in the file, counted from 1."""
+    facts = getattr(source, "facts", None)
+    if source.column_names is None and facts is not None:
+        return tuple(column.name for column in facts.used)
     return source.column_names or tuple(f"column {j + 1}" for j in range(source.n_columns))
 
 
@@ -146,7 +153,7 @@ def _plain(source: Any) -> Prepared:
     labels = {} if facts is None or facts.label is None else {facts.label: source.labels()}
     row_names = None if facts is None or facts.id is None else source.ids()
     return Prepared(
-        source, _names(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=row_names
+        source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=row_names
     )
 
 
@@ -164,11 +171,12 @@ def _column_notes(source: RowSource) -> tuple[str, ...]:
             why = column.reason.removeprefix("left out: ").removeprefix("left out, ")
             out.setdefault(why, []).append(repr(column.name))
     said = [f"Left out {listed(names)}: {for_many(why, len(names))}." for why, names in out.items() if why]
-    return (*said, *out.get("", []))
+    header = () if facts.named else (f"{NO_HEADER}.",)
+    return (*header, *said, *out.get("", []))
 
 
 def _without_holes(path: str, asked: Asked, source: RowSource, holes: HostArray, talk: Talk) -> Prepared:
-    names, n = _names(source), source.n_rows
+    names, n = names_of(source), source.n_rows
     if asked.missing == "error":
         raise _refusal(path, source, holes, names)
     notes: list[str] = []
@@ -179,7 +187,7 @@ def _without_holes(path: str, asked: Asked, source: RowSource, holes: HostArray,
         ]
         notes.append(f"Left out {listed(parts)}: more than half empty.")
         source = opened(path, asked, talk, drop=empty)
-        names = _names(source)
+        names = names_of(source)
     X = held(source)
     constant: list[str] = []
     if source.column_names is not None:

@@ -96,6 +96,9 @@ def _check_target(target: Path, source: RowSource) -> None:
             f"Scores are written to {', '.join(KINDS)} files, and {target.name!r} is none of them. Choose one of these."
         )
         raise ParameterError(message)
+    if not target.parent.is_dir():
+        message = f"There is no folder {str(target.parent)!r} to write {target.name!r} to. Make it first."
+        raise ParameterError(message)
     inputs = source.file.stamps if isinstance(source, FileRows) else ()
     if any(target.resolve() == stamp.path.resolve() for stamp in inputs):
         message = f"{target} is the file that the rows are read from. Write the scores to another one."

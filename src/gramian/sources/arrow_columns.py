@@ -53,15 +53,22 @@ def dense_rows(batch: Any, dtype: np.dtype[Any], origin: str, start: int) -> Hos
     return out
 
 
-def strings_of(column: Any) -> HostArray:
+def strings_of(column: Any, encoding: str = "utf-8") -> HostArray:
     """Return an Arrow column of any kind as strings; nulls become empty ones."""
-    values = column.to_pylist()
-    texts = ["" if value is None else _text(value) for value in values]
+    texts = ["" if value is None else value for value in texts_of(column, encoding)]
     return np.array(texts, dtype=object)
 
 
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+def texts_of(column: Any, encoding: str = "utf-8") -> list[str | None]:
+    """Return an Arrow column of any kind as strings and ``None``; text is decoded here, and not by Arrow as UTF-8."""
+    import pyarrow as pa
+
+    if column.type == pa.string():
+        column = column.cast(pa.binary())
+    return [
+        None if value is None else value.decode(encoding, "replace") if isinstance(value, bytes) else str(value)
+        for value in column.to_pylist()
+    ]
 
 
 def _floats(column: Any, place: Place, origin: str) -> HostArray:

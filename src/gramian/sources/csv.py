@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,7 +11,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError
-from gramian.sources.arrow_columns import dense_rows, kind_of, strings_of
+from gramian.sources.arrow_columns import dense_rows, kind_of, strings_of, texts_of
 from gramian.sources.csv_dialect import HOLES, SAMPLE_BYTES, SPACES, Dialect, detect_dialect, is_number
 from gramian.sources.csv_lines import LineIndex, index_lines
 from gramian.sources.csv_text import plain_text
@@ -19,6 +19,14 @@ from gramian.sources.opened_table import OpenedTable
 from gramian.sources.row_file import RowFile
 from gramian.sources.stamps import Stamp
 from gramian.sources.table_facts import Sampled
+
+STEP = 1 << 16
+"""Rows of a text column that are parsed at a time."""
+
+MOSTLY = 0.9
+"""Share of cells that are numbers from which a column is one of numbers, and another cell in it a slip."""
+
+BOOLEANS = ("true", "false", "0", "1")
 
 
 class CsvFile(RowFile):
@@ -48,12 +56,24 @@ class CsvFile(RowFile):
         import pyarrow as pa
 
         try:
-            table = self._text.parse(rows, {name: pa.float64() for name in self._used})
+            table = self._numbers(rows)
         except pa.ArrowInvalid as error:
             self._text.require_unchanged()
             self._explain(rows, error)
         (batch,) = table.combine_chunks().to_batches()
         return dense_rows(batch, self.dtype, self.origin, rows.start)
+
+    def _numbers(self, rows: slice) -> Any:
+        import pyarrow as pa
+
+        types = {name: pa.bool_() if name in self._text.booleans else pa.float64() for name in self._used}
+        try:
+            return self._text.parse(rows, types)
+        except pa.ArrowInvalid:
+            if self._text.padded:
+                raise
+            self._text.padded = True  # blanks around a word for a hole are all that Arrow does not overlook
+            return self._text.parse(rows, types)
 
     def stream(self, windows: Sequence[slice]) -> Iterator[HostArray]:
         """Parse windows in order."""
@@ -63,12 +83,9 @@ class CsvFile(RowFile):
         """Parse one column as text."""
         import pyarrow as pa
 
-        step = 1 << 16
-        parts = [
-            strings_of(self._text.parse(slice(first, min(first + step, self.shape[0])), {name: pa.binary()})[name])
-            for first in range(0, self.shape[0], step)
-        ]
-        return np.concatenate(parts)
+        windows = [slice(first, min(first + STEP, self.shape[0])) for first in range(0, self.shape[0], STEP)]
+        parts = [self._text.parse(window, {name: pa.binary()})[name] for window in windows]
+        return np.concatenate([strings_of(part, self._text.dialect.encoding) for part in parts])
 
     def locate(self, row: int) -> tuple[str, int]:
         """Return the file, and the row."""
@@ -80,11 +97,13 @@ class CsvFile(RowFile):
 
         rows = self._text.index.whole(rows)
         table = self._text.parse(rows, {name: pa.binary() for name in self._used})
-        decimal = self._text.dialect.decimal
-        columns = [strings_of(table[name]) for name in self._used]
+        dialect = self._text.dialect
+        columns = [strings_of(table[name], dialect.encoding) for name in self._used]
         for i in range(rows.stop - rows.start):
             for name, column in zip(self._used, columns, strict=True):
-                if (problem := _problem(column[i], decimal)) is not None:
+                is_boolean = name in self._text.booleans
+                problem = _not_boolean(column[i]) if is_boolean else _problem(column[i], dialect.decimal)
+                if problem is not None:
                     _refuse_cell(self.origin, rows.start + i, name, column[i], problem)
         message = f"{self.origin}: rows {rows.start:,} to {rows.stop:,} cannot be read as numbers ({error})."
         raise InputError(message, row=rows.start) from error
@@ -96,6 +115,8 @@ class _Text:
     def __init__(self, path: Path, origin: str) -> None:
         self.origin = origin
         self.stamps = (Stamp.of(path),)
+        self.booleans: frozenset[str] = frozenset()
+        self.padded = False
         self.path, self.spill = plain_text(path, origin)
         self.dialect: Dialect = detect_dialect(self.path, origin)
         self.index: LineIndex = index_lines(
@@ -113,11 +134,12 @@ class _Text:
             self.require_unchanged()
             raise
         table = self._parse(data, types, rows.start - before)
-        if table.num_rows < before + rows.stop - rows.start:
+        whole = self.index.whole(rows)
+        if table.num_rows != whole.stop - whole.start:
             self.require_unchanged()
             message = (
-                f"{self.origin}: quotes do not pair up near row {rows.start:,} (counted from 0), so that rows cannot "
-                'be told apart. Write a quote inside a cell twice ("").'
+                f"{self.origin}: quotes or line ends do not pair up near row {rows.start:,} (counted from 0), so that "
+                'rows cannot be told apart. Put cells with quotes between quotes, and write each inside twice ("").'
             )
             raise InputError(message, row=rows.start)
         return table.slice(before, rows.stop - rows.start)
@@ -134,6 +156,8 @@ class _Text:
         dialect = self.dialect
         if dialect.delimiter == SPACES:
             data = re.sub(rb"[ \t]+", b" ", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data))
+        elif self.padded and len(dialect.names) > 1:
+            data = _padded_holes(dialect.delimiter).sub(rb"\1", data)
         ragged: list[Any] = []
         try:
             return csv.read_csv(
@@ -169,17 +193,50 @@ def open_csv(path: Path, origin: str) -> OpenedTable:
     """
     text = _Text(path, origin)
     shown = min(text.index.n_rows, max(1, text.index.n_rows * SAMPLE_BYTES // max(text.index.end, 1)))
-    table = text.parse(slice(0, shown), None)
-    whole = shown == text.index.n_rows
-    sampled = [_sampled(name, table[name], whole=whole) for name in text.dialect.names]
+    sampled = _look(text, shown)
+    if any(_is_padded_hole(value) for column in sampled for value in column.values):
+        text.padded = True
+        sampled = _look(text, shown)
+    text.booleans = frozenset(column.name for column in sampled if column.kind == "boolean")
     return OpenedTable(origin, text.index.n_rows, sampled, text.dialect.named, partial(CsvFile, text))
 
 
-def _sampled(name: str, column: Any, *, whole: bool) -> Sampled:
+def _look(text: _Text, shown: int) -> list[Sampled]:
+    """Parse the first rows and tell what the columns are."""
+    table = text.parse(slice(0, shown), None)
+    whole = shown == text.index.n_rows
+    return [_sampled(name, table[name], text.dialect, whole=whole) for name in text.dialect.names]
+
+
+def _sampled(name: str, column: Any, dialect: Dialect, *, whole: bool) -> Sampled:
     kind = kind_of(column.type)
     if kind == "empty" and not whole:
         kind = "number"
-    return Sampled(name, kind, column.to_pylist() if kind in ("text", "integer") else [])
+    if kind == "text":
+        texts = texts_of(column, dialect.encoding)
+        return Sampled(name, "number" if _mostly_numbers(texts, dialect.decimal) else "text", texts)
+    return Sampled(name, kind, column.to_pylist() if kind == "integer" else [])
+
+
+def _mostly_numbers(texts: list[str | None], decimal: str) -> bool:
+    """Tell whether text among numbers is a slip, which reading names with its row, and not a column of text."""
+    filled = [text for text in texts if text is not None and text.strip() not in HOLES]
+    return bool(filled) and sum(is_number(text, decimal) for text in filled) >= MOSTLY * len(filled)
+
+
+def _is_padded_hole(value: Any) -> bool:
+    return isinstance(value, str) and value not in HOLES and value.strip() in HOLES
+
+
+@cache
+def _padded_holes(delimiter: str) -> re.Pattern[bytes]:
+    """Return what finds a word for a hole, or nothing, with blanks around it, as a whole cell."""
+    cut = re.escape(delimiter.encode())
+    blank = rb" " if delimiter == "\t" else rb"[ \t]"
+    words = b"|".join(re.escape(word.encode()) for word in sorted(HOLES, key=len, reverse=True))
+    return re.compile(
+        rb"(?m)(?:^|(?<=" + cut + rb"))" + blank + rb"*(" + words + rb")" + blank + rb"*(?=" + cut + rb"|\r?$)"
+    )
 
 
 def _note(ragged: list[Any], row: Any) -> str:
@@ -194,6 +251,10 @@ def _problem(cell: str, decimal: str) -> str | None:
         return "text in a column of numbers"
     value = float(cell.replace(",", ".") if decimal == "," else cell)
     return "beyond the range of float64" if np.isinf(value) and "inf" not in cell.lower() else None
+
+
+def _not_boolean(cell: str) -> str | None:
+    return None if cell.strip() in HOLES or cell.strip().lower() in BOOLEANS else "neither true nor false"
 
 
 def _refuse_cell(origin: str, row: int, name: str, cell: str, problem: str) -> NoReturn:

@@ -3,6 +3,7 @@
 import csv
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from gramian.errors import InputError
@@ -19,9 +20,17 @@ SPACES = " "
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
+QUOTED = re.compile(r'(^|[,\t;|])"(?:[^"]|"")*"')
 
 HOLES = ("", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A", "#NA", "NAN", "na", "?", "<NA>")
 """Words that stand for a value that is not there."""
+
+FEWEST_BELOW = 3
+"""Rows that a first row of numbers must stand over to be taken for names."""
+
+MOSTLY_DECIMALS = 0.5
+FIRST_YEAR, LAST_YEAR = 1500, 2200
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ def detect_dialect(path: Path, origin: str) -> Dialect:
     lines = _logical_lines(text)
     delimiter = _delimiter(lines)
     rows = [split(line, delimiter) for line in lines]
-    decimal = "," if delimiter == ";" and _has_decimal_commas(rows) else "."
+    decimal = "," if _commas_are_decimal(rows, delimiter) else "."
     named = _has_header(rows, decimal)
     if named:
         blank = len(text) - len(text.lstrip("\r\n"))
@@ -112,10 +121,11 @@ def _decoded(head: bytes, *, complete: bool) -> tuple[str, str]:
 def _logical_lines(text: str) -> list[str]:
     """Return the first lines that are not blank; a line break between quotes does not end one."""
     found: list[str] = []
-    pending = ""
+    pending, opened = "", False
     for piece in text.lstrip("\r\n").splitlines(keepends=True):
         pending += piece
-        if pending.count('"') % 2:
+        opened = _leaves_open(pending) if '"' in piece else opened
+        if opened:
             continue
         if pending.strip():
             found.append(pending.rstrip("\r\n"))
@@ -125,6 +135,11 @@ def _logical_lines(text: str) -> list[str]:
     if pending.strip():
         found.append(pending.rstrip("\r\n"))
     return found
+
+
+def _leaves_open(text: str) -> bool:
+    """Tell whether a quote that begins a cell is not closed; one in the middle of a cell is a plain character."""
+    return re.search(r'(^|[,\t;|])"', QUOTED.sub(r"\1", text)) is not None
 
 
 def _delimiter(lines: list[str]) -> str:
@@ -138,7 +153,27 @@ def _delimiter(lines: list[str]) -> str:
         agreement = counts.count(usual) / len(counts)
         if (agreement, usual) > most:
             best, most = candidate, (agreement, usual)
-    return best
+    return _beside_decimal_commas(lines, most[0]) or best if best == "," else best
+
+
+def _beside_decimal_commas(lines: list[str], agreement: float) -> str | None:
+    """Return the delimiter between cells like 1,5 when it cuts the lines as evenly as their commas do."""
+    for candidate in (";", "\t"):
+        rows = [split(line, candidate) for line in lines]
+        counts = [len(row) for row in rows]
+        usual = max(set(counts), key=counts.count)
+        if usual > 1 and counts.count(usual) / len(counts) >= agreement and _commas_are_decimal(rows, candidate):
+            return candidate
+    return None
+
+
+def _commas_are_decimal(rows: list[list[str]], delimiter: str) -> bool:
+    """Tell whether cells like 1,5 are numbers; between tabs they may be thousands too (1,500), which are not."""
+    if delimiter not in (";", "\t") or not _has_decimal_commas(rows):
+        return False
+    cells = [cell.strip() for row in rows[1:] for cell in row]
+    commas = [cell for cell in cells if COMMA_NUMBER.fullmatch(cell)]
+    return delimiter == ";" or not all(THOUSANDS.fullmatch(cell) for cell in commas)
 
 
 def _has_decimal_commas(rows: list[list[str]]) -> bool:
@@ -157,12 +192,39 @@ def _has_header(rows: list[list[str]], decimal: str) -> bool:
         is_name = cell.strip() not in HOLES and not is_number(cell, decimal)
         if below and is_name and all(is_number(value, decimal) for value in below):
             return True
-    return False
+    return _are_numbers_as_names(first, rest, decimal)
+
+
+def _are_numbers_as_names(first: list[str], rest: list[list[str]], decimal: str) -> bool:
+    """Tell whether a first row of whole numbers, perhaps beside words, names its columns (country, 1990, 1991).
+
+    It does when its cells differ, no word comes again below, and the numbers stand over decimals alone, or are evenly
+    spaced and stand mostly over decimals, or are years in a row over numbers that are none.
+    """
+    cells = [cell.strip() for cell in first]
+    if len(set(cells)) < len(cells) or len(rest) < FEWEST_BELOW:
+        return False
+    below = [[row[j].strip() for row in rest if j < len(row)] for j in range(len(cells))]
+    numbers = [j for j, cell in enumerate(cells) if is_number(cell, decimal)]
+    if any(cells[j] and cells[j] in below[j] for j in range(len(cells)) if j not in numbers):
+        return False
+    if not all(cells[j].isdecimal() for j in numbers):
+        return False
+    filled = [[cell for cell in below[j] if cell not in HOLES and is_number(cell, decimal)] for j in numbers]
+    share = min(sum(not cell.isdecimal() and decimal in cell for cell in f) / max(len(f), 1) for f in filled)
+    found = [int(cells[j]) for j in numbers]
+    spaced = len(found) > 1 and found[1] > found[0] and len({b - a for a, b in pairwise(found)}) == 1
+    years = all(_is_year(cell) for cell in found) and not any(_is_year(cell) for f in filled for cell in f)
+    return share == 1 or (spaced and (share >= MOSTLY_DECIMALS or (years and all(filled))))
+
+
+def _is_year(cell: str | int) -> bool:
+    return str(cell).isdecimal() and FIRST_YEAR <= int(cell) <= LAST_YEAR
 
 
 def _names(rows: list[list[str]], *, named: bool) -> tuple[str, ...]:
     if not named:
-        return tuple(f"column {j}" for j in range(len(rows[0])))
+        return tuple(f"column {j + 1}" for j in range(len(rows[0])))
     names = [name.strip() for name in rows[0]]
     if len(rows) > 1 and len(rows[1]) == len(names) + 1:
         names.insert(0, "")  # R leaves out the name of the column that names the rows

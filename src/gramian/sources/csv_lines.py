@@ -8,8 +8,9 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError
 from gramian.planning.machine import MEGABYTE
+from gramian.sources.csv_dialect import SPACES
 
-CHUNK = 8 * MEGABYTE
+CHUNK = 4 * MEGABYTE
 SPACING = 1 << 16
 """Bytes, about, between two rows whose places are kept."""
 
@@ -42,27 +43,45 @@ class LineIndex:
 class _Scan:
     """Goes through a file chunk by chunk and keeps the places of some row beginnings."""
 
-    def __init__(self, begin: int) -> None:
+    def __init__(self, begin: int, delimiter: str) -> None:
         self.row_start = begin
         self.inside = False
+        self._opens_after = [NEWLINE, *(b" \t" if delimiter == SPACES else delimiter.encode())]
+        self._closed = False
         self.rows = 0
         self.every = 0
         self.kept: list[HostArray] = []
         self.quoted_breaks = False
-        self._last = 0
+        self._last = NEWLINE
 
     def take(self, chunk: HostArray, at: int) -> None:
         """Take in the bytes that begin at position ``at``."""
         ends = np.flatnonzero(chunk == NEWLINE)
-        quotes = np.flatnonzero(chunk == QUOTE)
+        quotes = self._that_count(chunk, np.flatnonzero(chunk == QUOTE))
         if quotes.size or self.inside:
             outside = (np.searchsorted(quotes, ends) + self.inside) % 2 == 0
             self.quoted_breaks |= not bool(outside.all())
             ends = ends[outside]
             self.inside ^= bool(quotes.size % 2)
+        self._closed = not self.inside and bool(quotes.size) and int(quotes[-1]) == len(chunk) - 1
         if ends.size:
             self._keep(chunk, ends, at)
         self._last = int(chunk[-1])
+
+    def _that_count(self, chunk: HostArray, quotes: HostArray) -> HostArray:
+        """Return the quotes that open or close a cell; one in the middle of a cell without quotes is a plain byte."""
+        if not quotes.size:
+            return quotes
+        before = chunk[quotes - 1]
+        if quotes[0] == 0:
+            before[0] = self._last
+        opens = np.isin(before, self._opens_after)
+        doubled = before == QUOTE
+        if quotes[0] == 0:
+            doubled[0] &= self._closed
+        if (opens | doubled)[int(self.inside) :: 2].all():
+            return quotes
+        return quotes[_toggles(quotes, opens, inside=self.inside, closed=-1 if self._closed else -2)]
 
     def _keep(self, chunk: HostArray, ends: HostArray, at: int) -> None:
         starts = np.concatenate([[self.row_start - at], ends[:-1] + 1])
@@ -86,6 +105,20 @@ class _Scan:
             self._add(np.array([self.row_start]))
 
 
+def _toggles(quotes: HostArray, opens: HostArray, *, inside: bool, closed: int) -> list[int]:
+    """Return which quotes count, one after the other; a quote right after one that closed a cell opens it again."""
+    found = []
+    for i, (place, opening) in enumerate(zip(quotes.tolist(), opens.tolist(), strict=True)):
+        if inside:
+            inside, closed = False, place
+        elif opening or place == closed + 1:
+            inside = True
+        else:
+            continue
+        found.append(i)
+    return found
+
+
 def index_lines(path: Path, *, origin: str, begin: int, delimiter: str) -> LineIndex:
     """Find the beginnings of rows after ``begin``: not those of blank lines, nor of lines between quotes.
 
@@ -96,7 +129,7 @@ def index_lines(path: Path, *, origin: str, begin: int, delimiter: str) -> LineI
     InputError
         A NUL byte, with its row and column; a quote that is opened and never closed; no rows at all.
     """
-    scan = _Scan(begin)
+    scan = _Scan(begin, delimiter)
     at = begin
     with path.open("rb", buffering=0) as file:
         file.seek(begin)

@@ -3,16 +3,17 @@
 Each worker goes through its own stretch of the file in order, while a thread beside it reads the next window.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray
+from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.planning.machine import MEGABYTE, memory_budget
 from gramian.sources.dense import large_block
 from gramian.sources.pass_log import PassLog
@@ -97,6 +98,7 @@ class FileRows(RowSource):
         self.weights = weights
         self.facts = facts
         self.budget = budget or memory_budget()
+        file.require_room(self.budget)
         self.log = log
         self._say = progress
         self._looked = 0.0
@@ -149,7 +151,7 @@ class FileRows(RowSource):
         workers = 1 if state_bytes > LARGE_STATE else min(worker_count(), len(windows))
         runs = _runs(windows, workers, self.file.starts)
         meter = Meter(self._say, self.file.origin, self.n_rows, self.n_rows * self.file.row_bytes)
-        stretches = None if self.log is None else self.log.begin(fold, self.file.stamps, runs)
+        stretches = None if self.log is None else self.log.begin(fold, self.file.stamps, runs, self._taken)
         if stretches is None:
             tasks = [_Stretch(run, None, _forget) for run in runs]
         elif stretches.finished:
@@ -203,6 +205,13 @@ class FileRows(RowSource):
                 parts = [merge(*parts)]
             total = parts[0] if i == 0 else merge(total, parts[0])
         return total
+
+    @cached_property
+    def _taken(self) -> str:
+        """What is taken of the files: the columns in their order, the type, and the weights."""
+        names = self.file.names if self.facts is None else [column.name for column in self.facts.used]
+        weights = "" if self.weights is None else hashlib.sha256(to_host(self.weights).tobytes()).hexdigest()
+        return repr((None if names is None else list(names), self.file.shape, str(self.dtype), weights))
 
     def _panels(self, tiles: list[slice]) -> list[list[slice]]:
         room = max(1, self.budget // PANEL_SHARE // max(1, self.file.row_bytes))

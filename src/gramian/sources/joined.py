@@ -57,6 +57,11 @@ class JoinedFiles(RowFile):
         i = bisect_right(self._stops, row)
         return self.files[i].locate(row - (self._stops[i] - self.files[i].shape[0]))
 
+    def require_room(self, budget: int) -> None:
+        """Refuse what any of the files cannot be read in."""
+        for file in self.files:
+            file.require_room(budget)
+
     def _parts(self, rows: slice) -> list[tuple[int, slice]]:
         found, at = [], rows.start
         while at < rows.stop:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, MemoryBudgetError
-from gramian.planning.machine import MEGABYTE, memory_budget
+from gramian.planning.machine import MEGABYTE
 from gramian.sources.arrow_columns import dense_rows, kind_of, strings_of, working_type
 from gramian.sources.opened_table import OpenedTable
 from gramian.sources.row_file import RowFile
@@ -49,7 +49,6 @@ class GroupedFile(RowFile):
         self.shape = (sum(groups.counts), len(names))
         self.n_entries = self.shape[0] * self.shape[1]
         self.row_bytes = self.dtype.itemsize * len(names)
-        groups.require_room(names)
 
     def read(self, rows: slice) -> HostArray:
         """Decode some consecutive rows."""
@@ -76,6 +75,19 @@ class GroupedFile(RowFile):
     def locate(self, row: int) -> tuple[str, int]:
         """Return the file, and the row."""
         return self.origin, row
+
+    def require_room(self, budget: int) -> None:
+        """Refuse a group that cannot be decoded piece by piece within the budget."""
+        largest, width = max(self._groups.counts), self.shape[1]
+        needed = 2 * width * min(8 * largest, PAGE + BUFFER)
+        if needed > budget:
+            message = (
+                f"{self.origin} has row groups of {largest:,} rows and {width:,} columns: decoding one holds a "
+                f"page of each column, about {needed / MEGABYTE:,.1f} MB, and the budget is "
+                f"{budget / MEGABYTE:,.1f} MB. Write the file with smaller row groups (row_group_size=10_000), or "
+                "raise memory_budget (GRAMIAN_MEMORY)."
+            )
+            raise MemoryBudgetError(message, needed=needed, budget=budget)
 
     def _dense(self, batches: list[Any], start: int) -> HostArray:
         parts = [dense_rows(batch, self.dtype, self.origin, start) for batch in batches]
@@ -105,19 +117,6 @@ class _Groups:
             at += batch.num_rows
             if high > low:
                 yield batch.slice(low, high - low).select(names)
-
-    def require_room(self, names: tuple[str, ...]) -> None:
-        """Refuse a group that cannot be decoded piece by piece within the budget."""
-        largest = max(self.counts)
-        needed = 2 * len(names) * min(8 * largest, PAGE + BUFFER)
-        if needed > memory_budget():
-            message = (
-                f"{self.origin} has row groups of {largest:,} rows and {len(names):,} columns: decoding one holds a "
-                f"page of each column, about {needed // MEGABYTE:,} MB, and the budget is "
-                f"{memory_budget() // MEGABYTE:,} MB. "
-                "Write the file with smaller row groups (row_group_size=10_000), or raise GRAMIAN_MEMORY."
-            )
-            raise MemoryBudgetError(message, needed=needed, budget=memory_budget())
 
 
 def open_parquet(path: Path, origin: str) -> OpenedTable:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gramian.errors import InputError
+from gramian.errors import InputError, ParameterError
 from gramian.sources.stamps import Stamp
 
 EVERY = 20.0
@@ -53,15 +53,23 @@ class PassLog:
 
     def __init__(self, folder: str | os.PathLike[str], *, every: float = EVERY) -> None:
         self.folder = Path(folder)
+        if self.folder.exists() and not self.folder.is_dir():
+            message = f"checkpoint={str(folder)!r} is a file, and a folder is wanted. Name a new folder for this fit."
+            raise ParameterError(message)
         self.every = every
         self._count = 0
 
-    def begin(self, fold: Any, stamps: Sequence[Stamp], runs: Sequence[Sequence[slice]]) -> "LoggedPass | None":
-        """Return what is known of the next pass, or ``None`` when it cannot be kept."""
+    def begin(
+        self, fold: Any, stamps: Sequence[Stamp], runs: Sequence[Sequence[slice]], rows: str
+    ) -> "LoggedPass | None":
+        """Return what is known of the next pass, or ``None`` when it cannot be kept.
+
+        ``rows`` tells what is taken of the files (columns, weights, type): passes over other rows are other passes.
+        """
         self._require_same_input(stamps)
         self._count += 1
         try:
-            digest = hashlib.sha256(pickle.dumps(fold, protocol=5)).hexdigest()
+            digest = hashlib.sha256(rows.encode() + pickle.dumps(fold, protocol=5)).hexdigest()
         except (pickle.PicklingError, AttributeError, TypeError):
             return None
         logged = LoggedPass(self.folder / f"{self._count:05d}", digest, _shape_of(runs), self.every)

@@ -70,7 +70,7 @@ def open_path(X: Any, chosen: Chosen) -> tuple[RowFile, TableFacts | None]:
 def _open_tables(tables: list[OpenedTable], origin: str, chosen: Chosen) -> tuple[RowFile, TableFacts]:
     first = tables[0]
     n_rows = sum(table.n_rows for table in tables)
-    facts = choose_columns(first.sampled, origin=origin, n_rows=n_rows, **chosen._asdict())
+    facts = choose_columns(first.sampled, origin=origin, n_rows=n_rows, named=first.named, **chosen._asdict())
     used = tuple(column.name for column in facts.used)
     wanted = used if chosen.columns is not None else tuple(column.name for column in first.sampled)
     for table in tables[1:]:

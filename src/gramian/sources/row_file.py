@@ -60,3 +60,6 @@ class RowFile(ABC):
     @abstractmethod
     def locate(self, row: int) -> tuple[str, int]:
         """Return the file in which a row stands, and its position there, counted from zero."""
+
+    def require_room(self, budget: int) -> None:  # noqa: B027 - most files can be read in windows of any size
+        """Refuse a file that cannot be read within ``budget`` bytes, however small its windows."""

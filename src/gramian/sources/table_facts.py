@@ -31,6 +31,8 @@ ID_NAME = re.compile(r"(^|[\s_.-])(id|key|uuid|guid|index|unnamed: ?\d+)$|^$", r
 LABEL_NAME = re.compile(r"species|class|label|target|group|category|type|kind|cluster", re.IGNORECASE)
 """Names that a label is likelier to have than other text columns."""
 
+NO_HEADER = "No header found: the first line is a row, and columns are counted from 1"
+
 Wanted = str | Sequence[str] | None
 
 
@@ -60,12 +62,15 @@ class TableFacts:
         In the order of the file; those used may be taken in another order.
     used : tuple of Column
         In the order they are taken.
+    named : bool
+        Whether the file names its columns; if not, they are called "column 1" and so on.
     """
 
     origin: str
     n_rows: int
     columns: tuple[Column, ...]
     used: tuple[Column, ...]
+    named: bool = True
 
     @property
     def left_out(self) -> tuple[Column, ...]:
@@ -87,6 +92,8 @@ class TableFacts:
         said = [
             f"{self.origin}: {self.n_rows:,} rows, {len(self.used)} of {len(self.columns)} columns used as numbers."
         ]
+        if not self.named:
+            said.append(f"{NO_HEADER}.")
         return said + [f"Column {column.name!r} is {column.reason}." for column in self.left_out]
 
     def _with_role(self, role: str) -> str | None:
@@ -110,6 +117,7 @@ def choose_columns(
     drop: Wanted = None,
     label: str | bool | None = None,
     id: str | bool | None = None,  # noqa: A002 - what a person calls it
+    named: bool = True,
 ) -> TableFacts:
     """Decide what each column is used for.
 
@@ -122,6 +130,8 @@ def choose_columns(
         Names, globs or types (``":number"``, ``":float"``, ``":integer"``, ``":boolean"``).
     label, id : str, False or None
         A column's name; ``None`` to look for one; ``False`` for none.
+    named : bool
+        Whether the names are those of the file.
 
     Examples
     --------
@@ -145,7 +155,7 @@ def choose_columns(
     used = tuple(roles[name] for name in order if roles[name].role == "used")
     if not used:
         _refuse_all(tuple(roles.values()), origin)
-    return TableFacts(origin, n_rows, tuple(roles.values()), used)
+    return TableFacts(origin, n_rows, tuple(roles.values()), used, named)
 
 
 def count_holes(source: RowSource) -> HostArray:

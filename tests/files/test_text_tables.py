@@ -1,0 +1,140 @@
+"""Text tables as people write them: quotes, accents, true and false, headers of years, decimal commas, odd cells."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from gramian.errors import InputError
+from gramian.sources import as_source, csv_lines
+
+
+def table(folder, content, **options):
+    """A source of a text table with that content."""
+    path = folder / "table.csv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return as_source(path, **options)
+
+
+def numbers(source):
+    """All rows of a source."""
+    return np.concatenate([source.block(i).rows for i in range(source.n_blocks)])
+
+
+def test_a_quote_inside_a_plain_cell_is_a_plain_character(tmp_path):
+    """No row vanishes where inches are written with a quote."""
+    lines = [f'{i}" pipe {i},{i}.5,0.{i}' for i in range(40)]
+    source = table(tmp_path, "\n".join(["what,a,b", *lines]))
+    assert source.n_rows == 40
+    np.testing.assert_array_equal(numbers(source)[:, 0], np.arange(40) + 0.5)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 1 << 20])
+def test_rows_begin_where_a_parser_says(tmp_path, monkeypatch, chunk):
+    """Quoted breaks, doubled quotes and lone quotes, cut anywhere, give the rows of Python's own parser."""
+    monkeypatch.setattr(csv_lines, "CHUNK", chunk)
+    cells = ['"a\nb"', '"a ""x""\n"', '5"', "plain", '""', '"x"""', '6" or 7"', '""""']
+    lines = [f"{a},{i}.5,{b}" for i, (a, b) in enumerate((a, b) for a in cells for b in cells)]
+    body = "\n".join(["what,a,b", *lines]) + "\n"
+    wanted = [float(row[1]) for row in list(csv.reader(body.splitlines(keepends=True)))[1:]]
+    np.testing.assert_array_equal(numbers(table(tmp_path, body))[:, 0], wanted)
+
+
+def test_more_rows_than_counted_are_refused(tmp_path):
+    """A lone carriage return makes Arrow see a row more; that is an error and no shifted table."""
+    lines = [f"{i}.5,{i}.25" for i in range(30)]
+    lines[3] = "3.5,3.25\r9.5,9.25"
+    with pytest.raises(InputError, match="cannot be told apart"):
+        table(tmp_path, "\n".join(["a,b", *lines]))
+
+
+def test_accents_of_a_latin_1_table_are_read(tmp_path):
+    """Labels, names of rows and column names come out as they were written."""
+    lines = [f"Zoë {i},{'Köln' if i % 2 else 'Orléans'},{i}.5,{i * i}.25" for i in range(20)]
+    source = table(tmp_path, "\n".join(["nom,ville,é,b", *lines]).encode("latin-1"))
+    assert source.column_names == ("é", "b")
+    assert list(source.labels()[:2]) == ["Orléans", "Köln"]
+    assert source.ids()[3] == "Zoë 3"
+
+
+def test_true_and_false_are_one_and_zero(tmp_path):
+    """Holes stay holes, and another word is named with its place."""
+    lines = [f"{i}.5,{('true', 'False', '')[i % 3]}" for i in range(30)]
+    found = numbers(table(tmp_path, "\n".join(["a,b", *lines])))
+    np.testing.assert_array_equal(found[:, 1], np.tile([1.0, 0.0, np.nan], 10))
+    late = [f"{i}.5,true" for i in range(200_000)]
+    late[-1] = "1.5,perhaps"
+    with pytest.raises(InputError, match=r"row 199,999 .*column 'b': 'perhaps' is neither true nor false"):
+        numbers(table(tmp_path, "\n".join(["a,b", *late])))
+
+
+@pytest.mark.parametrize("at", [0, 7, 1999])
+def test_one_bad_cell_is_named_and_does_not_cost_the_column(tmp_path, at):
+    """A slip among numbers is refused with its row; a column that is left out may hold it."""
+    lines = [f"{i}.5,{i}.25" for i in range(2000)]
+    lines[at] = "1.5,oops"
+    body = "\n".join(["a,b", *lines])
+    with pytest.raises(InputError, match=rf"row {at:,} \(counted from 0\), column 'b': 'oops' is text") as caught:
+        numbers(table(tmp_path, body))
+    assert (caught.value.row, caught.value.column) == (at, "b")
+    assert numbers(table(tmp_path, body, drop="b")).shape == (2000, 1)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_blanks_around_a_word_for_a_hole_do_not_matter(tmp_path, delimiter):
+    """They are overlooked as those around numbers are, early and late in a file."""
+    lines = [
+        delimiter.join([" 1.2", " NA " if i in (5, 150_000) else " 2.5", "  " if i == 7 else "3"])
+        for i in range(150_002)
+    ]
+    found = numbers(table(tmp_path, "\n".join([delimiter.join("abc"), *lines])))
+    assert list(np.argwhere(np.isnan(found)).tolist()) == [[5, 1], [7, 2], [150_000, 1]]
+
+
+DECIMALS = ["0.5,1.25,2.5", "3.5,4.75,1.5", "6.25,0.5,7.5", "1.5,1.5,1.5"]
+COUNTRIES = ["country,1990,1991", "FR,1.5,2", "DE,2.5,3.5", "IT,4.25,5.5", "ES,6.5,7.5"]
+
+
+@pytest.mark.parametrize(
+    "lines, names",
+    [
+        (COUNTRIES, ("1990", "1991")),
+        (["country,1990,1991", "FR,15,2", "DE,25,35", "IT,42,55"], ("1990", "1991")),
+        (["1990,1991,1992", *DECIMALS], ("1990", "1991", "1992")),
+        (["0,1,2", *DECIMALS], ("0", "1", "2")),
+        (DECIMALS, None),
+        (["5,3,1", "4.5,3,1.5", "6,3.5,1", "5.5,3,2.5"], None),
+        (["1,2,3", "4,5,6", "7,8,9", "2,3,4"], None),
+        (["1990,1991", "1992,1993", "1980,1999", "2001,2002"], None),
+        (["red,12,15", "blue,1.5,2.5", "red,2.5,3.5", "blue,4.5,5.5"], None),
+    ],
+)
+def test_numbers_that_name_columns_are_a_header(tmp_path, lines, names):
+    """Whole numbers over decimals, or years over other numbers, are names; where none are found, it is said."""
+    source = table(tmp_path, "\n".join(lines))
+    assert source.column_names == names
+    assert source.n_rows == len(lines) - (names is not None)
+    assert any("No header found" in said for said in source.facts.sentences()) == (names is None)
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+@pytest.mark.parametrize("header", [True, False])
+def test_decimal_commas_need_neither_semicolon_nor_header(tmp_path, delimiter, header):
+    """Cells like 1,5 are whole between semicolons and tabs."""
+    lines = [delimiter.join(f"{i + j},5" for j in range(3)) for i in range(10)]
+    found = numbers(table(tmp_path, "\n".join([delimiter.join("abc")] * header + lines)))
+    np.testing.assert_array_equal(found, np.add.outer(np.arange(10), np.arange(3)) + 0.5)
+
+
+@pytest.mark.parametrize("body", ["a;b,1.5,2\nc;d,2.5,3\ne;f,3.5,4\n", "x;1,1.5\ny;2,2.5\nz;3,3.5\n"])
+def test_semicolons_inside_text_do_not_cut(tmp_path, body):
+    """Commas stay the delimiter where cells between semicolons are no numbers."""
+    assert numbers(table(tmp_path, body))[0, 0] == 1.5
+
+
+def test_columns_without_names_are_counted_from_one(tmp_path):
+    """By their place in the file, whichever of them are used."""
+    source = table(tmp_path, "\n".join(f"row {i},{i}.5,{i * i}.25" for i in range(10)))
+    assert [column.name for column in source.facts.columns] == ["column 1", "column 2", "column 3"]
+    assert [column.name for column in source.facts.used] == ["column 2", "column 3"]
+    assert table(tmp_path, "1.5,2.5\n3.5,4.25\n", drop="column 1").n_columns == 1
