@@ -31,6 +31,15 @@ MAGIC = {b"PAR1": ".parquet", b"\x93NUM": ".npy", b"ARRO": ".arrow", b"\x1f\x8b\
 """How files of other kinds than text begin, for what comes from standard input."""
 
 
+ENDINGS = frozenset(
+    (
+        ".csv .tsv .txt .dat .tab .gz .parquet .pq .parq .arrow .feather .ipc .npy .npz .h5 .hdf5 .he5 .h5ad .zarr .mtx "
+        ".png .jpg .jpeg .tif .tiff .bmp .pgm"
+    ).split()
+)
+"""Endings that say how a file is written, and are no part of what it is called."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """What the flags say about reading a table."""
@@ -101,11 +110,13 @@ def stem_of(path: str) -> str:
 
     Examples
     --------
-    >>> stem_of("data/spam.csv.gz"), stem_of("-"), stem_of("parts/")
-    ('spam', 'stdin', 'parts')
+    >>> stem_of("data/spam.csv.gz"), stem_of("-"), stem_of("parts/"), stem_of("s.2023.csv")
+    ('spam', 'stdin', 'parts', 's.2023')
     """
     name = "stdin" if path == "-" else Path(path).absolute().name
-    return name.partition(".")[0].replace("*", "").strip("-_ ") or "table"
+    while Path(name).suffix.lower() in ENDINGS:
+        name = Path(name).stem
+    return name.replace("*", "").strip("-_. ") or "table"
 
 
 def open_table(path: str, asked: Asked, talk: Talk) -> Prepared:
