@@ -1,6 +1,5 @@
 """The walk that ``pca``, ``kpca`` and ``ica`` share: read, plan, fit, write, answer."""
 
-import json
 import shlex
 import warnings
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import click
 
 from gramian.cli.answer import Answer, as_json, as_text
 from gramian.cli.exits import NotConvergedError
+from gramian.cli.json_text import json_text
 from gramian.cli.options import require_device
 from gramian.cli.table import Asked, Prepared, open_table, readable, stem_of
 from gramian.cli.talk import Talk
@@ -85,7 +85,7 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
             prepared = open_table(file, asked, talk)
             answer, converged = _work(verb, path, prepared, target, flags=flags, talk=talk)
             # Here, while the rows can still be read: those of standard input are gone at the end.
-            text = json.dumps(as_json(answer), indent=2) if flags["as_json"] else as_text(answer)
+            text = json_text(as_json(answer)) if flags["as_json"] else as_text(answer)
     click.echo(text)
     if not converged:
         message = "the fit has not converged; what is certified was written (see the lines above)"
@@ -128,7 +128,8 @@ def _write(answer: Answer, flags: dict[str, Any], talk: Talk) -> None:
         model, scores, loadings, *page = (drafts.enter_context(whole_file(path)) for path in answer.files)
         talk("writing the model")
         archive.save(fitted.model, model, names=prepared.source.column_names, notes=answer.notes, copy_rows=True)
-        write_scores(scores, fitted.scores, prefix=answer.prefix, labels=prepared.labels, row_names=prepared.row_names)
+        row_names = prepared.row_numbers if prepared.row_names is None else prepared.row_names
+        write_scores(scores, fitted.scores, prefix=answer.prefix, labels=prepared.labels, row_names=row_names)
         export(fitted.model, loadings, to="csv", names=prepared.names)
         for part in page:
             talk("writing the page")

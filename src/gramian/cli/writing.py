@@ -22,6 +22,9 @@ MODEL = "model.gramian"
 WRITTEN = (MODEL, "scores.csv", "scores.parquet", "loadings.csv", "report.html")
 """What a fit can write into its folder."""
 
+FORMATS = ("", ".csv", ".parquet", ".npy")
+"""Endings of tables that are written to a file; none is CSV."""
+
 LARGEST_CSV = 200_000
 """Rows up to which scores are written as CSV; beyond as Parquet."""
 
@@ -135,6 +138,14 @@ def score_columns(scores: Any, *, prefix: str, labels: dict[str, Any], row_names
     return [*header, *(f"{prefix}{j + 1}" for j in range(scores.shape[1]))], [*columns, *to_host(scores).T]
 
 
+def require_format(output: str | None) -> None:
+    """Refuse a file whose ending names a format that tables are not written in."""
+    if output is None or output == "-" or Path(output).suffix.lower() in FORMATS:
+        return
+    message = f"-o {output}: tables are written as .csv, .parquet or .npy. Name a file that ends so."
+    raise click.UsageError(message)
+
+
 def write_table(output: str | None, header: list[str], columns: Iterable[Any]) -> None:
     """Write a table to stdout, or to a file in the format that its ending names."""
     found = list(columns)
@@ -150,8 +161,8 @@ def write_table(output: str | None, header: list[str], columns: Iterable[Any]) -
         return
     path = Path(output)
     with cannot_write(path), whole_file(path) as part:
-        if path.suffix == ".npy":
+        if path.suffix.lower() == ".npy":
             with part.open("wb") as file:
                 np.save(file, np.column_stack([column for column in found if np.asarray(column).dtype.kind == "f"]))
         else:
-            (write_parquet if path.suffix == ".parquet" else write_csv)(part, header, found)
+            (write_parquet if path.suffix.lower() == ".parquet" else write_csv)(part, header, found)
