@@ -238,7 +238,7 @@ def _kernel(made: Material) -> tuple[str, ...]:
     k = scree.chosen
     holds = "component holds" if k == 1 else "components hold"
     found = f"{k} {holds} {scree.kept:.1%} of the variance in its feature space"
-    first = f", PC1 {scree.shares[0]:.1%}." if k > 1 else "."
+    first = f", {made.components[0]} {scree.shares[0]:.1%}." if k > 1 else "."
     words = f"{opening} {found[0].upper()}{found[1:]}{first} {_kernel_width(made)}"
     return (words.strip(), " ".join(_labels(made)))
 
@@ -264,10 +264,13 @@ def _ica(made: Material) -> tuple[str, ...]:
     )
     if not model.converged:
         opening += f" The algorithm stopped before it converged, so take them with care ({model.n_iter} iterations)."
-    return (f"{opening} {_independence(report)}", " ".join(filter(None, (_shapes(made), _stability(model)))))
+    return (
+        f"{opening} {_independence(report, made.components)}",
+        " ".join(filter(None, (_shapes(made), _stability(model, made.components)))),
+    )
 
 
-def _independence(report: Any) -> str:
+def _independence(report: Any, names: Sequence[str]) -> str:
     if report is None:
         return ""
     gaussian = len(report.gaussian)
@@ -279,8 +282,8 @@ def _independence(report: Any) -> str:
     if report.drop <= report.drop_error:
         return f"{drop}: nothing beyond error, so the columns were as independent before."
     if gaussian > 1:
-        which = joined([str(i) for i in report.gaussian])
-        return f"{drop}. Sources {which} are too Gaussian to be told apart: only the space they span is known."
+        which = joined([names[i] for i in report.gaussian])
+        return f"{drop}. {which} are too Gaussian to be told apart: only the space they span is known."
     return f"{drop}."
 
 
@@ -296,11 +299,11 @@ def _shapes(made: Material) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def _stability(model: Any) -> str:
+def _stability(model: Any, names: Sequence[str]) -> str:
     if model.stability is None:
         return ""
     shaky = np.flatnonzero(np.asarray(model.stability) < 0.8)
     if not len(shaky):
         return f"Every source came back in all {model.options.runs} runs."
-    which = joined([str(i) for i in shaky.tolist()])
-    return f"Of {model.options.runs} runs, {'source' if len(shaky) == 1 else 'sources'} {which} came back only in part."
+    which = joined([names[i] for i in shaky.tolist()])
+    return f"In {model.options.runs} runs, {which} came back only in part."
