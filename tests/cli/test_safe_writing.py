@@ -67,7 +67,7 @@ def test_fit_is_written_whole(folder, capfd, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(page, "write_page", full)
-    assert run_here(capfd, "pca", "table.csv", "-k", "1", "-o", "out", "--quiet")[0] == exits.WRITE
+    assert run_here(capfd, "pca", "table.csv", "-k", "2", "-o", "out", "--quiet")[0] == exits.WRITE
     assert {path.name: path.read_bytes() for path in (folder / "out").iterdir()} == before
 
 

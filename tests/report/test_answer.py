@@ -108,3 +108,12 @@ def test_only_what_stands_out_is_said_to():
     words = answer_words(PCA().fit(X), rows=X, choice=how_many(X), chosen=8)[0]
     assert "8 of 8 components stand out" not in words
     assert "parallel analysis finds 2 that stand out" in words
+
+
+def test_labels_are_held_against_kept_components_alone():
+    """A label that shows along the second component is not told of where one is kept."""
+    X = noise(300, 2) * np.array([3.0, 1.0])
+    side = np.where(X[:, 1] > 0, "up", "down")
+    one, two = (" ".join(answer_words(PCA().fit(X), rows=X, labels={"side": side}, chosen=k)) for k in (1, 2))
+    assert "PC2 tells most about side" in two
+    assert "PC2" not in one
