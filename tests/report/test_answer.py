@@ -87,3 +87,33 @@ def test_sources_are_told_apart_from_gaussian_noise():
     assert "nats of mutual information" in answer_words(ICA().fit(mixed))[0]
     flat = answer_words(ICA().fit(rng.standard_normal((4000, 3))))[0]
     assert "None of them can be told from a Gaussian" in flat
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_components_are_called_as_in_the_tables_of_scores():
+    """Kernel components are KPC1, sources IC1; of few rows no number that is not known is said."""
+    X = noise(200, 2)
+    assert ", KPC1 " in answer_words(KernelPCA(5, kernel="rbf", gamma=0.1).fit(X))[0]
+    rng = np.random.default_rng(0)
+    mixed = rng.laplace(size=(4000, 3)) @ rng.standard_normal((3, 3))
+    assert answer_words(ICA().fit(mixed))[1].startswith("IC")
+    few = " ".join(answer_words(ICA().fit(mixed[:30])))
+    assert "nan" not in few
+    assert "too few" in few
+
+
+def test_only_what_stands_out_is_said_to():
+    """Components that are kept beyond what parallel analysis finds are not said to stand out."""
+    X = noise(300, 8) + noise(300, 1, seed=3) + noise(300, 1, seed=4) * np.array([1.0, -1.0] * 4)
+    words = answer_words(PCA().fit(X), rows=X, choice=how_many(X), chosen=8)[0]
+    assert "8 of 8 components stand out" not in words
+    assert "parallel analysis finds 2 that stand out" in words
+
+
+def test_labels_are_held_against_kept_components_alone():
+    """A label that shows along the second component is not told of where one is kept."""
+    X = noise(300, 2) * np.array([3.0, 1.0])
+    side = np.where(X[:, 1] > 0, "up", "down")
+    one, two = (" ".join(answer_words(PCA().fit(X), rows=X, labels={"side": side}, chosen=k)) for k in (1, 2))
+    assert "PC2 tells most about side" in two
+    assert "PC2" not in one

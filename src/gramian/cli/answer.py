@@ -99,6 +99,7 @@ def _words(answer: Answer) -> Sequence[str]:
         rows=prepared.source,
         names=prepared.names,
         labels=prepared.labels or None,
+        row_names=prepared.called,
         choice=fitted.panel,
         chosen=count_of(fitted.model),
     )
@@ -178,8 +179,9 @@ def rows_worth_a_look(answer: Answer) -> list[str]:
     lines = [
         f"Rows worth a look ({flagged:,} beyond the limits; {found.found.expected:.0f} expected of Gaussian rows):"
     ]
+    called = answer.prepared.called
     for row in found.unusual:
-        name = f"row {row.row + 1}" if answer.prepared.row_names is None else str(answer.prepared.row_names[row.row])
+        name = f"row {row.row + 1}" if called is None else called[row.row]
         blame = ", ".join(f"{_short(part.name)} {part.value:.4g} ({part.deviations:+.1f} sd)" for part in row.blame[:2])
         lines.append(f"  {_short(name):26}{row.beyond}: {blame}")
     return lines

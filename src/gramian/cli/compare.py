@@ -1,8 +1,8 @@
 """``gramian compare MODEL MODEL``: how far two models agree."""
 
-import json
-
 import click
+
+from gramian.cli.json_text import json_text
 
 EXAMPLES = """\b
 Examples:
@@ -25,6 +25,6 @@ def command(first: str, second: str, *, as_json: bool) -> None:
 
     found = compare_models(open_archive(first), open_archive(second))
     if as_json:
-        click.echo(json.dumps(found.as_json(), indent=2))
+        click.echo(json_text(found.as_json()))
         return
     click.echo(str(found))

@@ -45,11 +45,23 @@ def command(name: str, output: str, *, quiet: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with whole_file(table) as part:
             write_csv(part, made.header, made.columns)
+            _refuse_another(table, part)
     target = folder / f"{name}-{made.verb}"
     click.echo(f"{DEMOS[name]}.\n$ gramian {made.verb} {table}{made.words}\n")
     words = (made.verb, str(table), *made.words.split())
     run(_verb(made.verb), str(table), _flags(quiet=quiet, output=str(target)) | made.flags | {"words": words})
     click.echo(f"\nThe page: {(target / 'report.html').resolve()}")
+
+
+def _refuse_another(table: Path, part: Path) -> None:
+    """Refuse to write the table of a demo over a file that is not that table."""
+    from filecmp import cmp
+
+    from gramian.cli.exits import CannotWriteError
+
+    if table.exists() and not cmp(table, part, shallow=False):
+        message = f"cannot write {table}: a file of yours has that name. Name another folder with -o, or move the file."
+        raise CannotWriteError(message)
 
 
 def _verb(name: str) -> Any:

@@ -1,12 +1,13 @@
 """``gramian doctor``: what is installed, and what this machine can do."""
 
-import json
 import platform
 import sys
 from importlib import metadata
 from typing import Any
 
 import click
+
+from gramian.cli.json_text import json_text
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow", "narwhals", "safetensors", "plotly", "click", "rich")
 EXTRAS = {
@@ -28,7 +29,7 @@ def command(*, as_json: bool) -> None:
     """Say what is installed, and what this machine can do: versions, BLAS, cores, memory, GPU, extras."""
     found = _found()
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        click.echo(json_text(found))
         return
     for name, value in found.items():
         click.echo(f"{name:14}{value if not isinstance(value, dict) else _listed(value)}")

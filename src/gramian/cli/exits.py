@@ -46,6 +46,9 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
 
 def exit_code_of(error: BaseException) -> int:
     """Say what went wrong on stderr and return the code for it."""
+    if isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError):
+        # Whoever read has had enough (head): no fault of anyone.
+        return 0
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else OURS
     if isinstance(error, click.exceptions.Exit):

@@ -1,10 +1,10 @@
 """The walk that ``pca``, ``kpca`` and ``ica`` share: read, plan, fit, write, answer."""
 
-import json
 import shlex
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,13 @@ import click
 
 from gramian.cli.answer import Answer, as_json, as_text
 from gramian.cli.exits import NotConvergedError
+from gramian.cli.json_text import json_text
 from gramian.cli.options import require_device
 from gramian.cli.table import Asked, Prepared, open_table, readable, stem_of
 from gramian.cli.talk import Talk
-from gramian.cli.writing import MODEL, cannot_write, claimed, refuse_same, write_scores
+from gramian.cli.writing import MODEL, cannot_write, claimed, refuse_written, remove_stale, scores_name, write_scores
 from gramian.errors import ConvergenceWarning
+from gramian.models.whole_file import whole_file
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,7 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
         keep_constant="image_shape" in flags.get("shown", {}),
     )
     folder = flags["output"] or f"{stem_of(path)}-{verb.name}"
-    refuse_same(folder, path)
+    refuse_written(folder, path)
     with readable(path) as file, Talk(quiet=flags["quiet"]) as talk:
         if flags["dry_run"]:
             prepared = open_table(file, asked, talk)
@@ -83,7 +85,7 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
             prepared = open_table(file, asked, talk)
             answer, converged = _work(verb, path, prepared, target, flags=flags, talk=talk)
             # Here, while the rows can still be read: those of standard input are gone at the end.
-            text = json.dumps(as_json(answer), indent=2) if flags["as_json"] else as_text(answer)
+            text = json_text(as_json(answer)) if flags["as_json"] else as_text(answer)
     click.echo(text)
     if not converged:
         message = "the fit has not converged; what is certified was written (see the lines above)"
@@ -100,7 +102,7 @@ def _work(
     converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     notes = (*prepared.notes, *fitted.notes, *said)
     command = shlex.join(["gramian", *(flags.get("words") or click.get_current_context().find_root().obj)])
-    files = _write(verb, prepared, fitted, folder, notes=notes, talk=talk)
+    names = (MODEL, scores_name(len(fitted.scores)), "loadings.csv", *(() if flags["no_report"] else ("report.html",)))
     answer = Answer(
         verb=verb.name,
         prefix=verb.prefix,
@@ -108,38 +110,29 @@ def _work(
         prepared=prepared,
         fitted=fitted,
         notes=notes,
-        files=files,
+        files=tuple(folder / name for name in names),
         command=command,
     )
-    if not flags["no_report"]:
-        talk("writing the page")
-        answer = _with_page(answer, folder, talk, flags)
+    _write(answer, flags, talk)
     return answer, converged
 
 
-def _write(
-    verb: Verb, prepared: Prepared, fitted: Fitted, folder: Path, *, notes: tuple[str, ...], talk: Talk
-) -> tuple[Path, ...]:
+def _write(answer: Answer, flags: dict[str, Any], talk: Talk) -> None:
+    """Write every file under another name, and give them their names at the end: all of one fit, or none."""
+    from gramian.cli.page import write_page
     from gramian.models import archive
     from gramian.models.export import export
 
-    talk("writing the model")
-    model = folder / MODEL
-    with cannot_write(model):
-        archive.save(fitted.model, model, names=prepared.source.column_names, notes=notes, copy_rows=True)
-    scores = write_scores(
-        folder, "scores", fitted.scores, prefix=verb.prefix, labels=prepared.labels, row_names=prepared.row_names
-    )
-    loadings = folder / "loadings.csv"
-    with cannot_write(loadings):
+    fitted, prepared, folder = answer.fitted, answer.prepared, answer.files[0].parent
+    with cannot_write(folder), ExitStack() as drafts:
+        model, scores, loadings, *page = (drafts.enter_context(whole_file(path)) for path in answer.files)
+        talk("writing the model")
+        archive.save(fitted.model, model, names=prepared.source.column_names, notes=answer.notes, copy_rows=True)
+        row_names = prepared.row_numbers if prepared.row_names is None else prepared.row_names
+        write_scores(scores, fitted.scores, prefix=answer.prefix, labels=prepared.labels, row_names=row_names)
         export(fitted.model, loadings, to="csv", names=prepared.names)
-    return model, scores, loadings
-
-
-def _with_page(answer: Answer, folder: Path, talk: Talk, flags: dict[str, Any]) -> Answer:
-    from gramian.cli.page import write_page
-
-    page = folder / "report.html"
-    with cannot_write(page):
-        write_page(answer, page, seconds=talk.seconds, seed=flags["seed"], **flags.get("shown", {}))
-    return replace(answer, files=(*answer.files, page))
+        for part in page:
+            talk("writing the page")
+            write_page(answer, part, seconds=talk.seconds, seed=flags["seed"], **flags.get("shown", {}))
+    with cannot_write(folder):
+        remove_stale(folder, answer.files)

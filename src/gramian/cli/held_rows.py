@@ -1,5 +1,8 @@
 """Rows held in memory as one array, for what cannot be done block by block: holes filled, columns taken out."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
@@ -40,3 +43,24 @@ def varying(X: HostArray, names: tuple[str, ...]) -> tuple[HostArray, tuple[str,
         return X, names, []
     kept = tuple(name for name, still in zip(names, constant, strict=True) if not still)
     return X[:, ~constant], kept, [name for name, still in zip(names, constant, strict=True) if still]
+
+
+def scaled_moments(source: RowSource, chosen: HostArray) -> tuple[HostArray, HostArray]:
+    """Return deviations and means of columns whose squares leave the range of floats.
+
+    Each column is divided by a power of two near its largest entry, which rounds nothing. Cost: three passes over the
+    rows, one where all entries are zero.
+    """
+
+    def parts(power: Any = 0) -> Iterator[HostArray]:
+        for i in range(source.n_blocks):
+            yield np.ldexp(dense_block(source.block(i))[:, chosen].astype(np.float64), -power)
+
+    largest = np.max([np.abs(part).max(axis=0) for part in parts()], axis=0)
+    if not largest.any():
+        return largest, largest.copy()
+    _, power = np.frexp(largest)
+    n = source.n_rows
+    mean = np.sum([part.sum(axis=0) for part in parts(power)], axis=0) / n
+    squares = np.sum([((part - mean) ** 2).sum(axis=0) for part in parts(power)], axis=0)
+    return np.ldexp(np.sqrt(squares / max(n - 1, 1)), power), np.ldexp(mean, power)

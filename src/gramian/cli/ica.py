@@ -34,8 +34,11 @@ def command(file: str, **flags: Any) -> None:
     """
     from gramian.cli.fitting import Verb, run
 
+    if flags["scale"]:
+        message = "--scale: scaling the columns does not change the sources, so ica does none. Leave the flag out."
+        raise click.UsageError(message)
     shown = {} if flags["rate"] is None else {"sampling_rate": flags["rate"]}
-    run(Verb("ica", "IC", _plan, _fit), file, flags | {"scale": bool(flags["scale"]), "shown": shown})
+    run(Verb("ica", "IC", _plan, _fit), file, flags | {"scale": False, "shown": shown})
 
 
 def _plan(prepared: Any, flags: dict[str, Any]) -> str:

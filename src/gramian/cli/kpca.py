@@ -9,6 +9,9 @@ from gramian.cli.options import fit_flags
 KERNELS = ("rbf", "poly", "linear", "laplacian", "matern", "sigmoid", "cosine", "chi2")
 """Kernels by name."""
 
+OF_DISTANCES = ("rbf", "laplacian", "matern")
+"""Kernels of a distance, whose width the median distance gives; the others take 1/d when nothing is said."""
+
 AUTOMATIC = 10
 """Components when nothing is said: kernel PCA has as many as rows, and no rule tells how many are real."""
 
@@ -27,7 +30,7 @@ Examples:
 @click.command("kpca", epilog=EXAMPLES)
 @click.argument("file")
 @click.option("--kernel", type=click.Choice(KERNELS), default="rbf", show_default=True)
-@click.option("--gamma", default="median", show_default=True, help="A number, or median, scale.")
+@click.option("--gamma", help="A number, or median, scale; default: median, or 1/d for poly, sigmoid and chi2.")
 @click.option("--degree", type=click.IntRange(1), default=3, show_default=True, help="Of the polynomial kernel.")
 @click.option("--coef0", type=float, default=1.0, show_default=True, help="Of the polynomial and sigmoid kernels.")
 @click.option("--landmarks", type=click.IntRange(1), help="An approximate model on so many rows.")
@@ -45,11 +48,11 @@ def command(file: str, **flags: Any) -> None:
     run(Verb("kpca", "KPC", _plan, _fit), file, flags)
 
 
-def _checked_gamma(gamma: str) -> Any:
-    if gamma in {"median", "scale"}:
+def _checked_gamma(gamma: str | None) -> Any:
+    if gamma in {None, "median", "scale"}:
         return gamma
     try:
-        return float(gamma)
+        return float(str(gamma))
     except ValueError:
         message = f"--gamma {gamma}: pass a number, or one of median and scale."
         raise click.UsageError(message) from None
@@ -83,6 +86,8 @@ def _kernel(prepared: Any, flags: dict[str, Any]) -> Any:
     from gramian.kernels.widths import facts_of
 
     gamma = _checked_gamma(flags["gamma"])
+    if gamma is None and flags["kernel"] in OF_DISTANCES:
+        gamma = "median"
     kernel = as_kernel(flags["kernel"], gamma=gamma, degree=flags["degree"], coef0=flags["coef0"])
     if not prepared.scale:
         return kernel

@@ -1,5 +1,6 @@
 """A model file and the rows to use it on: what ``project``, ``rebuild``, ``outliers`` and ``report`` share."""
 
+import glob
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from gramian.cli.held_rows import held
 from gramian.cli.talk import Talk
-from gramian.errors import InputError
+from gramian.errors import InputError, ParameterError
 from gramian.models.archive import Archive, open_archive
 from gramian.models.pca import PCAModel
 from gramian.models.probabilistic import fill_rows
@@ -32,15 +33,7 @@ class OpenedRows:
 def open_rows(path: str, found: Archive, flags: dict[str, Any], talk: Talk) -> OpenedRows:
     """Open a table for a model: the same columns, in the model's order; holes filled as the model expects them."""
     talk(f"opening {path}")
-    columns = None if found.names is None else list(found.names)
-    source = as_source(
-        path,
-        columns=columns,
-        label=flags.get("color"),
-        id=flags.get("id_"),
-        memory_budget=flags["memory"],
-        progress=talk,
-    )
+    source = _with_columns(path, found, flags, talk)
     if source.n_columns != found.model.n_columns:
         message = (
             f"{path} has {source.n_columns:,} columns of numbers, and the model {found.model.n_columns:,}. "
@@ -53,6 +46,34 @@ def open_rows(path: str, found: Archive, flags: dict[str, Any], talk: Talk) -> O
     row_names = None if facts is None or facts.id is None else opened.ids()
     source, notes = _filled(path, source, found)
     return OpenedRows(source, labels, row_names, notes)
+
+
+def _with_columns(path: str, found: Archive, flags: dict[str, Any], talk: Talk) -> RowSource:
+    """Open the columns that the model has names of; one that is not there is a fault of the data."""
+    words = None if found.names is None else {_exactly(name): name for name in found.names}
+    try:
+        return as_source(
+            path,
+            columns=None if words is None else list(words),
+            label=flags.get("color"),
+            id=flags.get("id_"),
+            memory_budget=flags["memory"],
+            progress=talk,
+        )
+    except ParameterError as error:
+        missing = [name for word, name in (words or {}).items() if str(error).startswith(f"columns={word!r} ")]
+        if not missing:
+            raise
+        message = (
+            f"{path} has no column {missing[0]!r}, which the model needs. Pass a table with the columns of the model, "
+            "by the same names."
+        )
+        raise InputError(message, column=missing[0]) from None
+
+
+def _exactly(name: str) -> str:
+    """Return a word for as_source that stands for a column of this name alone, whatever signs are in it."""
+    return glob.escape(name) if not name.startswith(":") else f"[:]{glob.escape(name[1:])}"
 
 
 def _filled(path: str, source: RowSource, found: Archive) -> tuple[RowSource, tuple[str, ...]]:

@@ -1,10 +1,10 @@
 """``gramian look FILE``: what is in a table, and what would be done with it."""
 
-import json
 from typing import Any
 
 import click
 
+from gramian.cli.json_text import json_text
 from gramian.cli.options import table_flags
 
 EXAMPLES = """\b
@@ -33,7 +33,7 @@ def command(file: str, **flags: Any) -> None:
         found = _found(path, asked, prepared, talk)
         plan = _plan(prepared, flags)
     if flags["as_json"]:
-        click.echo(json.dumps(found | {"notes": list(prepared.notes), "plan": plan}, indent=2))
+        click.echo(json_text(found | {"notes": list(prepared.notes), "plan": plan}))
         return
     click.echo(_text(file, found, prepared.notes, plan))
 

@@ -1,5 +1,6 @@
 """Flags that several verbs share, and the values they stand for."""
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,9 @@ from gramian.errors import ParameterError
 
 UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 """What the words after a number of bytes stand for."""
+
+MOST = 2**53
+"""Numbers of components up to which a float is exact; no table has so many."""
 
 Decorator = Callable[[Any], Any]
 
@@ -29,7 +33,7 @@ class Count(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.
             number = -1.0
         if 0 < number < 1:
             return number
-        if number >= 1 and number == int(number):
+        if 1 <= number <= MOST and number == int(number):
             return int(number)
         return self.fail(
             f"{value!r} is no number of components. Pass an integer, a share such as 0.95, or auto.", param, ctx
@@ -46,9 +50,12 @@ class Bytes(click.ParamType):  # type: ignore[type-arg]  # the same
         if isinstance(value, int):
             return value
         found = re.fullmatch(r"\s*([0-9.]+)\s*([a-zA-Z]*)\s*", value)
-        if not found or found[2].lower() not in UNITS or found[1].count(".") > 1 or float(found[1]) <= 0:
-            self.fail(f"{value!r} is no amount of memory. Pass one such as 4GB or 500MB.", param, ctx)
-        return int(float(found[1]) * UNITS[found[2].lower()])
+        size = 0.0
+        if found and found[2].lower() in UNITS and re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", found[1]):
+            size = float(found[1]) * UNITS[found[2].lower()]
+        if not 1 <= size < math.inf:
+            self.fail(f"{value[:40]!r} is no amount of memory. Pass one such as 4GB or 500MB.", param, ctx)
+        return int(size)
 
 
 def table_flags(command: Any) -> Any:
@@ -59,6 +66,14 @@ def table_flags(command: Any) -> Any:
             "--columns", multiple=True, metavar="NAME", help="Use these columns: a name or a glob; again for more."
         ),
         click.option("--drop", multiple=True, metavar="NAME", help="Leave these columns out: a name or a glob."),
+        row_flags,
+    )
+
+
+def row_flags(command: Any) -> Any:
+    """Add the flags that say how rows are read whose columns a model knows."""
+    return _apply(
+        command,
         click.option("--id", "id_", metavar="COL", help="The column that names the rows."),
         click.option("--color", metavar="COL", help="The column that colors the rows; not used as a number."),
         click.option("--memory", type=Bytes(), help="What the work may take, such as 4GB."),

@@ -1,11 +1,11 @@
 """``gramian outliers MODEL FILE``: rows that a model finds unusual."""
 
-import json
 from typing import Any
 
 import click
 
-from gramian.cli.options import table_flags
+from gramian.cli.json_text import json_text
+from gramian.cli.options import row_flags
 
 EXAMPLES = """\b
 Examples:
@@ -20,7 +20,7 @@ Examples:
 @click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.99, show_default=True)
 @click.option("--count", type=click.IntRange(1), default=20, show_default=True, help="Rows that are listed.")
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON.")
-@table_flags
+@row_flags
 def command(model: str, file: str, **flags: Any) -> None:
     """List the rows of FILE that MODEL, a PCA, finds unusual, and the columns to blame.
 
@@ -44,7 +44,7 @@ def command(model: str, file: str, **flags: Any) -> None:
     listed = [_line(row, rows.row_names) for row in unusual.unusual]
     if flags["as_json"]:
         limits = {"t2_limit": unusual.found.t2_limit, "spe_limit": unusual.found.spe_limit}
-        click.echo(json.dumps(limits | {"flagged": len(unusual.found.flagged), "rows": listed}, indent=2))
+        click.echo(json_text(limits | {"flagged": len(unusual.found.flagged), "rows": listed}))
         return
     click.echo(
         f"{len(unusual.found.flagged):,} of {len(unusual.found.t2):,} rows lie beyond a limit; "

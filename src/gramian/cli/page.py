@@ -16,7 +16,7 @@ def write_page(answer: Answer, path: Path, *, seconds: float, seed: int, **shown
         rows=prepared.source,
         names=prepared.names,
         labels=prepared.labels or None,
-        row_names=prepared.row_names,
+        row_names=prepared.called,
         facts=answer.notes,
         choice=fitted.panel,
         chosen=count_of(fitted.model),

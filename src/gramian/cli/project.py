@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from gramian.cli.options import table_flags
+from gramian.cli.options import row_flags
 
 EXAMPLES = """\b
 Examples:
@@ -17,7 +17,7 @@ Examples:
 @click.argument("model")
 @click.argument("file")
 @click.option("-o", "--output", metavar="PATH", help="A .csv, .parquet or .npy file; default stdout, as CSV.")
-@table_flags
+@row_flags
 def command(model: str, file: str, **flags: Any) -> None:
     """Give the scores of the rows of FILE under MODEL.
 
@@ -27,11 +27,12 @@ def command(model: str, file: str, **flags: Any) -> None:
     from gramian.cli.loaded import open_archive, open_rows
     from gramian.cli.table import readable
     from gramian.cli.talk import Talk
-    from gramian.cli.writing import refuse_same, score_columns, write_table
+    from gramian.cli.writing import refuse_same, require_format, score_columns, write_table
     from gramian.models.ica import ICAModel
     from gramian.models.pca import PCAModel
 
     refuse_same(flags["output"], file, model)
+    require_format(flags["output"])
     found = open_archive(model)
     prefix = "PC" if isinstance(found.model, PCAModel) else "IC" if isinstance(found.model, ICAModel) else "KPC"
     with readable(file) as path, Talk(quiet=flags["quiet"]) as talk:

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from gramian.cli.options import table_flags
+from gramian.cli.options import row_flags
 
 EXAMPLES = """\b
 Examples:
@@ -20,7 +20,7 @@ Examples:
 @click.option(
     "--without", type=click.IntRange(1), multiple=True, help="A component to leave out, from 1; again for more."
 )
-@table_flags
+@row_flags
 def command(model: str, file: str, **flags: Any) -> None:
     """Give the rows of FILE as the components of MODEL stand for them.
 
@@ -31,9 +31,10 @@ def command(model: str, file: str, **flags: Any) -> None:
     from gramian.cli.loaded import open_archive, open_rows
     from gramian.cli.table import readable
     from gramian.cli.talk import Talk
-    from gramian.cli.writing import refuse_same, write_table
+    from gramian.cli.writing import refuse_same, require_format, write_table
 
     refuse_same(flags["output"], file, model)
+    require_format(flags["output"])
     found = open_archive(model)
     with readable(file) as path, Talk(quiet=flags["quiet"]) as talk:
         rows = open_rows(path, found, flags, talk)

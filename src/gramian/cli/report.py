@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from gramian.cli.options import table_flags
+from gramian.cli.options import row_flags
 
 EXAMPLES = """\b
 Examples:
@@ -18,7 +18,7 @@ Examples:
 @click.argument("model")
 @click.argument("file", required=False)
 @click.option("-o", "--output", metavar="PATH", help="Where to write; default report.html beside the model.")
-@table_flags
+@row_flags
 def command(model: str, file: str | None, **flags: Any) -> None:
     """Write the page of MODEL, with the rows of FILE where it is given."""
     from gramian.cli.loaded import open_archive, open_rows

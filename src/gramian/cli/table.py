@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.cli.held_rows import dense_block, dense_rows, held, varying
+from gramian.cli.held_rows import dense_block, dense_rows, held, scaled_moments, varying
 from gramian.cli.talk import Talk
 from gramian.cli.wording import components, constant_note, for_many, listed, times
 from gramian.errors import InputError
@@ -24,11 +24,25 @@ from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 from gramian.sources.table_facts import NO_HEADER, count_holes
 
+SAFE_SQUARES = (1e-280, 1e280)
+"""Sums of squares of which none was lost at an end of the range of floats."""
+
+SMALL_MEAN = 1e-120
+"""Mean under which a column may vary although the squares of its deviations vanish."""
+
 SPREADS_APART = 5.0
 """Ratio of the largest to the smallest deviation of a column above which columns are scaled when nothing is said."""
 
 MAGIC = {b"PAR1": ".parquet", b"\x93NUM": ".npy", b"ARRO": ".arrow", b"\x1f\x8b\x08": ".csv.gz", b"PK\x03\x04": ".npz"}
 """How files of other kinds than text begin, for what comes from standard input."""
+
+
+_TEXTS = "csv tsv txt dat tab gz"
+_ARRAYS = "parquet pq parq arrow feather ipc npy npz h5 hdf5 he5 h5ad zarr mtx"
+_IMAGES = "png jpg jpeg tif tiff bmp pgm"
+
+ENDINGS = frozenset(f".{end}" for kinds in (_TEXTS, _ARRAYS, _IMAGES) for end in kinds.split())
+"""Endings that say how a file is written, and are no part of what it is called."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +81,8 @@ class Prepared:
     origin : str
     n_holes : int
         That were filled.
+    row_numbers : array of int or None
+        Where rows were dropped, the numbers of the others in the file, from 1.
     """
 
     source: RowSource
@@ -78,6 +94,14 @@ class Prepared:
     row_names: Any = None
     origin: str = ""
     n_holes: int = 0
+    row_numbers: HostArray | None = None
+
+    @property
+    def called(self) -> list[str] | None:
+        """What rows are called in words; ``None`` where that is their place."""
+        if self.row_names is not None:
+            return [str(name) for name in self.row_names]
+        return None if self.row_numbers is None else [f"row {number}" for number in self.row_numbers]
 
 
 @contextmanager
@@ -104,11 +128,13 @@ def stem_of(path: str) -> str:
 
     Examples
     --------
-    >>> stem_of("data/spam.csv.gz"), stem_of("-"), stem_of("parts/")
-    ('spam', 'stdin', 'parts')
+    >>> stem_of("data/spam.csv.gz"), stem_of("-"), stem_of("parts/"), stem_of("s.2023.csv")
+    ('spam', 'stdin', 'parts', 's.2023')
     """
     name = "stdin" if path == "-" else Path(path).absolute().name
-    return name.partition(".")[0].replace("*", "").strip("-_ ") or "table"
+    while Path(name).suffix.lower() in ENDINGS:
+        name = Path(name).stem
+    return name.replace("*", "").strip("-_. ") or "table"
 
 
 def open_table(path: str, asked: Asked, talk: Talk) -> Prepared:
@@ -225,7 +251,14 @@ def _dropped(prepared: Prepared, X: HostArray, names: tuple[str, ...] | None, no
     notes = [*notes, f"Dropped {int((~keep).sum()):,} of {len(X):,} rows: they have missing values."]
     row_names = None if prepared.row_names is None else np.asarray(prepared.row_names)[keep]
     labels = {name: np.asarray(values)[keep] for name, values in prepared.labels.items()}
-    return replace(prepared, source=dense_rows(X[keep], names), notes=tuple(notes), labels=labels, row_names=row_names)
+    return replace(
+        prepared,
+        source=dense_rows(X[keep], names),
+        notes=tuple(notes),
+        labels=labels,
+        row_names=row_names,
+        row_numbers=np.flatnonzero(keep) + 1,
+    )
 
 
 def _refusal(path: str, source: RowSource, holes: HostArray, names: tuple[str, ...]) -> InputError:
@@ -261,9 +294,21 @@ def _without_constants(path: str, asked: Asked, prepared: Prepared, talk: Talk) 
 
 def _spreads(source: RowSource) -> tuple[HostArray, HostArray]:
     """Return the deviation of each column, and whether it is constant: one pass."""
-    moments = measure_moments(source, scatter=False)
-    spread = np.sqrt(moments.squares / max(moments.weight - 1, 1.0))
-    return spread, spread <= 8 * np.finfo(np.float64).eps * np.abs(moments.mean)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        moments = measure_moments(source, scatter=False)
+    spread, mean = np.sqrt(moments.squares / max(moments.weight - 1, 1.0)), moments.mean
+    low, high = SAFE_SQUARES
+    # Beside a mean that is not small, squares that small are those of a constant column.
+    unsure = ~(moments.squares < high) | ((moments.squares <= low) & (np.abs(mean) < SMALL_MEAN))
+    if unsure.any() and not source.is_sparse:
+        spread[unsure], mean[unsure] = scaled_moments(source, unsure)
+    return spread, spread <= 8 * np.finfo(np.float64).eps * np.abs(mean)
+
+
+def _ratio(positive: HostArray) -> float:
+    """Return the largest over the smallest; the largest float where that is beyond it."""
+    with np.errstate(over="ignore"):
+        return float(min(positive.max() / positive.min(), np.finfo(np.float64).max))
 
 
 def _scaled(prepared: Prepared, asked: Asked) -> Prepared:
@@ -276,14 +321,14 @@ def _scaled(prepared: Prepared, asked: Asked) -> Prepared:
     if prepared.source.column_names is None or prepared.source.is_sparse:
         said = "Not scaled: columns without names are taken to have one unit (--scale to scale them)."
         return replace(prepared, scale=False, notes=(*prepared.notes, said))
-    if len(positive) < 2 or positive.max() <= SPREADS_APART * positive.min():
+    if len(positive) < 2 or _ratio(positive) <= SPREADS_APART:
         said = "Not scaled: the columns have spreads of one size."
         return replace(prepared, scale=False, notes=(*prepared.notes, said) if len(positive) > 1 else prepared.notes)
     wide, narrow = (
         prepared.names[int(j)] for j in (np.argmax(spread), np.argmin(np.where(spread > 0, spread, np.inf)))
     )
     said = (
-        f"Scaled to unit variance because spreads differ {times(positive.max() / positive.min())}-fold, "
+        f"Scaled to unit variance because spreads differ {times(_ratio(positive))}-fold, "
         f"from {narrow!r} ({positive.min():.3g}) to {wide!r} ({positive.max():.3g}): unscaled, "
         "the latter would decide alone."
     )

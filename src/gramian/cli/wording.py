@@ -31,6 +31,8 @@ def components(count: int) -> str:
 
 def times(ratio: float) -> str:
     """Return a ratio with as many digits as are worth reading."""
+    if ratio >= 1e15:
+        return f"{ratio:.0e}"
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}"
 
 

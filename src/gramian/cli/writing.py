@@ -1,5 +1,6 @@
 """Where results go: a folder that is ours or new, files written whole, never over the input."""
 
+import glob
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -11,11 +12,18 @@ import numpy as np
 
 from gramian.arrays.namespace import to_host
 from gramian.cli.exits import CannotWriteError
+from gramian.errors import ModelFileError
 from gramian.models.export import write_csv, write_parquet
 from gramian.models.whole_file import whole_file
 
 MODEL = "model.gramian"
 """The file that marks a folder as one of ours."""
+
+WRITTEN = (MODEL, "scores.csv", "scores.parquet", "loadings.csv", "report.html")
+"""What a fit can write into its folder."""
+
+FORMATS = ("", ".csv", ".parquet", ".npy")
+"""Endings of tables that are written to a file; none is CSV."""
 
 LARGEST_CSV = 200_000
 """Rows up to which scores are written as CSV; beyond as Parquet."""
@@ -42,7 +50,7 @@ def claim_folder(folder: str | os.PathLike[str]) -> Path:
     target = Path(folder)
     with cannot_write(target):
         if target.is_dir():
-            if not (target / MODEL).exists() and any(target.iterdir()):
+            if any(target.iterdir()) and not _is_ours(target):
                 message = f"cannot write {target}: the folder holds other things. Name another with -o, or empty it."
                 raise CannotWriteError(message)
         else:
@@ -53,18 +61,48 @@ def claim_folder(folder: str | os.PathLike[str]) -> Path:
     return target
 
 
+def _is_ours(folder: Path) -> bool:
+    """Tell whether a folder holds a model: a file that only has the name of one is somebody else's."""
+    from gramian.models.archive import open_archive
+
+    try:
+        open_archive(folder / MODEL)
+    except ModelFileError:
+        return False
+    return True
+
+
 @contextmanager
 def claimed(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Claim a folder for the work inside; one that was made for it and stayed empty is removed again."""
-    was_there = Path(folder).exists()
-    target = claim_folder(folder)
+    """Claim a folder for the work inside; those that were made for it and stayed empty are removed again."""
+    path = Path(folder)
+    made = [place for place in (path, *path.parents) if not place.exists()]
     try:
-        yield target
+        yield claim_folder(path)
     finally:
-        if not was_there:
-            with suppress(OSError):
-                # Only an empty folder can be removed so.
-                target.rmdir()
+        with suppress(OSError):
+            # Only an empty folder can be removed so, and the first that is not ends it.
+            for place in made:
+                place.rmdir()
+
+
+def refuse_written(folder: str | os.PathLike[str], path: str) -> None:
+    """Refuse a folder whose files, those that a fit writes, are what is read."""
+    refuse_same(folder, path)
+    targets = {os.path.realpath(Path(folder) / name) for name in WRITTEN}
+    read = [] if path == "-" else [path, *glob.glob(path)]  # noqa: PTH207 - as the path itself is opened
+    for found in read:
+        if os.path.realpath(found) in targets:
+            message = f"{found} is the input, and would be written over in {folder}. Name another folder with -o."
+            raise click.UsageError(message)
+
+
+def remove_stale(folder: Path, written: Iterable[Path]) -> None:
+    """Remove what an earlier fit wrote into this folder of ours and the new one did not: it is of another model."""
+    kept = {path.name for path in written}
+    for name in WRITTEN:
+        if name not in kept:
+            (folder / name).unlink(missing_ok=True)
 
 
 def refuse_same(output: str | os.PathLike[str] | None, *inputs: str) -> None:
@@ -77,15 +115,16 @@ def refuse_same(output: str | os.PathLike[str] | None, *inputs: str) -> None:
             raise click.UsageError(message)
 
 
-def write_scores(folder: Path, stem: str, scores: Any, *, prefix: str, labels: dict[str, Any], row_names: Any) -> Path:
-    """Write scores with the names and labels of their rows: CSV for small tables, Parquet for large ones."""
+def scores_name(n_rows: int) -> str:
+    """Return what the file of scores is called: CSV for small tables, Parquet for large ones."""
+    return f"scores.{'csv' if n_rows <= LARGEST_CSV else 'parquet'}"
+
+
+def write_scores(part: Path, scores: Any, *, prefix: str, labels: dict[str, Any], row_names: Any) -> None:
+    """Write scores with the names and labels of their rows, in the format of :func:`scores_name`."""
     scores = to_host(scores)
-    small = len(scores) <= LARGEST_CSV
-    path = folder / f"{stem}.{'csv' if small else 'parquet'}"
     header, columns = score_columns(scores, prefix=prefix, labels=labels, row_names=row_names)
-    with cannot_write(path), whole_file(path) as part:
-        (write_csv if small else write_parquet)(part, header, columns)
-    return path
+    (write_csv if len(scores) <= LARGEST_CSV else write_parquet)(part, header, columns)
 
 
 def score_columns(scores: Any, *, prefix: str, labels: dict[str, Any], row_names: Any) -> tuple[list[str], list[Any]]:
@@ -97,6 +136,14 @@ def score_columns(scores: Any, *, prefix: str, labels: dict[str, Any], row_names
         header.append(str(name))
         columns.append(np.asarray(values, dtype=object))
     return [*header, *(f"{prefix}{j + 1}" for j in range(scores.shape[1]))], [*columns, *to_host(scores).T]
+
+
+def require_format(output: str | None) -> None:
+    """Refuse a file whose ending names a format that tables are not written in."""
+    if output is None or output == "-" or Path(output).suffix.lower() in FORMATS:
+        return
+    message = f"-o {output}: tables are written as .csv, .parquet or .npy. Name a file that ends so."
+    raise click.UsageError(message)
 
 
 def write_table(output: str | None, header: list[str], columns: Iterable[Any]) -> None:
@@ -114,8 +161,8 @@ def write_table(output: str | None, header: list[str], columns: Iterable[Any]) -
         return
     path = Path(output)
     with cannot_write(path), whole_file(path) as part:
-        if path.suffix == ".npy":
+        if path.suffix.lower() == ".npy":
             with part.open("wb") as file:
                 np.save(file, np.column_stack([column for column in found if np.asarray(column).dtype.kind == "f"]))
         else:
-            (write_parquet if path.suffix == ".parquet" else write_csv)(part, header, found)
+            (write_parquet if path.suffix.lower() == ".parquet" else write_csv)(part, header, found)

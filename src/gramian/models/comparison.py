@@ -29,21 +29,27 @@ class Comparison:
         Component of the first, of the second, and the cosine between them; strongest first.
     n_columns : int
         Columns that both have.
+    sizes : tuple of (int, int)
+        Components of the first and of the second.
     """
 
     angles: HostArray
     matches: tuple[tuple[int, int, float], ...]
     n_columns: int
+    sizes: tuple[int, int]
 
     def as_json(self) -> dict[str, Any]:
         """Return it as plain values."""
         matches = [{"first": i + 1, "second": j + 1, "cosine": c} for i, j, c in self.matches]
-        return {"columns": self.n_columns, "angles": self.angles.tolist(), "matches": matches}
+        sizes = list(self.sizes)
+        return {"columns": self.n_columns, "components": sizes, "angles": self.angles.tolist(), "matches": matches}
 
     def __str__(self) -> str:
         worst = float(self.angles[-1]) if len(self.angles) else 0.0
         if np.sin(np.radians(worst)) < SAME:
-            first = "Both span the same space."
+            small, large = sorted(self.sizes)
+            inside = f"The space of the smaller, {small} of {large} components, lies inside that of the larger."
+            first = "Both span the same space." if small == large else inside
         else:
             first = f"The spaces differ by up to {worst:.1f} degrees."
         angles = ", ".join(f"{angle:.3g}" for angle in self.angles)
@@ -83,7 +89,7 @@ def compare_models(first: Archive, second: Archive) -> Comparison:
     matches = sorted(
         zip(left.tolist(), right.tolist(), between[left, right].tolist(), strict=True), key=lambda m: -abs(m[2])
     )
-    return Comparison(np.degrees(np.arccos(cosines)), tuple(matches), len(both))
+    return Comparison(np.degrees(np.arccos(cosines)), tuple(matches), len(both), (len(A), len(B)))
 
 
 def _names(found: Archive) -> list[str]:

@@ -32,6 +32,7 @@ def answer_words(
     scores: Any = None,
     names: Sequence[str] | None = None,
     labels: Labels | None = None,
+    row_names: Sequence[Any] | None = None,
     choice: Any = None,
     chosen: int | None = None,
 ) -> tuple[str, ...]:
@@ -40,7 +41,7 @@ def answer_words(
     Parameters
     ----------
     fitted : PCAModel, KernelPCAModel or ICAModel, or an estimator
-    rows, scores, names, labels, choice, chosen
+    rows, scores, names, labels, row_names, choice, chosen
         As for :func:`~gramian.report.write_report`.
 
     Examples
@@ -52,8 +53,8 @@ def answer_words(
     >>> answer_words(PCA().fit(X), names=["a", "b", "c"], chosen=1)[0]
     '200 rows of 3 columns, each centered. One direction is nearly all there is: PC1 alone holds 99.8% ...'
     """
-    made = gather(fitted, rows=rows, scores=scores, names=names, labels=labels, choice=choice, chosen=chosen)
-    return answer(made)
+    known = {"rows": rows, "scores": scores, "names": names, "labels": labels, "row_names": row_names}
+    return answer(gather(fitted, **known, choice=choice, chosen=chosen))
 
 
 def answer(made: Material) -> tuple[str, ...]:
@@ -94,9 +95,12 @@ def _structure(made: Material) -> str:
         more = f", and {k} components together {scree.kept:.1%}" if k > 1 else ""
         return f"One direction leads: {first}{more}."
     how = "stand" if k > 1 else "stands"
-    among = f"{k} of {len(scree.shares)} components {how} out" if noise else f"{k} components are kept"
+    kept = f"{k} components are kept" if k > 1 else "1 component is kept"
+    if noise is not None:
+        found = f"{kept} (parallel analysis finds {noise} that {'stand' if noise > 1 else 'stands'} out from noise)"
+        kept = f"{k} of {len(scree.shares)} components {how} out" if noise == k else found
     evenly = " The variance is spread over many directions." if scree.shares[0] < 3 * scree.even_share else ""
-    return f"{among} and {'hold' if k > 1 else 'holds'} {scree.kept:.1%} of the variance.{evenly}"
+    return f"{kept} and {'hold' if k > 1 else 'holds'} {scree.kept:.1%} of the variance.{evenly}"
 
 
 def _stands_out(made: Material) -> int | None:
@@ -131,7 +135,8 @@ def _units(made: Material) -> str:
     model = made.model
     if made.scaled or model.n_columns < 2 or made.rows is None or not len(made.rows.spread):
         return ""
-    variances = made.rows.spread**2
+    # Of spreads near the end of the range the squares are not known, those of their ratios are.
+    variances = (made.rows.spread / max(float(made.rows.spread.max()), np.finfo(np.float64).tiny)) ** 2
     total, largest = float(variances.sum()), int(np.argmax(variances))
     if total == 0.0 or variances[largest] < 0.5 * total or _is_first(made, largest) < ONE_COLUMN:
         return ""
@@ -150,7 +155,7 @@ def _labels(made: Material) -> list[str]:
     """Say along which component each label shows most."""
     if made.scores is None or (made.kind == "kernel" and not len(made.components)):
         return []
-    kept = range(min(max(made.scree.chosen, 2), len(made.components), 10))
+    kept = range(min(max(made.scree.chosen, 1), len(made.components), 10))
     told = (label_words(made, name, values, kept) for name, values in list(made.labels.items())[:4])
     return [words for words in told if words]
 
@@ -233,7 +238,7 @@ def _kernel(made: Material) -> tuple[str, ...]:
     k = scree.chosen
     holds = "component holds" if k == 1 else "components hold"
     found = f"{k} {holds} {scree.kept:.1%} of the variance in its feature space"
-    first = f", PC1 {scree.shares[0]:.1%}." if k > 1 else "."
+    first = f", {made.components[0]} {scree.shares[0]:.1%}." if k > 1 else "."
     words = f"{opening} {found[0].upper()}{found[1:]}{first} {_kernel_width(made)}"
     return (words.strip(), " ".join(_labels(made)))
 
@@ -259,28 +264,33 @@ def _ica(made: Material) -> tuple[str, ...]:
     )
     if not model.converged:
         opening += f" The algorithm stopped before it converged, so take them with care ({model.n_iter} iterations)."
-    return (f"{opening} {_independence(report)}", " ".join(filter(None, (_shapes(made), _stability(model)))))
+    return (
+        f"{opening} {_independence(report, made.components)}",
+        " ".join(filter(None, (_shapes(made), _stability(model, made.components)))),
+    )
 
 
-def _independence(report: Any) -> str:
+def _independence(report: Any, names: Sequence[str]) -> str:
     if report is None:
         return ""
     gaussian = len(report.gaussian)
     if gaussian and gaussian == len(report.kurtosis):
         return "None of them can be told from a Gaussian, so there is nothing independent to find here."
+    if not np.isfinite([report.drop, report.drop_error]).all():
+        return str(report).partition("\n")[0]
     drop = f"Unmixing took {report.drop:.2f} ± {report.drop_error:.2f} nats of mutual information out"
     if report.drop <= report.drop_error:
         return f"{drop}: nothing beyond error, so the columns were as independent before."
     if gaussian > 1:
-        which = joined([str(i) for i in report.gaussian])
-        return f"{drop}. Sources {which} are too Gaussian to be told apart: only the space they span is known."
+        which = joined([names[i] for i in report.gaussian])
+        return f"{drop}. {which} are too Gaussian to be told apart: only the space they span is known."
     return f"{drop}."
 
 
 def _shapes(made: Material) -> str:
     """Which source is the most peaked, which the flattest."""
     report = made.model.independence
-    if report is None or len(report.kurtosis) < 2:
+    if report is None or len(report.kurtosis) < 2 or not np.isfinite(report.kurtosis).all():
         return ""
     peaked, flat = int(np.argmax(report.kurtosis)), int(np.argmin(report.kurtosis))
     words = f"{made.components[peaked]} is the most peaked (kurtosis {report.kurtosis[peaked]:+.1f})"
@@ -289,11 +299,11 @@ def _shapes(made: Material) -> str:
     return f"{words[0].upper()}{words[1:]}."
 
 
-def _stability(model: Any) -> str:
+def _stability(model: Any, names: Sequence[str]) -> str:
     if model.stability is None:
         return ""
     shaky = np.flatnonzero(np.asarray(model.stability) < 0.8)
     if not len(shaky):
         return f"Every source came back in all {model.options.runs} runs."
-    which = joined([str(i) for i in shaky.tolist()])
-    return f"Of {model.options.runs} runs, {'source' if len(shaky) == 1 else 'sources'} {which} came back only in part."
+    which = joined([names[i] for i in shaky.tolist()])
+    return f"In {model.options.runs} runs, {which} came back only in part."

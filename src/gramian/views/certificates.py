@@ -67,10 +67,11 @@ def certificate_table(model: PCAModel | KernelPCAModel, *, count: int | None = N
     ('proved', 'proved')
     """
     lines = model.certificate.lines[:count]
+    kernel = "K" if isinstance(model, KernelPCAModel) else ""
     errors = [min(line.value_bound, line.quadratic_bound) for line in lines]
     rows = tuple(
         (
-            component_name(position),
+            f"{kernel}{component_name(position)}",
             f"{line.value:.6g}",
             bound_text(line.residual),
             bound_text(error),

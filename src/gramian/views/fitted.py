@@ -82,9 +82,10 @@ def shares_of(model: FittedModel) -> np.ndarray:
 
 
 def names_of(model: FittedModel) -> list[str]:
-    """Return what each component is called where a person reads it: PC1, or source 0 as the code counts them."""
+    """Return what each component is called where a person reads it: PC1, KPC1 of a kernel, IC1 of ICA."""
     name = source_name if isinstance(model, ICAModel) else component_name
-    return [name(position) for position in range(count_of(model))]
+    kernel = "K" if isinstance(model, KernelPCAModel) else ""
+    return [f"{kernel}{name(position)}" for position in range(count_of(model))]
 
 
 def column_names(model: FittedModel, names: Any = None) -> list[str]:

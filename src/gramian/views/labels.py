@@ -13,14 +13,14 @@ def component_name(index: int) -> str:
 
 
 def source_name(index: int) -> str:
-    """Name of the source at a position; it is counted from zero, as the code that takes it out counts it.
+    """Name of the independent component at a position counted from zero, as tables of scores call it.
 
     Examples
     --------
     >>> source_name(0)
-    'source 0'
+    'IC1'
     """
-    return f"source {index}"
+    return f"IC{index + 1}"
 
 
 def component_label(index: int, share: float) -> str:
