@@ -274,7 +274,7 @@ def _fill(source: RowSource, local: Callable[[Block], Array], out: Array, _state
 
 
 def _copied(rows: Array) -> Array:
-    return namespace_of(rows).asarray(rows, copy=True)
+    return rows.copy() if hasattr(rows, "indptr") else namespace_of(rows).asarray(rows, copy=True)
 
 
 def _first(left: Any, _right: Any) -> Any:
