@@ -30,7 +30,7 @@ def read_whole(path):
     if path.endswith(".npy"):
         return np.load(path)
     if path.endswith(".csv"):
-        return np.loadtxt(path, delimiter=",", skiprows=1, max_rows=30_000)
+        return np.loadtxt(Path(path).read_text().splitlines(), delimiter=",", skiprows=1, max_rows=30_000)
     if path.endswith(".parquet"):
         import pyarrow.parquet as pq
 
