@@ -82,4 +82,4 @@ def _gpu() -> str:
         return "not looked for (the torch extra is not installed)"
     import torch
 
-    return torch.cuda.get_device_name(0) if torch.cuda.is_available() else "none that torch can use"
+    return str(torch.cuda.get_device_name(0)) if torch.cuda.is_available() else "none that torch can use"
