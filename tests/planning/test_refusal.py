@@ -26,7 +26,7 @@ def test_what_does_not_fit_is_refused_with_the_setting_that_would():
 @pytest.mark.parametrize("needed", [0, 63 << 20, 79_000_000])
 def test_what_fits_is_not(needed):
     """Small needs, and needs within what is free, pass."""
-    refusal.require_free(needed, work="anything")
+    assert refusal.require_free(needed, work="anything") is None
 
 
 @pytest.mark.usefixtures("little_memory")

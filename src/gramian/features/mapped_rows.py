@@ -11,7 +11,6 @@ from gramian.arrays.namespace import Array, cast, namespace_of
 from gramian.features.feature_map import FeatureMap
 from gramian.sources.rows import (
     Block,
-    ColumnBlock,
     Fold,
     Merge,
     PairFold,
@@ -107,11 +106,6 @@ class MappedRows(RowSource):
             if self.is_local
             else self.source.map_rows(partial(_map_parts, self.phi, self._step, local))
         )
-
-    def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
-        """Refuse: a range of features costs as much as all of them."""
-        message = "Features are made row by row; has_columns is False."
-        raise NotImplementedError(message)
 
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j."""

@@ -29,7 +29,7 @@ from gramian.sources.chunk_tasks import (
 )
 from gramian.sources.cluster import computed, shared, task
 from gramian.sources.conversion import require_real_kind, working_dtype
-from gramian.sources.rows import LARGE_STATE, Block, ColumnBlock, Fold, Merge, PairFold, RowSource, ranges
+from gramian.sources.rows import LARGE_STATE, Block, Fold, Merge, PairFold, RowSource, ranges
 from gramian.sources.table import open_table
 
 FAN_IN = 8
@@ -181,11 +181,6 @@ class DaskRows(RowSource):
         import dask.array as da
 
         return da.from_array(values, chunks=(tuple(self.sizes), *values.shape[1:]))
-
-    def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
-        """Refuse: chunks hold whole rows."""
-        message = "Dask chunks are read by rows; has_columns is False."
-        raise NotImplementedError(message)
 
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j.

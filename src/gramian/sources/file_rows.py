@@ -24,7 +24,6 @@ from gramian.sources.rows import (
     LARGE_BLOCK,
     LARGE_STATE,
     Block,
-    ColumnBlock,
     Fold,
     Merge,
     PairFold,
@@ -180,11 +179,6 @@ class FileRows(RowSource):
         for block in read_ahead(self._blocks(self._windows)):
             yield local(block)
             meter.add(block.rows.shape[0])
-
-    def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
-        """Refuse: a file is read by rows."""
-        message = "A file is read by rows; has_columns is False."
-        raise NotImplementedError(message)
 
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j.

@@ -144,9 +144,11 @@ class RowSource(ABC):
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local(block)`` over all blocks: one pass, n rows out."""
 
-    @abstractmethod
     def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
-        """Fold blocks of columns into one value: one pass; only where ``has_columns``."""
+        """Fold blocks of columns into one value: one pass; only where ``has_columns``, refused elsewhere."""
+        del fold, merge, state_bytes
+        message = f"{type(self).__name__} is read by rows: blocks of columns cannot be had (has_columns is False)."
+        raise NotSupportedError(message)
 
     @abstractmethod
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:

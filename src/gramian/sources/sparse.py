@@ -9,7 +9,7 @@ from scipy.sparse import csc_array
 
 from gramian.arrays.namespace import Array
 from gramian.planning.machine import cores
-from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, PairFold, RowSource, fold_pairs, run_folds, stack_rows
+from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, fold_pairs, run_folds, stack_rows
 
 
 class SparseRows(RowSource):
@@ -85,11 +85,6 @@ class SparseRows(RowSource):
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local(block)`` over all blocks."""
         return stack_rows(self, local)
-
-    def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
-        """Refuse: a range of columns of CSR rows is not cheap."""
-        message = "Sparse rows are read by rows; has_columns is False."
-        raise NotImplementedError(message)
 
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j."""

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gramian.arrays.namespace import to_host
+from gramian.errors import NotSupportedError
 from gramian.sources.rows import Block, ColumnBlock, RowSource
 
 Array = npt.NDArray[Any]
@@ -120,12 +121,14 @@ class RowSourceSuite:
             np.testing.assert_array_equal(doubled, 2 * X.astype(np.float64))
 
     def test_column_blocks_tile_the_columns(self) -> None:
-        """Where columns are cheap, blocks of them cover each column once, with all rows."""
+        """Where columns are cheap, blocks of them cover each column once, with all rows; elsewhere they are refused."""
         for X, source in self._each():
             if source.has_columns:
                 parts: list[ColumnBlock] = source.reduce_columns(_list_fold, _add)
                 parts = sorted(parts, key=lambda part: part.start)
                 np.testing.assert_array_equal(np.hstack([as_dense(part.columns) for part in parts]), X)
+            else:
+                assert _refuses_columns(source), f"{type(source).__name__} has no columns, and gave blocks of them"
 
     def test_pairs_give_the_gram_matrix(self) -> None:
         """All pairs of blocks fill X X'; with ``symmetric``, each pair comes once and half of them fill it."""
@@ -161,6 +164,14 @@ class RowSourceSuite:
 
 def _keep_dense(rows: Any) -> Any:
     return rows.toarray() if hasattr(rows, "toarray") else rows
+
+
+def _refuses_columns(source: RowSource) -> bool:
+    try:
+        source.reduce_columns(_list_fold, _add)
+    except NotSupportedError:
+        return True
+    return False
 
 
 def _pair_count(blocks: int, symmetric: bool) -> int:  # noqa: FBT001
