@@ -11,7 +11,7 @@ import numpy as np
 
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import Array, HostArray, namespace_of, to_host
-from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum
 from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.direct import Direct
@@ -196,7 +196,7 @@ def _solved(
 ) -> tuple[EigenPairs, Certificate]:
     """Solve, certify, and fall back to the safer dense way before anything doubtful reaches the caller."""
     target = _target(operator, plan)
-    with one_blas_thread() if operator.source.is_sparse and not plan.held else nullcontext():
+    with one_blas_thread() if _is_by_workers(operator, plan) else nullcontext():
         # One column at a time the pairs known save most of the way; a block finds them again in as many products.
         if isinstance(plan.solver, Krylov) and plan.solver.block == 1:
             pairs = plan.solver.solve(target, k, seed=seed, start=start)
@@ -210,6 +210,12 @@ def _solved(
     elif pairs.converged < k:
         _warn(plan, pairs, k, tol)
     return pairs, certificate
+
+
+def _is_by_workers(operator: Covariance | Gram, plan: Plan) -> bool:
+    """Tell whether every product of a solve is a pass by workers, which BLAS's own threads would only hold up."""
+    source = operator.source
+    return not plan.held and (source.is_sparse or (plan.forming is None and source.dtype == FLOAT32))
 
 
 def _target(operator: Covariance | Gram, plan: Plan) -> SymmetricOperator:

@@ -38,12 +38,17 @@ class Standardization:
 
     def rows(self, block: Block, *, dtype: np.dtype = FLOAT64) -> Array:
         """Return the standardized, weighted rows of a dense block as a new array of ``dtype``."""
-        rows = cast(block.rows, dtype)
-        if self.centered:
-            rows = rows - from_host(self.mean, like=rows, dtype=dtype)
+        rows = self._centered(block.rows, dtype) if self.centered else cast(block.rows, dtype)
         if self.factor is not None:
             rows = rows * from_host(self.factor, like=rows, dtype=dtype)
         return rows if block.weights is None else rows * _root(block.weights, rows)[:, None]
+
+    def _centered(self, rows: Array, dtype: np.dtype) -> Array:
+        if isinstance(rows, np.ndarray):
+            # One new array, converted as it is centered.
+            return np.subtract(rows, self.mean.astype(dtype, copy=False), dtype=dtype)
+        rows = cast(rows, dtype)
+        return rows - from_host(self.mean, like=rows, dtype=dtype)
 
     def columns(self, block: ColumnBlock, *, dtype: np.dtype = FLOAT64) -> Array:
         """Return the standardized, weighted columns of a dense block of columns as a new array."""

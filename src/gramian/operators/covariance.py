@@ -1,5 +1,6 @@
 """The d x d operator of PCA: sums of products of standardized rows."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,14 @@ from gramian.operators.factor import RowSquares, RowTriangle, add, columns_of, m
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import Ways
+from gramian.planning.machine import MEGABYTE
 from gramian.sources.moments import Moments, measure_moments
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import Block, RowSource, ranges
 from gramian.sources.sparse import is_sparse
+
+
+PIECE, PIECE_ROWS = 2 * MEGABYTE, 64
+"""Bytes of rows that are copied at a time for a product, and the least rows (faster than 16 MB: 19 against 40 ms)."""
 
 
 class Covariance(SymmetricOperator):
@@ -122,15 +128,28 @@ class _ApplyRows:
     V: Array
 
     def __call__(self, state: Any, block: Block) -> Any:
+        for piece in self._pieces(block):
+            part = cast(self._product(piece), FLOAT64)
+            state = part if state is None else add(state, part)
+        return state
+
+    def _pieces(self, block: Block) -> Iterator[Block]:
+        """Cut a block whose rows are copied into pieces whose copies stay in a core's cache for both products."""
+        whole = is_sparse(block.rows) or (
+            self.standardization.corrects(block, self.V) and block.rows.dtype == self.V.dtype
+        )
+        step = block.rows.shape[0] if whole else max(PIECE_ROWS, PIECE // (block.rows.shape[1] * _dtype(self.V).itemsize))
+        for rows in ranges(block.rows.shape[0], step):
+            weights = None if block.weights is None else block.weights[rows]
+            yield Block(block.rows[rows, :], block.start + rows.start, weights)
+
+    def _product(self, block: Block) -> Array:
         if self.standardization.corrects(block, self.V):
             block = block if is_sparse(block.rows) else block._replace(rows=cast(block.rows, _dtype(self.V)))
             Y = self.standardization.times(block, self.V)
-            part = self.standardization.transposed_times(block, Y)
-        else:
-            rows = self.standardization.rows(block, dtype=_dtype(self.V))
-            part = rows.T @ (rows @ self.V)
-        part = cast(part, FLOAT64)
-        return part if state is None else add(state, part)
+            return self.standardization.transposed_times(block, Y)
+        rows = self.standardization.rows(block, dtype=_dtype(self.V))
+        return rows.T @ (rows @ self.V)
 
 
 def _dtype(V: Array) -> np.dtype[Any]:
