@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from gramian import PCA
 from gramian.errors import PrecisionWarning
@@ -96,3 +97,35 @@ def test_columns_of_very_different_scales(spread):
     np.testing.assert_allclose(pca.singular_values_[0], s[0], rtol=1e-13)
     np.testing.assert_allclose(pca.explained_variance_ratio_[0], 1.0, rtol=1e-13)
     assert np.isfinite(pca.singular_values_).all()
+
+
+def _units(dtype, d):
+    """Powers of two that span nearly the whole range of a type, one a column."""
+    reach = 990 if dtype == np.float64 else 120
+    return np.ldexp(1.0, np.linspace(-reach, reach, d).astype(int))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", ["tall", "wide", "sparse", "torch"])
+@pytest.mark.parametrize("seed", range(2))
+def test_columns_in_units_as_far_apart_as_the_type_allows(dtype, kind, seed):
+    """Scaled to unit variance, columns of 1e300, 1 and 1e-300 give the same model as in units alike, and no warning."""
+    X = _rows(kind, seed).astype(dtype)
+    units = _units(dtype, X.shape[1])
+    given = {"sparse": sp.csr_array, "torch": pytest.importorskip("torch").from_numpy}.get(kind, np.asarray)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain, model = (PCA(3, scale=True).fit(given(rows)) for rows in (X, (X * units).astype(dtype)))
+    tolerance = {"rtol": 0, "atol": 1e3 * np.finfo(dtype).eps}
+    for name in ("explained_variance_ratio_", "explained_variance_", "components_"):
+        np.testing.assert_allclose(np.asarray(getattr(model, name)), np.asarray(getattr(plain, name)), **tolerance)
+    scores, expected = (np.asarray(m.transform(given(r))) for m, r in ((model, (X * units).astype(dtype)), (plain, X)))
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e4 * np.finfo(dtype).eps)
+
+
+def _rows(kind, seed):
+    rng = np.random.default_rng(seed)
+    n, d = (12, 60) if kind == "wide" else (300, 8)
+    scores = rng.standard_normal((n, 3)) * [3.0, 2.0, 1.0]
+    X = scores @ rng.standard_normal((3, d)) + 0.1 * rng.standard_normal((n, d)) + 1.0
+    return X * (rng.random((n, d)) < 0.5) if kind == "sparse" else X

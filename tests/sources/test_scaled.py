@@ -42,3 +42,18 @@ def test_the_exponent_is_that_of_the_largest_deviation(scale):
 def test_constant_rows_need_no_exponent():
     """Nothing varies, so nothing is scaled."""
     assert exponent_of(DenseRows(np.full((5, 2), 7.0)), np.full(2, 7.0)) == 0
+
+
+def test_each_column_may_have_an_exponent_of_its_own():
+    """Dense, sparse and by columns: the factors go with their columns, and bring each one near one."""
+    X = np.random.default_rng(2).standard_normal((11, 4))
+    units = np.array([-900, 0, 3, 900])
+    exponents = exponent_of(DenseRows(np.ldexp(X, units)), np.zeros(4), each=True)
+    np.testing.assert_array_equal(exponents, np.frexp(np.abs(X).max(axis=0))[1] + units)
+    for source in (DenseRows(X, block_rows=3), SparseRows(sp.csr_array(X))):
+        rows = ScaledRows(source, units).map_rows(
+            lambda block: block.rows.toarray() if sp.issparse(block.rows) else block.rows
+        )
+        np.testing.assert_array_equal(rows, np.ldexp(X, units))
+    corner = ScaledRows(DenseRows(X), units).reduce_columns(lambda _, b: b.columns[0, -1], lambda _, b: b)
+    assert corner == np.ldexp(X[0, 3], 900)

@@ -31,7 +31,7 @@ from gramian.planning.plan import Plan
 from gramian.sources.inner_products import measure_gram
 from gramian.sources.moments import Moments, measure_moments, squares_are_safe
 from gramian.sources.rows import RowSource
-from gramian.sources.scaled import ScaledRows, exponent_of
+from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
 from gramian.sources.sparse import in_float64
 
 
@@ -42,12 +42,13 @@ class Rows:
     Attributes
     ----------
     source : RowSource or None
-        Scaled by 2**-exponent when squares of the rows would leave the floating-point range; ``None`` when only
+        Scaled by 2**-exponents when squares of the rows would leave the floating-point range; ``None`` when only
         the moments are known.
     moments : Moments
         Of ``source``.
     standardization : Standardization
-    exponent : int
+    exponents : int or numpy array (d,)
+        One for all columns, or one a column where each is scaled to unit variance.
     passes : int
         Passes made over the rows so far.
     gram : SquareSum or None
@@ -57,9 +58,14 @@ class Rows:
     source: RowSource | None
     moments: Moments
     standardization: Standardization
-    exponent: int = 0
+    exponents: Exponents = 0
     passes: int = 0
     gram: SquareSum | None = None
+
+    @property
+    def exponent(self) -> int:
+        """The power of two in the unit of standardized rows: none where each column is scaled to unit variance."""
+        return self.exponents if isinstance(self.exponents, int) else 0
 
     @property
     def standardized_squares(self) -> HostArray:
@@ -115,16 +121,16 @@ def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool, dd
         if squares_are_safe(moments, source.dtype):
             return Rows(source, moments, Standardization(moments.mean, None, center), 0, 1, gram)
     moments = measure_moments(source, scatter=scatter, center=center)
-    exponent = 0
-    if not squares_are_safe(moments, source.dtype):
-        mean = moments.mean if np.all(np.isfinite(moments.mean)) else np.zeros_like(moments.mean)
-        exponent = exponent_of(source, mean)
-        if exponent != 0:
-            source = ScaledRows(source, -exponent)
+    exponents: Exponents = 0
+    if not squares_are_safe(moments, source.dtype, each=scale):
+        mean = np.where(np.isfinite(moments.mean), moments.mean, 0.0)
+        exponents = exponent_of(source, mean, each=scale)
+        if np.any(exponents):
+            source = ScaledRows(source, -exponents)
             moments = measure_moments(source, scatter=scatter, center=center)
-    passes = 1 if exponent == 0 else 3
+    passes = 3 if np.any(exponents) else 1
     standardization = standardization_of(moments, center=center, scale=scale, ddof=ddof)
-    return Rows(source, moments, standardization, exponent, passes)
+    return Rows(source, moments, standardization, exponents, passes)
 
 
 def standardization_of(moments: Moments, *, center: bool, scale: bool, ddof: int = 1) -> Standardization:

@@ -29,6 +29,7 @@ from gramian.planning.refusal import require_free
 from gramian.sources.file_rows import FileRows
 from gramian.sources.moments import Moments
 from gramian.sources.rows import Block, RowSource
+from gramian.sources.scaled import Exponents
 
 LARGE_SIDE = 4 * DIRECT_SIZE
 """Smaller side beyond which a rule is asked of leading components, doubled while it wants more, not of all."""
@@ -253,8 +254,8 @@ def _assembled(
         variances=to_rows(sized(2, kept.variances)),
         shares=to_rows(kept.shares),
         singular_values=to_rows(sized(1, np.sqrt(kept.squares))),
-        mean=to_rows(sized(1, rows.moments.mean)),
-        factor=None if factor is None else to_rows(sized(-1, factor)),
+        mean=to_rows(_sized(rows.exponents, 1, rows.moments.mean)),
+        factor=None if factor is None else to_rows(_sized(rows.exponents, -1, factor)),
         n_rows=shape.n,
         n_columns=shape.d,
         rank=min(rank, k),
@@ -286,9 +287,9 @@ def _as_rows(shape: _Shape, values: HostArray) -> Array:
         return from_host(values, like=shape.like, dtype=shape.dtype)
 
 
-def _sized(exponent: int, power: int, values: HostArray) -> HostArray:
+def _sized(exponent: Exponents, power: int, values: HostArray) -> HostArray:
     """Give values, which have a power of the rows' unit, their true size again."""
-    if exponent == 0:
+    if not np.any(exponent):
         return values
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(values, power * exponent)

@@ -136,11 +136,18 @@ def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = T
     return moments
 
 
-def squares_are_safe(moments: Moments, dtype: np.dtype[Any]) -> bool:
-    """Tell whether the squares neither overflowed nor underflowed in the precision of the rows."""
+def squares_are_safe(moments: Moments, dtype: np.dtype[Any], *, each: bool = False) -> bool:
+    """Tell whether the squares, those of ``each`` column where asked, kept to the range of the rows' precision.
+
+    Only the largest column counts where columns are added to one another; each counts where each is scaled by its own.
+    A column whose squares are all zero is constant, unless its mean is so small that they may have underflowed.
+    """
     low, high = SAFE_SQUARES[np.dtype(dtype)]
-    largest = float(np.max(moments.squares, initial=0.0))
-    return low < largest < high
+    squares = moments.squares
+    if not each:
+        return bool(low < np.max(squares, initial=0.0) < high)
+    vanished = (squares == 0) & (moments.mean != 0) & (np.abs(moments.mean) < np.sqrt(low))
+    return bool(np.all(squares < high) and np.all((squares > low) | (squares == 0)) and not np.any(vanished))
 
 
 def _provisional_mean(source: RowSource) -> HostArray:

@@ -1,17 +1,22 @@
-"""Rows multiplied by a power of two as they are read, for data whose squares leave the floating-point range."""
+"""Rows multiplied by powers of two as they are read, for data whose squares leave the floating-point range."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from gramian.arrays.namespace import Array, is_numpy
+from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy
 from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, PairFold, RowSource
+from gramian.sources.sparse import is_sparse
+
+Exponents: TypeAlias = int | HostArray
+"""One power of two for all columns, or integers (d,), one a column."""
 
 
 class ScaledRows(RowSource):
-    """The rows of another source times 2**exponent: exact, and block by block.
+    """The rows of another source times 2**exponent, one for all columns or one a column: exact, and block by block.
 
     Examples
     --------
@@ -21,7 +26,7 @@ class ScaledRows(RowSource):
     array([[1.]])
     """
 
-    def __init__(self, source: RowSource, exponent: int) -> None:
+    def __init__(self, source: RowSource, exponent: Exponents) -> None:
         self.source = source
         self.exponent = exponent
         self.n_rows, self.n_columns = source.n_rows, source.n_columns
@@ -77,48 +82,62 @@ class ScaledRows(RowSource):
         return self.source.reduce_pairs(scaled, merge, symmetric=symmetric, block_rows=block_rows)
 
 
-def _fold_scaled(exponent: int, fold: Fold, state: Any, block: Block) -> Any:
+def _fold_scaled(exponent: Exponents, fold: Fold, state: Any, block: Block) -> Any:
     return fold(state, _scaled(exponent, block))
 
 
-def _fold_scaled_columns(exponent: int, fold: Callable[[Any, ColumnBlock], Any], state: Any, block: ColumnBlock) -> Any:
-    return fold(state, block._replace(columns=_times(exponent, block.columns)))
+def _fold_scaled_columns(
+    exponent: Exponents, fold: Callable[[Any, ColumnBlock], Any], state: Any, block: ColumnBlock
+) -> Any:
+    part = slice(block.start, block.start + block.columns.shape[1])
+    own = exponent if isinstance(exponent, int) else exponent[part]
+    return fold(state, block._replace(columns=_times(own, block.columns)))
 
 
-def _fold_scaled_pair(exponent: int, fold: PairFold, state: Any, left: Block, right: Block) -> Any:
+def _fold_scaled_pair(exponent: Exponents, fold: PairFold, state: Any, left: Block, right: Block) -> Any:
     return fold(state, _scaled(exponent, left), _scaled(exponent, right))
 
 
-def _map_scaled(exponent: int, local: Callable[[Block], Array], block: Block) -> Array:
+def _map_scaled(exponent: Exponents, local: Callable[[Block], Array], block: Block) -> Array:
     return local(_scaled(exponent, block))
 
 
-def _scaled(exponent: int, block: Block) -> Block:
+def _scaled(exponent: Exponents, block: Block) -> Block:
     return block._replace(rows=_times(exponent, block.rows))
 
 
-def _times(exponent: int, rows: Array) -> Array:
+def _times(exponent: Exponents, rows: Array) -> Array:
     if is_numpy(rows):
         return np.ldexp(rows, exponent)
+    if is_sparse(rows):
+        own = exponent if isinstance(exponent, int) else exponent[rows.indices]
+        return csr_array((np.ldexp(rows.data, own), rows.indices, rows.indptr), shape=rows.shape)
     # Two factors: 2**exponent itself may overflow or underflow.
-    half = exponent // 2
-    return rows * 2.0**half * 2.0 ** (exponent - half)
+    half = np.asarray(exponent) // 2
+    return rows * from_host(2.0**half, like=rows) * from_host(2.0 ** (exponent - half), like=rows)
 
 
-def exponent_of(source: RowSource, mean: np.ndarray) -> int:
-    """Return e such that the largest |x - mean| is about 2**e; ``-inf`` data (all constant) give 0. One pass."""
+def exponent_of(source: RowSource, mean: HostArray, *, each: bool = False) -> Exponents:
+    """Return e such that the largest |x - mean| is about 2**e, of all columns or of ``each``; 0 where constant.
 
-    def fold(state: float | None, block: Block) -> float:
-        return max(state or 0.0, _largest(block.rows, mean))
+    One pass over the rows.
+    """
 
-    largest = source.reduce(fold, max)
-    return int(np.frexp(largest)[1]) if np.isfinite(largest) and largest > 0 else 0
+    def fold(state: HostArray | None, block: Block) -> HostArray:
+        largest = _largest(block.rows, mean)
+        return largest if state is None else np.maximum(state, largest)
+
+    largest = np.asarray(source.reduce(fold, np.maximum))
+    if not each:
+        largest = largest.max(initial=0.0)
+    exponent = np.where(np.isfinite(largest) & (largest > 0), np.frexp(largest)[1], 0)
+    return exponent if each else int(exponent)
 
 
-def _largest(rows: Any, mean: np.ndarray) -> float:
-    """Return the largest |x - mean|, computed at an eighth so that it cannot overflow."""
-    if hasattr(rows, "indptr"):
-        return max(float(np.max(np.abs(rows.data), initial=0.0)), float(np.max(np.abs(mean), initial=0.0)))
+def _largest(rows: Any, mean: HostArray) -> HostArray:
+    """Return the largest |x - mean| of each column, computed at an eighth so that it cannot overflow."""
+    if is_sparse(rows):
+        return np.asarray(np.maximum(np.abs(rows).max(axis=0).toarray().ravel(), np.abs(mean)))
     values = np.asarray(rows if is_numpy(rows) else rows.detach().cpu().numpy(), dtype=np.float64)
-    exact = np.abs(values / 8 - mean / 8).max(initial=0.0)
-    return float(exact) * 8 if exact < 1e307 else float(np.finfo(float).max)
+    exact = np.abs(values / 8 - mean / 8).max(axis=0, initial=0.0)
+    return np.asarray(np.where(exact < 1e307, exact * 8, np.finfo(float).max))
