@@ -7,13 +7,16 @@ import numpy as np
 import scipy.linalg
 
 from gramian.arrays.namespace import HostArray, from_host, to_host
-from gramian.arrays.precision import FLOAT64, eps_of, squaring_floor
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of, squaring_floor
 from gramian.eigen.held_checks import measured_residuals
 from gramian.eigen.pairs import EigenPairs, EigenSolver
 from gramian.operators.symmetric import SymmetricOperator
 
 ALL_PAIRS = 256
 """Size below which all pairs are found at once: no slower than some, and their whole spectrum is known."""
+
+SAMPLE = 8
+"""Pairs whose digits are looked at before many are recomputed."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,8 @@ class Direct(EigenSolver):
     has cost their digits (a singular value under ``squaring_floor`` of the first), that part of the
     spectrum is solved again from the factor F, A = F'F:  F V is small there, so that squaring it costs digits beside
     its own size, not beside s_1. Where that is still too much, from the triangle R of a QR factorization of F V, never
-    squared:  R = P diag(s) Q',  lambda = s^2, and V is rotated by Q.
+    squared:  R = P diag(s) Q',  lambda = s^2, and V is rotated by Q. Many pairs are repaired only if a sample of them
+    shows that it is needed.
 
     Cost: about 9 m^3 operations for all pairs, 4 m^3 / 3 for few; m^2 numbers. The repair of s pairs: one pass and
     n s^2 operations, or two passes and 5 n s^2.
@@ -35,6 +39,8 @@ class Direct(EigenSolver):
     ----------
     repair : bool, default=True
         Whether lost digits are recovered.
+    share : float, default=1.0
+        Share of the trace that the pairs wanted in the end hold: digits of pairs beyond them are not recovered.
 
     Examples
     --------
@@ -45,6 +51,7 @@ class Direct(EigenSolver):
     """
 
     repair: bool = True
+    share: float = 1.0
 
     def solve(self, operator: SymmetricOperator, k: int, *, seed: int = 0) -> EigenPairs:
         """Return the ``k`` largest eigenpairs of ``operator``."""
@@ -52,16 +59,17 @@ class Direct(EigenSolver):
         matrix = to_host(held.matrix)
         values, vectors = dense_pairs(matrix, k)
         repaired = 0
-        if self.repair and _has_lost_digits(values[:k], len(matrix)):
+        wanted = values[: self._wanted(values, k, operator.trace())]
+        if self.repair and _has_lost_digits(wanted, len(matrix)) and not _is_sound(operator, wanted, vectors):
             if len(values) < len(matrix):
                 values, vectors = dense_pairs(matrix, len(matrix))
             values, vectors, repaired = _repaired(operator, values, vectors)
         # LAPACK's vectors lie one after the other; another order would cost a transposition.
-        wanted = np.asfortranarray(vectors[:, :k])
+        leading = np.asfortranarray(vectors[:, :k])
         return EigenPairs(
             values=values[:k].copy(),
-            vectors=from_host(wanted, like=held.like()),
-            residuals=measured_residuals(matrix, values[:k], wanted, seed=seed),
+            vectors=from_host(leading, like=held.like()),
+            residuals=measured_residuals(matrix, values[:k], leading, seed=seed),
             applications=operator.applications,
             converged=k,
             stopped=f"dense solve; {repaired} small values recomputed from the rows" if repaired else "dense solve",
@@ -70,6 +78,11 @@ class Direct(EigenSolver):
             spectrum=values if len(values) == len(matrix) else None,
             repaired=repaired,
         )
+
+    def _wanted(self, values: HostArray, k: int, trace: float) -> int:
+        if self.share >= 1:
+            return k
+        return min(k, 1 + int(np.searchsorted(np.cumsum(values), self.share * trace)))
 
 
 def dense_pairs(matrix: HostArray, k: int) -> tuple[HostArray, HostArray]:
@@ -92,6 +105,32 @@ def _all_pairs(matrix: HostArray) -> Any:
 
 def _has_lost_digits(values: HostArray, m: int) -> bool:
     return bool(len(values)) and bool(values[-1] < squaring_floor(m) ** 2 * values[0])
+
+
+def _is_sound(operator: SymmetricOperator, values: HostArray, vectors: HostArray) -> bool:
+    """Tell, from a sample of the pairs under the floor, whether their digits are there all the same.
+
+    For a computed pair the first-order error of lambda is  |F v|^2 - lambda,  which is measured here by a product that
+    is not squared: for the last pairs, the ones that suffer most, and for others spread over the rest. Twice it has to
+    stay within what is promised of s, 35 m eps s_1, and within lambda, so that no zero is taken for a value (of a zero,
+    lambda is nothing but error).
+
+    Cost: one pass and 2 n m operations a pair of the sample; a repair of s pairs takes 2 n m s + n s^2.
+    """
+    m, k = len(vectors), len(values)
+    first = int(np.searchsorted(-values, -(squaring_floor(m) ** 2) * values[0]))
+    # What is lost counts more where the vectors are not the answer yet.
+    if k - first < 4 * SAMPLE or values[-1] <= 0 or np.any(operator.amplification(values) > 1):
+        return False
+    some = np.r_[np.linspace(first, k - 1, SAMPLE // 2, endpoint=False).astype(int), np.arange(k - SAMPLE // 2, k)]
+    # What the rows' own precision adds to F v goes into the square in quadrature: too little to see.
+    dtype = FLOAT32 if operator.data_eps > eps_of(FLOAT64) else FLOAT64
+    inner = operator.inner(from_host(np.ascontiguousarray(vectors[:, some]), like=operator.like(), dtype=dtype))
+    if inner is None:
+        return False
+    error = np.abs(np.diag(inner) - values[some])
+    promised = 2 * 35 * m * operator.data_eps * np.sqrt(values[0] * values[some])
+    return bool(np.all(2 * error <= np.minimum(values[some], promised)))
 
 
 def _repaired(operator: SymmetricOperator, values: HostArray, vectors: HostArray) -> tuple[HostArray, HostArray, int]:

@@ -11,6 +11,7 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, to_host
 from gramian.arrays.precision import FLOAT64, eps_of, resolve_tolerance
 from gramian.eigen.certificate import Certificate
+from gramian.eigen.direct import Direct
 from gramian.errors import PrecisionWarning
 from gramian.models.decomposition import (
     Decomposition,
@@ -168,7 +169,13 @@ def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
     while True:
         _say(options, f"solving: {plan}" if options.progress else "")
         solved = decompose(
-            rows, rows.source or source, plan=plan, k=facts.wanted, tol=facts.tol, seed=options.seed, start=known
+            rows,
+            rows.source or source,
+            plan=_for_share(plan, options),
+            k=facts.wanted,
+            tol=facts.tol,
+            seed=options.seed,
+            start=known,
         )
         choice = _choice(solved, rows, options, shape)
         if not choice.exhausted or facts.wanted >= facts.m:
@@ -176,6 +183,14 @@ def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
         known = solved.vectors
         facts = replace(facts, k=min(2 * facts.wanted, facts.m))
         plan = plan_pca(facts)
+
+
+def _for_share(plan: Plan, options: PCAOptions) -> Plan:
+    """Tell a dense solver that only the pairs that hold a share of the variance need all their digits."""
+    share = options.n_components
+    if isinstance(plan.solver, Direct) and isinstance(share, float) and share < 1:
+        return replace(plan, solver=replace(plan.solver, share=share))
+    return plan
 
 
 def first_facts(source: RowSource, options: PCAOptions) -> Facts:

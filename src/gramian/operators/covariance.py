@@ -59,6 +59,7 @@ class Covariance(SymmetricOperator):
         self.dtype = FLOAT64
         self.applications = passes
         self.error = moments.error + eps_of(FLOAT64)
+        self.data_eps = eps_of(source.dtype)
         self.ways = Ways(source, moments, standardization)
         if source.is_sparse:
             self.lost = (

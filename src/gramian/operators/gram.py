@@ -60,6 +60,7 @@ class Gram(SymmetricOperator):
         self.gram = gram
         self.ways = Ways(source, moments, standardization)
         self.error = (moments.error if gram is None else gram.error) + eps_of(FLOAT64)
+        self.data_eps = eps_of(source.dtype)
         if source.is_sparse:
             self.lost = standardization.lost_by_products(moments.weight, self.trace())
 

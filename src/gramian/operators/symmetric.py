@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray
+from gramian.arrays.precision import FLOAT64, eps_of
 
 
 class Product(NamedTuple):
@@ -41,6 +42,8 @@ class SymmetricOperator(ABC):
         Rounding in the operator itself, relative to its largest eigenvalue; zero when it is exact as given.
     lost : float
         Further rounding, in the units of the eigenvalues: what a mean that is taken off after a product has cost.
+    data_eps : float
+        Unit of rounding (eps) of the data as they were given: no answer need be finer.
     """
 
     size: int
@@ -49,6 +52,7 @@ class SymmetricOperator(ABC):
     applications: int
     error: float
     lost: float = 0.0
+    data_eps: float = eps_of(FLOAT64)
 
     @property
     def is_held(self) -> bool:
