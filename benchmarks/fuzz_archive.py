@@ -47,7 +47,7 @@ def seeds() -> list[bytes]:
         fit_kernel_pca(source, KernelPCAOptions(2, kernels.Gaussian(0.5) + kernels.Linear())),
         fit_kernel_pca(source, KernelPCAOptions(2, kernels.Polynomial(2))),
         fit_kernel_pca(source, KernelPCAOptions(2, kernels.Gaussian(0.5), landmarks=6)),
-        fit_ica(source, ICAOptions(report=False)),
+        fit_ica(source, ICAOptions(independence=False)),
     ]
     with tempfile.TemporaryDirectory() as folder:
         return [archive.save(model, Path(folder) / "m", names="abc").read_bytes() for model in models]

@@ -34,7 +34,7 @@ def passes_of(X: np.ndarray, tol: float) -> dict[str, float]:
 
     WhiteRows.score_moments = counted
     try:
-        ICA(tol=tol, random_state=0, max_iter=1000, report=False).fit(X)
+        ICA(tol=tol, random_state=0, max_iter=1000, independence=False).fit(X)
     finally:
         WhiteRows.score_moments = plain
     return {name: round(count, 2) for name, count in seen.items()}

@@ -161,7 +161,7 @@ _GRADIENTS = (2e-6, 1e-6, 5e-7, 2e-7, 1e-7, 1e-8)
 WAYS = {
     way.name: way
     for way in (
-        Way("Gramian", (1e-6,), _gramian(report=False), _load_gramian),
+        Way("Gramian", (1e-6,), _gramian(independence=False), _load_gramian),
         Way("Gramian, with its report", (1e-6,), _gramian(), _load_gramian),
         Way("scikit-learn FastICA, eigh", _STEPS, _scikit_learn("eigh"), _load_scikit_learn),
         Way("scikit-learn FastICA, svd", _STEPS, _scikit_learn("svd"), _load_scikit_learn),

@@ -36,7 +36,7 @@ def recovered(k: int, mixing: str, algorithm: str) -> dict[str, Any]:
     X = mixed_sources(ROWS, k, seed=k) @ A.T
     if mixing == "offset 1e8":
         X += 1e8
-    ica = ICA(algorithm=algorithm, report=False, random_state=0, max_iter=1000)
+    ica = ICA(algorithm=algorithm, independence=False, random_state=0, max_iter=1000)
     start = perf_counter()
     ica.fit(X)
     return {

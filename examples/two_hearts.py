@@ -46,7 +46,7 @@ def pulse(s: np.ndarray, rate: float) -> float:
 
 
 X, rate = read(sys.argv[1]) if len(sys.argv) > 1 else made_up()
-ica = ICA(n_components=None if len(sys.argv) > 1 else 3, report=False).fit(X)
+ica = ICA(n_components=None if len(sys.argv) > 1 else 3, independence=False).fit(X)
 S = ica.transform(X)
 pulses = np.array([pulse(s, rate) for s in S.T])
 hearts = ["child" if beats > 105 else "mother" if beats > 50 else "" for beats in pulses]

@@ -22,7 +22,7 @@ def test_planted_sources_are_recovered(algorithm, k, n):
     """Peaked and flat sources come out within an Amari distance of 0.02, at the gradient norm asked for."""
     A = np.random.default_rng(k).standard_normal((k, k))
     X = mixed_sources(n, k, seed=k) @ A.T
-    ica = ICA(algorithm=algorithm, report=False).fit(X)
+    ica = ICA(algorithm=algorithm, independence=False).fit(X)
     assert ica.gradient_norm_ <= 1e-6
     assert amari_distance(ica.components_, A) <= 0.02
 
@@ -33,7 +33,7 @@ def test_gradient_norm_is_that_of_all_rows_in_float64(algorithm):
     A = np.random.default_rng(0).standard_normal((8, 8))
     X = mixed_sources(60_000, 8, seed=0) @ A.T
     for tol in (1e-6, 1e-9):
-        ica = ICA(algorithm=algorithm, report=False, tol=tol).fit(X)
+        ica = ICA(algorithm=algorithm, independence=False, tol=tol).fit(X)
         S = ica.transform(X)
         cross = np.tanh(S).T @ S / len(S)
         signs = np.sign((1 - np.tanh(S) ** 2).mean(axis=0) - np.diagonal(cross))
@@ -50,7 +50,7 @@ def test_threads_do_not_change_the_sources(algorithm):
     found = []
     for threads in (1, 2, 3):
         with threadpool_limits(threads):
-            found.append(ICA(algorithm=algorithm, report=False, random_state=2).fit(X))
+            found.append(ICA(algorithm=algorithm, independence=False, random_state=2).fit(X))
     for other in found[1:]:
         assert other.n_iter_ == found[0].n_iter_
         np.testing.assert_allclose(other.components_, found[0].components_, atol=1e-10)
@@ -60,7 +60,7 @@ def test_threads_do_not_change_the_sources(algorithm):
 def test_condition_of_one_hundred_million(algorithm):
     """Mixing by a matrix of condition 1e8 costs half of the digits and no source."""
     A = (haar(6, 6, seed=0) * np.geomspace(1.0, 1e-8, 6)) @ haar(6, 6, seed=1).T
-    ica = ICA(algorithm=algorithm, report=False).fit(mixed_sources(20_000, 6, seed=2) @ A.T)
+    ica = ICA(algorithm=algorithm, independence=False).fit(mixed_sources(20_000, 6, seed=2) @ A.T)
     assert ica.components_.shape == (6, 6)
     assert amari_distance(ica.components_, A) <= 0.02
 
@@ -70,9 +70,9 @@ def test_offset_of_one_hundred_million(algorithm):
     """Rows a hundred million deviations from zero are unmixed like the same rows about zero."""
     A = np.random.default_rng(3).standard_normal((6, 6))
     X = mixed_sources(20_000, 6, seed=3) @ A.T
-    ica = ICA(algorithm=algorithm, report=False).fit(X + 1e8)
+    ica = ICA(algorithm=algorithm, independence=False).fit(X + 1e8)
     assert amari_distance(ica.components_, A) <= 0.02
-    near = ICA(algorithm=algorithm, report=False).fit(X)
+    near = ICA(algorithm=algorithm, independence=False).fit(X)
     assert amari_distance(ica.components_, np.linalg.inv(near.components_)) <= 1e-5
 
 
@@ -80,7 +80,10 @@ def test_single_precision_finds_the_same_sources():
     """float32 rows give the sources of float64 rows to single precision."""
     A = np.random.default_rng(4).standard_normal((10, 10))
     X = mixed_sources(250_000, 10, seed=4) @ A.T
-    single, double = ICA(report=False, tol=1e-5).fit(X.astype(np.float32)), ICA(report=False, tol=1e-5).fit(X)
+    single, double = (
+        ICA(independence=False, tol=1e-5).fit(X.astype(np.float32)),
+        ICA(independence=False, tol=1e-5).fit(X),
+    )
     assert single.components_.dtype == np.float32
     assert amari_distance(single.components_, np.linalg.inv(double.components_)) <= 1e-4
 

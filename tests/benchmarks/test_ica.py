@@ -23,14 +23,14 @@ def X():
 
 def test_measure_is_the_gradient_of_picard(X):
     """What the benchmark computes from components alone is what the fit reports."""
-    ica = ICA(report=False, tol=1e-7).fit(X)
+    ica = ICA(independence=False, tol=1e-7).fit(X)
     assert left_to_turn(X, ica.components_) == pytest.approx(ica.gradient_norm_, rel=1e-3, abs=1e-13)
     assert left_to_turn(X, np.eye(4)) > 1e-3
 
 
 def test_scale_of_sources_does_not_count(X):
     """Sources are brought to unit variance first."""
-    W = ICA(report=False).fit(X).components_
+    W = ICA(independence=False).fit(X).components_
     assert left_to_turn(X, 7.0 * W) == pytest.approx(left_to_turn(X, W), rel=1e-6)
 
 

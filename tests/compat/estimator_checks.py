@@ -23,7 +23,7 @@ ESTIMATORS = [
     KernelPCA(n_components=1, kernel="rbf", gamma="scale", eigen_solver="tiled"),
     *(ICA(algorithm=name, max_iter=50) for name in ("picard", "parallel", "deflation", "infomax")),
     ICA(n_components=1, runs=2),
-    ICA(n_components=1, whiten="arbitrary-variance", report=False),
+    ICA(n_components=1, whiten="arbitrary-variance", independence=False),
     FastICA(),
     FastICA(n_components=1, algorithm="deflation"),
 ]

@@ -92,7 +92,7 @@ def test_only_small_matrices_come_to_the_client(n, gathered, tmp_path):
     sample, matrix = 8 * 1024 * d, 8 * d * d
     assert sum(gathered) < 1.2 * sample + 20 * matrix
     gathered.clear()
-    ICA(k, tol=1e-4, report=False).fit(lazy)
+    ICA(k, tol=1e-4, independence=False).fit(lazy)
     white_sample = 8 * 5000 * k
     assert sum(gathered) < 1.2 * (sample + white_sample) + 100 * matrix
     gathered.clear()

@@ -122,7 +122,11 @@ def test_transform_is_lazy_and_keeps_chunks_and_type(whiten, dtype):
     kernel = KernelPCA(3, kernel="rbf", gamma=0.1, landmarks=30).fit(X)
     lazy = _loaded(X, calls)
     results = [pca.transform(lazy), pca.inverse_transform(pca.transform(lazy)), kernel.transform(lazy)]
-    results += [pca.score_samples(lazy), ICA(3, report=False).fit(X).transform(lazy), kernel.reconstruction_error(lazy)]
+    results += [
+        pca.score_samples(lazy),
+        ICA(3, independence=False).fit(X).transform(lazy),
+        kernel.reconstruction_error(lazy),
+    ]
     results.append(FourierFeatures("rbf", n_components=8).fit(X).transform(lazy))
     assert calls == []
     assert all(result.chunks[0] == lazy.chunks[0] and result.dtype == dtype for result in results)
@@ -151,7 +155,7 @@ def test_a_data_frame_gives_a_dask_array_and_its_names_count():
 def test_fit_transform_is_lazy_too():
     """The scores of the fit are those of a transform, as a Dask array."""
     X = _rows()
-    for model in (PCA(3), KernelPCA(3, kernel="rbf", gamma=0.05), ICA(3, tol=1e-3, report=False)):
+    for model in (PCA(3), KernelPCA(3, kernel="rbf", gamma=0.05), ICA(3, tol=1e-3, independence=False)):
         scores = model.fit_transform(DOORS["dask"](X))
         assert isinstance(scores, da.Array)
         np.testing.assert_allclose(scores.compute(), model.transform(X), atol=1e-5)

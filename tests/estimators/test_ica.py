@@ -125,7 +125,7 @@ def test_infomax_refuses_a_contrast_that_is_no_density(fun, rows):
 def test_infomax_unmixes_with_the_contrasts_it_takes(fun, seed):
     """Peaked and flat sources are found with every contrast that infomax takes."""
     A = np.random.default_rng(seed).standard_normal((3, 3))
-    ica = ICA(algorithm="infomax", fun=fun, report=False).fit(mixed_sources(20_000, 3, seed=seed) @ A.T)
+    ica = ICA(algorithm="infomax", fun=fun, independence=False).fit(mixed_sources(20_000, 3, seed=seed) @ A.T)
     assert amari_distance(ica.components_, A) <= 0.05
 
 
@@ -172,12 +172,12 @@ def test_few_rows_get_no_report(mixed):
 @pytest.mark.parametrize(
     "make, category",
     [
-        (lambda X: ICA(max_iter=1, tol=0.0, report=False).fit(X), ConvergenceWarning),
+        (lambda X: ICA(max_iter=1, tol=0.0, independence=False).fit(X), ConvergenceWarning),
         (lambda X: FastICA(algorithm="deflation", max_iter=1, tol=0.0).fit(X), ConvergenceWarning),
-        (lambda X: ICA(9, report=False).fit(X), RankWarning),
-        (lambda X: ICA(report=False).fit(np.column_stack([X, X])), RankWarning),
+        (lambda X: ICA(9, independence=False).fit(X), RankWarning),
+        (lambda X: ICA(independence=False).fit(np.column_stack([X, X])), RankWarning),
         (lambda X: ICA(tol=1.0).fit(np.random.default_rng(3).standard_normal(X.shape)), IdentifiabilityWarning),
-        (lambda X: ICA(2, whiten=False, report=False, tol=1.0).fit(X), UserWarning),
+        (lambda X: ICA(2, whiten=False, independence=False, tol=1.0).fit(X), UserWarning),
     ],
 )
 def test_warnings_point_at_the_line_that_called_fit(mixed, make, category):
@@ -230,9 +230,9 @@ def test_rows_that_may_not_be_held_agree(algorithm, monkeypatch):
     """Too little memory for white rows in float32 changes the way and not the answer."""
     A = np.random.default_rng(5).standard_normal((4, 4))
     X = mixed_sources(50_000, 4, seed=5) @ A.T
-    held = ICA(algorithm=algorithm, tol=1e-9, report=False).fit(X)
+    held = ICA(algorithm=algorithm, tol=1e-9, independence=False).fit(X)
     monkeypatch.setattr("gramian.models.ica.HELD_SHARE", 1 << 50)
-    not_held = ICA(algorithm=algorithm, tol=1e-9, report=False).fit(X)
+    not_held = ICA(algorithm=algorithm, tol=1e-9, independence=False).fit(X)
     np.testing.assert_allclose(held.components_, not_held.components_, atol=1e-7)
     assert max(held.gradient_norm_, not_held.gradient_norm_) <= 1e-9
 
@@ -261,7 +261,7 @@ def test_iterations_over_all_rows_are_at_most_those_asked_for(algorithm):
     """Where nothing converges, both precisions together make no more iterations than max_iter."""
     X = np.random.default_rng(0).standard_normal((3_000, 6))
     with pytest.warns(ConvergenceWarning, match="after 20 iterations"):
-        ica = ICA(algorithm=algorithm, max_iter=20, report=False).fit(X)
+        ica = ICA(algorithm=algorithm, max_iter=20, independence=False).fit(X)
     assert ica.n_iter_ == 20
 
 
@@ -282,7 +282,7 @@ def test_repeated_and_constant_columns_reduce_the_sources(algorithm):
     X = mixed_sources(3_000, 3, seed=1) @ A.T
     wide = np.column_stack([X, X[:, 0], X @ [1.0, 2.0, 3.0], np.full(3_000, 5.0)])
     with pytest.warns(RankWarning, match="the rows have 3 directions, so 3 sources are returned and not 6"):
-        ica = ICA(algorithm=algorithm, report=False).fit(wide)
+        ica = ICA(algorithm=algorithm, independence=False).fit(wide)
     assert ica.components_.shape == (3, 6)
     P = ica.transform(wide).T @ mixed_sources(3_000, 3, seed=1) / 3_000
     assert np.abs(P).max(axis=1).min() > 0.98
@@ -292,16 +292,16 @@ def test_repeated_and_constant_columns_reduce_the_sources(algorithm):
 def test_fewer_rows_than_columns():
     """n - 1 directions at most, whatever the number of sensors."""
     X = np.random.default_rng(0).laplace(size=(30, 50))
-    ica = ICA(report=False, tol=1e-3, max_iter=2000).fit(X)
+    ica = ICA(independence=False, tol=1e-3, max_iter=2000).fit(X)
     assert ica.components_.shape == (29, 50)
     with pytest.warns(RankWarning, match="n_components is too large: it will be set to 30"):
-        ICA(40, report=False, tol=1e-2, max_iter=2000).fit(X)
+        ICA(40, independence=False, tol=1e-2, max_iter=2000).fit(X)
 
 
 def test_gaussian_sources_are_named():
     """Among Gaussian sources there is nothing to find, and the fit says which they are."""
     X = np.random.default_rng(3).standard_normal((10_000, 4))
-    with pytest.warns(IdentifiabilityWarning, match="Sources 0, 1, 2, 3 are too Gaussian"):
+    with pytest.warns(IdentifiabilityWarning, match="Sources IC1, IC2, IC3, IC4 are too Gaussian"):
         ICA(tol=1e-4, max_iter=2000).fit(X)
 
 
@@ -360,7 +360,7 @@ def test_advice_of_fastica_is_one_that_can_be_followed(mixed, algorithm):
     with pytest.warns(ConvergenceWarning, match=r"try gramian\.ICA, whose algorithm='picard'"):
         FastICA(algorithm=algorithm, max_iter=2, tol=0.0).fit(mixed[0])
     with pytest.warns(ConvergenceWarning, match=r"try algorithm='picard'"):
-        ICA(algorithm=algorithm, max_iter=2, tol=0.0, report=False).fit(mixed[0])
+        ICA(algorithm=algorithm, max_iter=2, tol=0.0, independence=False).fit(mixed[0])
 
 
 def test_white_rows_of_wide_tables_are_held_within_the_budget(monkeypatch):
@@ -371,7 +371,7 @@ def test_white_rows_of_wide_tables_are_held_within_the_budget(monkeypatch):
     fits = []
     for room, times in [(319_999, 0), (320_000, 1)]:
         monkeypatch.setattr("gramian.models.ica._room", lambda _, room=room: room)
-        fits.append(ICA(2, tol=1e-8, report=False).fit(X).components_)
+        fits.append(ICA(2, tol=1e-8, independence=False).fit(X).components_)
         assert len(calls) == times
     np.testing.assert_allclose(*fits, atol=1e-6)
 
@@ -379,7 +379,7 @@ def test_white_rows_of_wide_tables_are_held_within_the_budget(monkeypatch):
 @pytest.mark.parametrize("whiten", ["unit-variance", "arbitrary-variance"])
 def test_gradient_norm_of_infomax_is_that_at_its_own_scales(mixed, whiten):
     """At unit variance the gradient is far from zero; where each source has E[psi(s) s] = 1 it is under tol."""
-    ica = ICA(algorithm="infomax", whiten=whiten, tol=1e-9, report=False).fit(mixed[0])
+    ica = ICA(algorithm="infomax", whiten=whiten, tol=1e-9, independence=False).fit(mixed[0])
     S = ica.transform(mixed[0])
     S = S / S.std(axis=0)
     signs = np.where((1 - np.tanh(S) ** 2).mean(axis=0) < (np.tanh(S) * S).mean(axis=0), -1.0, 1.0)
@@ -399,7 +399,7 @@ def test_rows_that_are_not_white_are_said_to_be_so(change):
     z = mixed_sources(3_000, 3, seed=0)
     ICA(whiten=False).fit(z)
     with pytest.warns(IdentifiabilityWarning, match="the second moments of these differ from the identity by up to"):
-        ICA(whiten=False, report=False, tol=1.0).fit(change(z))
+        ICA(whiten=False, independence=False, tol=1.0).fit(change(z))
 
 
 @pytest.mark.parametrize("value, columns", [(0.0, 3), (0.1, 3), (1.0, 1), (1e160, 2)])
@@ -433,9 +433,9 @@ def test_sizes_whose_squares_overflow_are_unmixed(mixed, dtype, size):
     """The order and the sources are those of rows of ordinary size; one warning says what cannot be held."""
     X = mixed[0].astype(dtype)
     with pytest.warns(PrecisionWarning, match="cannot be held") as caught:
-        large = ICA(report=False).fit(X * np.asarray(size, dtype))
+        large = ICA(independence=False).fit(X * np.asarray(size, dtype))
     assert {warning.category for warning in caught} == {PrecisionWarning}
-    usual = ICA(report=False).fit(X)
+    usual = ICA(independence=False).fit(X)
     np.testing.assert_allclose(large.components_ * np.asarray(size, dtype), usual.components_, rtol=1e-3, atol=1e-4)
 
 

@@ -30,7 +30,7 @@ ESTIMATORS = [
     KernelPCA(3, features=FourierFeatures("rbf", n_components=30)),
     ICA(3, random_state=0),
     ICA(2, fun="cube", runs=3, random_state=np.random.default_rng(4)),
-    ICA(fun_args={"alpha": 1.5}, report=False, w_init=np.eye(4)),
+    ICA(fun_args={"alpha": 1.5}, independence=False, w_init=np.eye(4)),
     FastICA(3, whiten="arbitrary-variance", random_state=0),
 ]
 

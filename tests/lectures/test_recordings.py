@@ -35,7 +35,7 @@ def correlations(S, x):
 @pytest.mark.parametrize("algorithm", ["picard", "infomax"])
 def test_e6_converges_on_a_recording(brain, algorithm):
     """The gradient norm reaches 1e-6 on 32 channels of EEG."""
-    ica = ICA(algorithm=algorithm, random_state=0, report=False, max_iter=500).fit(brain[0])
+    ica = ICA(algorithm=algorithm, random_state=0, independence=False, max_iter=500).fit(brain[0])
     assert ica.gradient_norm_ <= 1e-6
 
 
@@ -58,7 +58,7 @@ def test_e6_foetal_heart_is_a_source_of_its_own():
     """Eight leads on a mother: one source beats at the child's rate, faster than hers."""
     file = recording("ecg_8_leads_mother_and_foetus.npz")
     X, rate = file["data"].T.astype(np.float64), float(file["sampling_rate"])
-    S = ICA(random_state=0, report=False).fit_transform(X)
+    S = ICA(random_state=0, independence=False).fit_transform(X)
     pulses = np.array([beats_a_minute(s, rate) for s in S.T])
     mother, child = pulses[(pulses > 60) & (pulses < 100)], pulses[(pulses > 110) & (pulses < 170)]
     assert len(mother) >= 1

@@ -19,9 +19,9 @@ pytestmark = pytest.mark.skipif(
     [
         (200_000, 20, {}),
         (200_000, 30, {}),
-        (150_000, 20, {"algorithm": "parallel", "report": False}),
-        (150_000, 20, {"algorithm": "infomax", "report": False, "tol": 1e-4}),
-        (150_000, 20, {"n_components": 4, "report": False, "tol": 1e-2}),
+        (150_000, 20, {"algorithm": "parallel", "independence": False}),
+        (150_000, 20, {"algorithm": "infomax", "independence": False, "tol": 1e-4}),
+        (150_000, 20, {"n_components": 4, "independence": False, "tol": 1e-2}),
     ],
 )
 def test_peak_is_at_most_one_copy_of_the_rows(n, d, options):

@@ -62,7 +62,7 @@ MAKERS = {
     "k-means": lambda: kernel_pca(rows(), kernels.Linear(), features=Landmarks(kernels.Gaussian(0.2), 9, "kmeans")),
     "waves": lambda: kernel_pca(rows(), kernels.Linear(), features=RandomFourier(kernels.Gaussian(0.2), 31)),
     "ica": lambda: fit_ica(as_source(rows(500))),
-    "ica of white rows": lambda: fit_ica(as_source(rows(500)), ICAOptions(whiten=False, report=False)),
+    "ica of white rows": lambda: fit_ica(as_source(rows(500)), ICAOptions(whiten=False, independence=False)),
     "ica, stability": lambda: fit_ica(as_source(rows(500)), ICAOptions(2, runs=3)),
 }
 

@@ -32,7 +32,7 @@ def small(tmp_path_factory):
         "kernel": fit_kernel_pca(source, KernelPCAOptions(2, kernels.Gaussian(0.5) + kernels.Linear())),
         "features": fit_kernel_pca(source, KernelPCAOptions(2, kernels.Polynomial(2))),
         "landmarks": fit_kernel_pca(source, KernelPCAOptions(2, kernels.Gaussian(0.5), landmarks=8)),
-        "ica": fit_ica(source, ICAOptions(report=False)),
+        "ica": fit_ica(source, ICAOptions(independence=False)),
     }
     return {name: archive.save(model, folder / name, names="abc").read_bytes() for name, model in models.items()}
 

@@ -250,7 +250,7 @@ def test_unticked_sources_become_code(opened, tmp_path):
     """Dropping a source yields the call that takes it out of the rows."""
     rng = np.random.default_rng(0)
     X = rng.laplace(size=(800, 3)) @ rng.standard_normal((3, 3))
-    page = opened(ICA().fit(X).write_report(tmp_path / "ica.html", X, sampling_rate=100.0))
+    page = opened(ICA().fit(X).report(tmp_path / "ica.html", X, sampling_rate=100.0))
     assert page.inner_text("#drop-code") == "cleaned = model.remove(X, [])"
     page.uncheck("#keep-2")
     page.uncheck("#keep-0")

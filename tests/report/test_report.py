@@ -150,7 +150,7 @@ def test_kernel_page_has_surfaces_and_ica_page_has_traces(tmp_path):
     plane = np.random.default_rng(0).standard_normal((50, 2))
     kernel = data_of(KernelPCA(4, kernel="rbf", gamma=0.5).fit(plane).report(tmp_path / "k.html"))
     mixed = np.random.default_rng(1).laplace(size=(4000, 3)) @ np.random.default_rng(2).standard_normal((3, 3))
-    sources = data_of(ICA(report=True).fit(mixed).write_report(tmp_path / "i.html", mixed, sampling_rate=100.0))
+    sources = data_of(ICA().fit(mixed).report(tmp_path / "i.html", mixed, sampling_rate=100.0))
     assert set(kernel) == {"kind", "components", "scree", "rows", "surfaces"}
     assert set(sources) == {"kind", "components", "scree", "rows", "columns", "traces"}
     assert sources["traces"]["unit"] == "seconds"

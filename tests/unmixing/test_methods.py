@@ -136,7 +136,7 @@ def test_passes_are_few_where_rows_are_many():
     """With a first approach on a sample, all rows are read a handful of times."""
     S = mixed_sources(60_000, 5, seed=8)
     rows = CountingRows(DenseRows(S @ haar(5, 5, seed=8).T))
-    model = fit_ica(rows, ICAOptions(report=False, tol=1e-6))
+    model = fit_ica(rows, ICAOptions(independence=False, tol=1e-6))
     assert model.converged
     assert rows.passes <= 12
 

@@ -117,7 +117,7 @@ ICA_LIMITS: Limits = {
     "algorithm": (one_of("picard", "parallel", "deflation", "infomax"),),
     "fun": (one_of("logcosh", "exp", "cube"), CALL, CONTRAST),
     "runs": (whole(1),),
-    "report": (FLAG,),
+    "independence": (FLAG, one_of("all")),
     "memory_budget": (NOTHING, whole(1)),
 }
 

@@ -201,7 +201,7 @@ def _make_ica(model: ICAModel) -> tuple[Any, ICAModel]:
         w_init=asked.start,
         random_state=asked.seed,
         runs=asked.runs,
-        report=asked.report,
+        independence=asked.independence,
         memory_budget=asked.memory_budget,
     )
     return estimator, in_their_units(model, estimator.whiten)

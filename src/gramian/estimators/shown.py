@@ -57,12 +57,8 @@ class Reported(Shown):
         Path
             Where the page is.
         """
-        return page_of(self, path, X, more)
+        from gramian.report import write_report
 
-
-def page_of(fitted: Any, path: Any, X: Any, more: dict[str, Any]) -> Path:
-    """Write the page of an estimator, with the names that its columns had in the fit."""
-    from gramian.report import write_report
-
-    names = getattr(fitted, "feature_names_in_", None)
-    return write_report(fitted, path, rows=X, **{"names": names, **more})
+        # The names that the columns had in the fit.
+        names = getattr(self, "feature_names_in_", None)
+        return write_report(self, path, rows=X, **{"names": names, **more})

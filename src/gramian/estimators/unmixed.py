@@ -21,7 +21,7 @@ from gramian.estimators.features import feature_names
 from gramian.estimators.opening import open_new_rows, open_rows
 from gramian.estimators.parameters import Limits, check_parameters, is_whole, seed_of
 from gramian.estimators.saving import Saved
-from gramian.estimators.shown import Shown, page_of
+from gramian.estimators.shown import Reported
 from gramian.models.ica import ICAModel, ICAOptions, fit_ica
 from gramian.models.score_file import write_scores
 from gramian.sources.opening import as_source, require_finite
@@ -33,7 +33,7 @@ class UnmixingNotConverged(ConvergenceWarning, TheirConvergenceWarning):
     """Gramian's warning and scikit-learn's in one, so that a filter for either sees it."""
 
 
-class UnmixedSources(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class UnmixedSources(Reported, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A fitted linear map to independent sources and back, in scikit-learn's manners. Abstract: see ``ICA``."""
 
     n_components: int | None
@@ -151,7 +151,8 @@ class UnmixedSources(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerM
         ----------
         X : array, sparse array or table (n, d)
         sources : sequence of int
-            Positions of the sources to take out, from 0; negative ones from the end. Repeated ones count once.
+            Positions of the sources to take out, from 0, so that 0 is the one called IC1; negative ones from the end.
+            Repeated ones count once.
 
         Returns
         -------
@@ -159,22 +160,6 @@ class UnmixedSources(Shown, Saved, ClassNamePrefixFeaturesOutMixin, TransformerM
         """
         source = self._opened(X)
         return self._finite(self._model.remove(source, self._positions(sources)), source)
-
-    def write_report(self, path: Any, X: Any = None, **more: Any) -> Path:
-        """Write a page about the sources; ``report`` is the name of a parameter here.
-
-        Parameters
-        ----------
-        path : path
-        X : rows (n, d), optional
-        more : keywords
-            Those of :func:`~gramian.report.write_report`.
-
-        Returns
-        -------
-        Path
-        """
-        return page_of(self, path, X, more)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""

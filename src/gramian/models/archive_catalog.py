@@ -55,6 +55,9 @@ CLASSES: Mapping[str, type[Any]] = {
 LEFT_OUT = {"progress", "warning"}
 """Fields that are functions or classes; a loaded value has their defaults."""
 
+RENAMED = {("ICAOptions", "report"): "independence"}
+"""Fields that files written before call by a former name."""
+
 SHAPES: Mapping[str, Mapping[str, str]] = {
     "PCAModel": {
         "components": "kd",

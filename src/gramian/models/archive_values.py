@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.errors import GramianError, NotSupportedError
 from gramian.models.archive_agreement import refuse
-from gramian.models.archive_catalog import CLASSES, KINDS, LEFT_OUT, MAY_OVERFLOW, NOT_FINITE, SHAPES
+from gramian.models.archive_catalog import CLASSES, KINDS, LEFT_OUT, MAY_OVERFLOW, NOT_FINITE, RENAMED, SHAPES
 from gramian.sources.dense import DenseRows
 from gramian.sources.rows import RowSource
 from gramian.sources.sparse import SparseRows
@@ -176,7 +176,7 @@ class Decoder:
         name, given = node["class"], node["fields"]
         if not isinstance(name, str) or name not in CLASSES or not isinstance(given, dict):
             refuse(f"it names {str(name)[:40]!r}, which is no value of a model")
-        kind = CLASSES[name]
+        kind, given = CLASSES[name], {RENAMED.get((name, field), field): part for field, part in given.items()}
         unknown = set(given) - set(field_names(kind))
         if unknown:
             refuse(f"{name} has no field {min(unknown)!r:.40}")

@@ -2,7 +2,6 @@
 
 import warnings
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,16 +10,17 @@ from scipy.optimize import linear_sum_assignment
 
 from gramian.arrays.namespace import HostArray, from_host, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64
-from gramian.errors import IdentifiabilityWarning, InputError, ParameterError, RankWarning
+from gramian.errors import IdentifiabilityWarning, ParameterError
 from gramian.models.ica_model import ICAModel, ICAOptions
-from gramian.models.pca import PCAModel, PCAOptions, fit_pca
+from gramian.models.ica_whitening import require_rows, white_rows
+from gramian.models.pca import PCAModel
 from gramian.models.scoring import deviations
 from gramian.models.spectrum import signs_of
 from gramian.planning.machine import one_blas_thread, total_memory
-from gramian.sources.moments import measure_moments
 from gramian.sources.rows import RowSource
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
-from gramian.unmixing.independence import Independence, measure_independence
+from gramian.unmixing.held_rows import small_blocks
+from gramian.unmixing.independence import Independence, measure_independence, source_name
 from gramian.unmixing.infomax import Infomax
 from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation
 from gramian.unmixing.picard import PicardO
@@ -50,17 +50,12 @@ HELD_SHARE = 8
 """The part of the machine's memory that a copy of the white rows in float32 may take; its total, so that the way taken
 does not vary from run to run."""
 
-REPORT_ROWS = 100_000
-"""Rows, at most, from which independence is measured."""
+MEASURED_NUMBERS, MEASURED_A_SOURCE = 500_000, 200
+"""Numbers, rows times sources, from which independence is measured where not all rows are asked for: all of 100,000
+rows of 5 sources; and rows a source that are taken in any case, so that a quarter of them still unmixes."""
 
 LEAST_QUARTERS = 40
 """Rows a source, at least, whose quarters are unmixed to tell the error of W."""
-
-NOT_WHITE = 0.1
-"""Entry of the second moments less the identity above which rows given as white are said not to be."""
-
-SQUARES = 1e-30, 1e30
-"""Mean squares between which rows given as white can be held in float32 with their powers."""
 
 STABILITY_ROWS = 20_000
 """Rows, at most, that are resampled for stability."""
@@ -92,9 +87,10 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     """
     options = options or ICAOptions()
     METHODS[options.algorithm](options.contrast).require_suited(source.like())
-    _require_rows(source, options)
+    require_rows(source, options)
+    source = small_blocks(source)
     with one_blas_thread() if source.n_columns <= FEW_COLUMNS else nullcontext():
-        rows, pca = _white(source, options)
+        rows, pca = white_rows(source, options)
     method = METHODS[options.algorithm](options.contrast, options.tol, options.max_iter)
     with one_blas_thread():
         room = _room(options) if source.is_local else 0
@@ -103,7 +99,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
         start, stability = _start(rows, method, options)
         found = unmix(rows, method, start, hold=_bytes_of(rows, FLOAT32) <= room)
         order, W = _ordered(found.matrix, rows, pca)
-        independence = _independence(rows, W, method, whiten=options.whiten) if options.report else None
+        independence = _independence(rows, W, method, options) if options.independence else None
     _warn(found, independence, options)
     index = None if stability is None else _matched(stability, found.matrix)[order]
     return _assembled(
@@ -126,79 +122,6 @@ def _bytes_of(rows: WhiteRows, dtype: np.dtype[Any] | None = None) -> int:
 def _room(options: ICAOptions) -> int:
     """Return the bytes that copies of the white rows may take."""
     return options.memory_budget or total_memory() // HELD_SHARE
-
-
-def _require_rows(source: RowSource, options: ICAOptions) -> None:
-    if source.n_rows < 2:
-        message = (
-            f"Found array with 1 sample(s) (shape={(source.n_rows, source.n_columns)}) while a minimum of 2 is "
-            f"required by {options.name}: one row has no variation to unmix."
-        )
-        raise InputError(message)
-
-
-def _white(source: RowSource, options: ICAOptions) -> tuple[WhiteRows, PCAModel | None]:
-    """Return the rows seen as white, and the PCA that made them so."""
-    if not options.whiten:
-        moments = measure_moments(source, center=False)
-        second = to_host(moments.scatter) / moments.weight
-        _check_white(source, second)
-        return WhiteRows(source, np.eye(source.n_columns), None, second), None
-    most = min(source.n_rows, source.n_columns)
-    k = most if options.n_components is None else options.n_components
-    if k > most:
-        message = f"n_components is too large: it will be set to {most}, the smaller side of these rows."
-        warnings.warn(message, RankWarning, stacklevel=5)
-        k, options = most, replace(options, n_components=None)
-    pca = fit_pca(source, PCAOptions(n_components=k, ddof=0, seed=options.seed, memory_budget=options.memory_budget))
-    _check_rank(pca, k, options)
-    K = to_host(pca.components).astype(FLOAT64)[: pca.rank] / deviations(pca)[: pca.rank, None]
-    return WhiteRows(source, K, to_host(pca.mean).astype(FLOAT64), np.eye(pca.rank)), pca
-
-
-def _check_white(source: RowSource, second: HostArray) -> None:
-    """Refuse rows that do not vary or are far from any unit, and warn of others that are not white."""
-    with np.errstate(invalid="ignore"):
-        apart, largest = float(np.abs(second - np.eye(len(second))).max()), float(np.diagonal(second).max())
-    # Equal rows have second moments of rank one: only those of a single column can look white.
-    if (not apart <= NOT_WHITE or len(second) == 1) and not _vary(source):
-        message = f"All {source.n_rows:,} rows are equal, so there is nothing to unmix. Pass rows that vary."
-        raise InputError(message)
-    if not SQUARES[0] <= largest <= SQUARES[1]:
-        message = (
-            f"whiten=False takes rows that are white already, and the largest mean square of these columns is "
-            f"{largest:.3g}, too far from 1 to unmix them. Let ICA whiten them (whiten='unit-variance')."
-        )
-        raise InputError(message)
-    if apart > NOT_WHITE:
-        message = (
-            "whiten=False takes rows that are white already, and the second moments of these differ from the identity "
-            f"by up to {apart:.3g}: the sources found may not be independent. Let ICA whiten the rows "
-            "(whiten='unit-variance'), or center them and divide by their principal deviations first."
-        )
-        warnings.warn(message, IdentifiabilityWarning, stacklevel=6)
-
-
-def _vary(source: RowSource) -> bool:
-    """Tell whether any column varies by more than the rounding of its mean: one pass."""
-    moments = measure_moments(source, scatter=False)
-    rounding = 8 * np.finfo(FLOAT64).eps * np.abs(moments.mean)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return not (np.sqrt(moments.squares / moments.weight) <= rounding).all()
-
-
-def _check_rank(pca: PCAModel, k: int, options: ICAOptions) -> None:
-    if pca.rank == 0:
-        message = f"All {pca.n_rows:,} rows are equal, so there is nothing to unmix. Pass rows that vary."
-        raise InputError(message)
-    natural = min(pca.n_rows - 1, pca.n_columns)
-    if pca.rank < (k if options.n_components is not None else min(k, natural)):
-        message = (
-            f"There are some small singular values: the rows have {pca.rank} directions, so {pca.rank} sources are "
-            f"returned and not {k}. Columns may be constant or repeated, or the rows too few; pass "
-            f"n_components={pca.rank} to say that this is meant."
-        )
-        warnings.warn(message, RankWarning, stacklevel=6)
 
 
 def _start(rows: WhiteRows, method: UnmixingMethod, options: ICAOptions) -> tuple[HostArray, Stability | None]:
@@ -238,11 +161,25 @@ def _mixing(W: HostArray, pca: PCAModel | None) -> HostArray:
     return mixing
 
 
-def _independence(rows: WhiteRows, W: HostArray, method: UnmixingMethod, *, whiten: bool) -> Independence:
+def _independence(rows: WhiteRows, W: HostArray, method: UnmixingMethod, options: ICAOptions) -> Independence:
+    most = rows.n_rows if options.independence == "all" else measured_rows(rows.size)
     # Entropies are known to three digits at best: float32 keeps the sample to half a copy of the rows.
-    z = to_host(rows.sampled(min(REPORT_ROWS, rows.n_rows), dtype=FLOAT32).source.array)  # type: ignore[attr-defined]
-    enough = len(z) >= LEAST_QUARTERS * rows.size
-    return measure_independence(z, W, unmixed_quarters(z, method, W, whiten=whiten) if enough else ())
+    z = to_host(rows.sampled(min(most, rows.n_rows), dtype=FLOAT32).source.array)  # type: ignore[attr-defined]
+    if len(z) < LEAST_QUARTERS * rows.size:
+        return measure_independence(z, W)
+    parts = unmixed_quarters(z, method, W, whiten=options.whiten)
+    return measure_independence(z, W, parts, fewer=4 * rows.n_rows / len(z))
+
+
+def measured_rows(k: int) -> int:
+    """Return the number of rows, at most, from which the independence of k sources is measured by default.
+
+    Examples
+    --------
+    >>> measured_rows(5), measured_rows(20), measured_rows(100)
+    (100000, 25000, 20000)
+    """
+    return max(MEASURED_NUMBERS // k, MEASURED_A_SOURCE * k)
 
 
 def _matched(stability: Stability, W: HostArray) -> HostArray:
@@ -263,8 +200,8 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
         warnings.warn(message, options.warning, stacklevel=5)
     if independence is not None and len(independence.gaussian) > 1:
         message = (
-            f"Sources {', '.join(map(str, independence.gaussian))} are too Gaussian to be told apart: only the space "
-            "that they span is known. Keep fewer sources (n_components), or use them together."
+            f"Sources {', '.join(map(source_name, independence.gaussian))} are too Gaussian to be told apart: only the "
+            "space that they span is known. Keep fewer sources (n_components), or use them together."
         )
         warnings.warn(message, IdentifiabilityWarning, stacklevel=5)
 

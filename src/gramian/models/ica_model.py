@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,8 +35,8 @@ class ICAOptions:
     seed : int
     runs : int
         Runs by which stability is measured; 1 for none.
-    report : bool
-        Whether independence is measured.
+    independence : bool or "all"
+        Whether independence is measured, on a sample of the rows where they are many, or on all of them.
     memory_budget : int or None
         Bytes beyond the rows that the whitening, and then a copy of the white rows, may use.
     name : str
@@ -54,7 +54,7 @@ class ICAOptions:
     start: HostArray | None = None
     seed: int = 0
     runs: int = 1
-    report: bool = True
+    independence: bool | Literal["all"] = True
     memory_budget: int | None = None
     name: str = "ICA"
     warning: type[Warning] = ConvergenceWarning

@@ -5,8 +5,9 @@ each. A new contrast or method is one new file.
 """
 
 from gramian.unmixing.contrast import Contrast, Cube, Exp, LogCosh, Own, check_contrast, contrast_of
+from gramian.unmixing.entropy import entropy
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
-from gramian.unmixing.independence import Independence, entropy, measure_independence
+from gramian.unmixing.independence import Independence, measure_independence
 from gramian.unmixing.infomax import Infomax
 from gramian.unmixing.method import Unmixing, UnmixingMethod
 from gramian.unmixing.picard import PicardO

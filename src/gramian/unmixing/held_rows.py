@@ -12,10 +12,32 @@ from gramian.sources.sparse import SparseRows
 from gramian.unmixing.projection import Projection, pieces, roomy
 from gramian.unmixing.thinning import first_place, thinned
 
+BLOCK_SHARE, LEAST_BLOCK = 16, 1 << 18
+"""The part of the rows that a block is at most, and the bytes that it has in any case: every worker has two or three
+arrays as large as a block, which must weigh little beside rows that are few."""
 
-def hold(source: RowSource, project: Projection, step: int, dtype: np.dtype[Any]) -> DenseRows:
+
+def small_blocks(source: RowSource) -> RowSource:
+    """Return rows in memory as blocks of a sixteenth of them at most; other sources as they are.
+
+    Examples
+    --------
+    >>> rows = DenseRows(np.zeros((64_000, 8)))
+    >>> rows.n_blocks, small_blocks(rows).n_blocks
+    (4, 16)
+    """
+    if type(source) is not DenseRows or not is_numpy(source.array):
+        return source
+    most = max(LEAST_BLOCK, source.array.nbytes // BLOCK_SHARE) // (source.n_columns * source.dtype.itemsize)
+    if source.block_rows <= most:
+        return source
+    names, weights = source.column_names, source.weights
+    return DenseRows(source.array, weights=weights, column_names=names, block_rows=max(1, most))
+
+
+def hold(source: RowSource, project: Projection, step: int, dtype: np.dtype[Any]) -> RowSource:
     """Project one row in each run of ``step`` (see :func:`thinned`) and hold what comes out: one pass."""
-    return (_filled if _is_here(source) else _gathered)(source, project, step, dtype)
+    return small_blocks((_filled if _is_here(source) else _gathered)(source, project, step, dtype))
 
 
 def _is_here(source: RowSource) -> bool:

@@ -42,8 +42,9 @@ def unmixed_quarters(z: HostArray, method: UnmixingMethod, W: HostArray, *, whit
     """
     near = replace(method, tol=max(method.tol, 0.1 / np.sqrt(len(z))), max_iter=min(method.max_iter, MOST_ITERATIONS))
     found = []
-    for part in (z[thinned(len(z), 4)], z[thinned(len(z), 4, shift=2)]):
-        source, size = DenseRows(part), len(W)
+    for shift in (0, 2):
+        # Values of one column stay side by side in memory.
+        source, size = DenseRows(z.T.take(thinned(len(z), 4, shift=shift), axis=1).T), len(W)
         rows = whitened_anew(source) if whiten else WhiteRows(source, np.eye(size), None, np.eye(size))
         found.append(near.solve(rows, W).matrix @ rows.whitening)
     return found

@@ -8,7 +8,8 @@ from gramian.errors import NotSupportedError, ParameterError
 from gramian.models.ica import ICAModel
 from gramian.models.kernel_model import KernelPCAModel
 from gramian.models.pca import PCAModel
-from gramian.views.labels import component_name, source_name
+from gramian.unmixing.independence import source_name
+from gramian.views.labels import component_name
 
 FittedModel = PCAModel | KernelPCAModel | ICAModel
 

@@ -12,17 +12,6 @@ def component_name(index: int) -> str:
     return f"PC{index + 1}"
 
 
-def source_name(index: int) -> str:
-    """Name of the independent component at a position counted from zero, as tables of scores call it.
-
-    Examples
-    --------
-    >>> source_name(0)
-    'IC1'
-    """
-    return f"IC{index + 1}"
-
-
 def component_label(index: int, share: float) -> str:
     """Name of a component with the share of the variance it holds, as an axis carries it.
 
