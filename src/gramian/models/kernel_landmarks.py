@@ -18,6 +18,7 @@ from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_
 from gramian.models.kernel_strips import ExtendStrips, Strips, StripSums, sum_strips, times_trapezoid
 from gramian.operators.held import HeldMatrix
 from gramian.operators.kernel_tiles import PlacedKernel
+from gramian.planning.kernel_plan import strip_bytes
 from gramian.planning.plan import DIRECT_SIZE
 from gramian.sources.rows import Block, RowSource, rows_here
 
@@ -58,7 +59,7 @@ def solve_landmarks(source: RowSource, phi: LandmarkMap, wish: Wish) -> Solved:
     near = placed.between(sampled, phi.landmarks)
     # The mean of the features over some rows: what is left is small, and P does not see it.
     shift = near.mean(axis=0).astype(FLOAT32).astype(FLOAT64) if wish.center else np.zeros(m)
-    strips = Strips.between(placed, phi.landmarks, shift=shift, dtype=dtype)
+    strips = Strips.between(placed, phi.landmarks, shift=shift, dtype=dtype, size=strip_bytes(wish.budget))
     wish.say(f"summing strips of {source.n_rows:,} rows and {m:,} landmarks")
     root, turn = scipy.linalg.rq(phi.root, check_finite=False)
     sums = _turned(sum_strips(source, replace(strips, root=root.astype(dtype))), turn)

@@ -11,11 +11,8 @@ from gramian.arrays.precision import FLOAT64
 from gramian.arrays.squares import completed
 from gramian.kernels.kernel import Prepared
 from gramian.operators.kernel_tiles import PlacedKernel
+from gramian.planning.kernel_plan import STRIP_BYTES
 from gramian.sources.rows import Block, RowSource, ranges
-
-STRIP_BYTES = 4 << 20
-"""Bytes of a strip, or of the rows that it is made from, that a worker holds at a time. With many landmarks it has a
-quarter as many rows, as adding up the squares of fewer costs as much as multiplying them."""
 
 PANEL = 512
 """Columns of the squares that are summed at a time: only those up to its own are multiplied with a panel."""
@@ -37,6 +34,9 @@ class Strips:
     root : numpy array (m, D) or None
         Makes features of the strips: sums of those have errors in proportion to the features, however small some are.
         Upper trapezoidal (zero below the last diagonal, as an RQ factor): half of the product with it is left out.
+    size : int
+        Bytes of a strip, or of the rows that it is made from, that a worker holds at a time. With many landmarks it has
+        a quarter as many rows, as adding up the squares of fewer costs as much as multiplying them.
     """
 
     placed: PlacedKernel
@@ -45,6 +45,7 @@ class Strips:
     shift: float | HostArray
     dtype: np.dtype[Any]
     root: HostArray | None = None
+    size: int = STRIP_BYTES
 
     @property
     def width(self) -> int:
@@ -53,15 +54,21 @@ class Strips:
 
     @classmethod
     def between(
-        cls, placed: PlacedKernel, landmarks: Any, *, shift: float | HostArray, dtype: np.dtype[Any]
+        cls,
+        placed: PlacedKernel,
+        landmarks: Any,
+        *,
+        shift: float | HostArray,
+        dtype: np.dtype[Any],
+        size: int = STRIP_BYTES,
     ) -> "Strips":
         """Return the strips of these landmarks."""
-        return cls(placed, placed.prepare(landmarks, dtype=dtype), landmarks.shape[0], shift, dtype)
+        return cls(placed, placed.prepare(landmarks, dtype=dtype), landmarks.shape[0], shift, dtype, size=size)
 
     def of(self, block: Block) -> Iterator[tuple[slice, HostArray]]:
         """Give the strips of a block of rows, and the places of their rows in it."""
         wide = max(self.count, block.rows.shape[1])
-        step = max(16, self.count // 4, STRIP_BYTES // (self.dtype.itemsize * wide))
+        step = max(16, self.count // 4, self.size // (self.dtype.itemsize * wide))
         for part in ranges(block.rows.shape[0], step):
             left = self.placed.prepare(block.rows[part], dtype=self.dtype)
             strip = to_host(self.placed.kernel.evaluate(left, self.ready))
