@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gramian.errors import ParameterError
-from gramian.features import KernelError, Landmarks, Monomials, RandomFourier, measure_kernel_error
+from gramian.features import KernelError, Landmarks, Monomials, RandomFourier, kernel_error, measure_kernel_error
 from gramian.kernels import Gaussian, Laplacian, Matern, Polynomial
 from gramian.sources import DenseRows, as_source
 
@@ -112,3 +112,14 @@ def test_errors_read_as_a_sentence():
     """The text has the numbers with their standard errors."""
     assert str(KernelError(0.05, 0.001, 100)) == "relative error of K 0.05 +- 0.001 (100 pairs)"
     assert "share of its trace missing 0.2 +- 0.01" in str(KernelError(0.05, 0.001, 100, 0.2, 0.01))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_as_many_landmarks_as_are_looked_at_are_other_rows(seed, monkeypatch):
+    """One seed for both, and yet the error is that of all rows: between landmarks themselves it would be rounding."""
+    monkeypatch.setattr(kernel_error, "N_GROUPS", 8)
+    X = _rows(1500)
+    phi = Landmarks(Gaussian(0.05), 256, seed=seed).fit(as_source(X))
+    measured = measure_kernel_error(phi, as_source(X), seed=seed)
+    exact = _exact(phi, X)[0]
+    assert abs(measured.relative - exact) <= 5 * measured.standard_error + 0.3 * exact

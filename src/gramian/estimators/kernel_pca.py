@@ -25,7 +25,7 @@ from gramian.kernels.precomputed import Precomputed
 from gramian.kernels.widths import Gamma
 from gramian.models.kernel_inverse import expansion_of
 from gramian.models.kernel_pca import KernelPCAModel, KernelPCAOptions, fit_kernel_pca
-from gramian.models.preimage_choice import ChosenPreimage, fit_preimage
+from gramian.models.preimage_choice import ChosenPreimage, fit_preimage, method_named, require_room
 from gramian.sources.rows import RowSource
 
 
@@ -238,6 +238,10 @@ class KernelPCA(KernelProjection):
         options = self._options(source)
         if self.copy_X and self.landmarks is None and self.features is None and not self._is_precomputed():
             source = own_copy(source, X)
+        if wanted is not None and self.memory_budget is not None:
+            n = min(source.n_rows, self.landmarks or source.n_rows)
+            method = method_named(wanted, alpha=float(self.alpha), seed=options.seed)
+            require_room(method, n, source.n_columns, budget=self.memory_budget)
         model = fit_kernel_pca(source, options)
         found = None if wanted is None else self._bind_preimage(wanted, model)
         fields = fields_of(model, gamma=self.gamma) | preimage_fields(found)
@@ -284,7 +288,8 @@ class KernelPCA(KernelProjection):
         return "ridge" if self.pre_image is None else self.pre_image
 
     def _bind_preimage(self, method: Any, model: KernelPCAModel) -> ChosenPreimage:
-        return fit_preimage(method, expansion_of(model), alpha=float(self.alpha), seed=model.options.seed)
+        about = {"seed": model.options.seed, "budget": self.memory_budget}
+        return fit_preimage(method, expansion_of(model), alpha=float(self.alpha), **about)
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")

@@ -68,7 +68,7 @@ def measure_kernel_error(phi: FeatureMap, source: RowSource, *, seed: int = 0) -
     source : RowSource
         The rows of the fit, or others: what is measured is the error on these.
     seed : int
-        Another seed than the one the map was drawn with is not needed: the draws differ in kind.
+        May be the one that the map was drawn with: rows come from a stream of their own, not from the landmarks' one.
     """
     if phi.kernel is None:
         message = "These features stand for no kernel (weights=False), so there is nothing to compare them with."
@@ -77,7 +77,9 @@ def measure_kernel_error(phi: FeatureMap, source: RowSource, *, seed: int = 0) -
         return _over_all(phi, source)
     weight = float(source.n_rows if source.weights is None else to_host(source.weights).sum())
     count = min(N_GROUPS, source.n_rows // (2 * GROUP)) * 2 * GROUP
-    rows = take_rows(source, draw_positions(source, count, seed=seed, replace=source.weights is not None))
+    # As many landmarks, drawn by the same seed, would be the very rows that are looked at, where they are exact.
+    own = int(np.random.SeedSequence([seed, count]).generate_state(1)[0])
+    rows = take_rows(source, draw_positions(source, count, seed=own, replace=source.weights is not None))
     unit = _unit(phi, rows)
     groups = [_group(phi, rows[part], 1.0 / weight, unit=unit) for part in ranges(count, 2 * GROUP)]
     return _from_groups(groups, with_trace=phi.bounds_trace)

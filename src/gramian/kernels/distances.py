@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, namespace_of
+from gramian.arrays.products import empty_on_lines
 from gramian.errors import InputError
 from gramian.kernels.blocks import is_sparse, scaled_rows, squared_norms
 from gramian.kernels.tiles import SparseFactor, inner_products, sparse_factor
@@ -99,10 +100,18 @@ def _joined(scaled: Array, half: HostArray, reach: float) -> Augmented:
     ones = np.ones_like(half)
     left, right = np.stack([half, ones], axis=1), np.stack([ones, half], axis=1)
     if is_numpy(scaled):
-        return Augmented(np.hstack([scaled, left]), np.hstack([scaled, right]), reach)
+        return _joined_on_lines(scaled, left, right, reach)
     xp = namespace_of(scaled)
     sides = [xp.concat([scaled, from_host(side, like=scaled)], axis=1) for side in (left, right)]
     return Augmented(sides[0], sides[1], reach)
+
+
+def _joined_on_lines(scaled: HostArray, left: HostArray, right: HostArray, reach: float) -> Augmented:
+    """Join columns on the host: the right factor in column order, as products in strips want it."""
+    b, d = scaled.shape
+    one, other = (empty_on_lines(*shape, dtype=scaled.dtype) for shape in ((b, d + 2), (d + 2, b)))
+    one[:, :d], one[:, d:], other[:d], other[d:] = scaled, left, scaled.T, right.T
+    return Augmented(one, other.T, reach)
 
 
 def _too_far(row: int, dtype: np.dtype[Any]) -> str:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, is_numpy, namespace_of
+from gramian.arrays.products import product_in_strips
 
 LOWEST_EXPONENT = {np.dtype(np.float32): -87.0, np.dtype(np.float64): -708.0}
 """Where an exponential is about to leave the normal numbers. Below it float32 exponentials were measured eight times
@@ -42,7 +43,7 @@ def inner_products(left: Any, right: Any, *, out: HostArray | None = None) -> Ar
         product = (left.rows @ right.transposed).toarray()
         return product if out is None else written(product, out)
     if is_numpy(left):
-        return np.matmul(left, right.T, out=out)
+        return product_in_strips(left, right.T, out=out)
     return left @ right.T
 
 

@@ -249,7 +249,8 @@ def _expansion(
 
 
 def _wish(options: KernelPCAOptions, facts: KernelFacts) -> Wish:
-    return Wish(facts.wanted, facts.tol, options.seed, options.center, partial(_say, options), options.strict)
+    say = partial(_say, options)
+    return Wish(facts.wanted, facts.tol, options.seed, options.center, say, options.strict, facts.budget)
 
 
 def _say(options: KernelPCAOptions, sentence: str) -> None:

@@ -22,7 +22,7 @@ from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_start import nystroem_start
 from gramian.operators.held import HeldMatrix
 from gramian.operators.kernel_gram import KernelGram, Sums
-from gramian.planning.kernel_plan import DENSE_SIZE, DOUBLE_SIZE, KernelPlan
+from gramian.planning.kernel_plan import DENSE_SIZE, DOUBLE_SIZE, KernelPlan, strip_bytes
 from gramian.planning.machine import one_blas_thread
 from gramian.sources.rows import RowSource
 
@@ -78,6 +78,8 @@ class Wish:
         Called with a sentence.
     strict : bool
         Whether negative eigenvalues that are not among those wanted are refused, not only warned of.
+    budget : int
+        Bytes beyond the rows.
     """
 
     k: int
@@ -86,6 +88,7 @@ class Wish:
     center: bool
     say: Say
     strict: bool = True
+    budget: int = 1 << 40
 
 
 def solve_rows(source: RowSource, resolved: Resolved, plan: KernelPlan, wish: Wish) -> Solved:
@@ -139,7 +142,8 @@ def _dense(gram: KernelGram, wish: Wish) -> Solved:
 
 def _iterated(gram: KernelGram, plan: KernelPlan, wish: Wish) -> Solved:
     wish.say(f"starting from {plan.landmarks:,} landmarks")
-    start = nystroem_start(gram, landmarks=plan.landmarks, pairs=plan.pairs, seed=wish.seed)
+    sizes = {"landmarks": plan.landmarks, "pairs": plan.pairs, "strip_bytes": strip_bytes(wish.budget)}
+    start = nystroem_start(gram, seed=wish.seed, **sizes)
     if wish.strict:
         require_positive(start.landmark_values, gram.kernel, where=f" of {plan.landmarks:,} of the rows")
     near = start.approximation

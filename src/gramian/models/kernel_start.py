@@ -11,6 +11,7 @@ from gramian.eigen.approximation import Approximation
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.models.kernel_strips import ExtendStrips, Strips, sum_strips
 from gramian.operators.kernel_gram import KernelGram
+from gramian.planning.kernel_plan import STRIP_BYTES
 from gramian.sources.rows import ranges, rows_here
 
 RIDGE = 1e-5
@@ -35,7 +36,7 @@ class Start(NamedTuple):
     landmark_values: HostArray
 
 
-def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int) -> Start:
+def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int, strip_bytes: int = STRIP_BYTES) -> Start:
     """Return leading eigenpairs of the centered Nystroem approximation of a kernel matrix.
 
     Computes  P C (M + ridge)^-1 C' P,  C = K between all rows and m landmarks drawn uniformly, M = K between the
@@ -51,6 +52,8 @@ def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int) -
     landmarks, pairs : int
         m and p.
     seed : int
+    strip_bytes : int
+        Of a strip that a worker holds.
     """
     points = take_rows(gram.source, draw_positions(gram.source, landmarks, seed=seed))
     M = gram.placed.between(points, points)
@@ -60,7 +63,7 @@ def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int) -
     factor = _factor(M + gram.shift, RIDGE * _largest(own, seed))
     if factor is None:
         return Start(None, values)
-    strips = Strips.between(gram.placed, points, shift=gram.shift, dtype=FLOAT32)
+    strips = Strips.between(gram.placed, points, shift=gram.shift, dtype=FLOAT32, size=strip_bytes)
     mu, S = _small_pairs(gram, strips, factor, pairs)
     if len(mu) == 0:
         return Start(None, values)

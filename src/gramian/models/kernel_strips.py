@@ -11,11 +11,8 @@ from gramian.arrays.precision import FLOAT64
 from gramian.arrays.squares import completed
 from gramian.kernels.kernel import Prepared
 from gramian.operators.kernel_tiles import PlacedKernel
+from gramian.planning.kernel_plan import STRIP_BYTES
 from gramian.sources.rows import Block, RowSource, ranges
-
-STRIP_BYTES = 4 << 20
-"""Bytes of a strip, or of the rows that it is made from, that a worker holds at a time. With many landmarks it has a
-quarter as many rows, as adding up the squares of fewer costs as much as multiplying them."""
 
 PANEL = 512
 """Columns of the squares that are summed at a time: only those up to its own are multiplied with a panel."""
@@ -36,6 +33,10 @@ class Strips:
     dtype : numpy.dtype
     root : numpy array (m, D) or None
         Makes features of the strips: sums of those have errors in proportion to the features, however small some are.
+        Upper trapezoidal (zero below the last diagonal, as an RQ factor): half of the product with it is left out.
+    size : int
+        Bytes of a strip, or of the rows that it is made from, that a worker holds at a time. With many landmarks it has
+        a quarter as many rows, as adding up the squares of fewer costs as much as multiplying them.
     """
 
     placed: PlacedKernel
@@ -44,6 +45,7 @@ class Strips:
     shift: float | HostArray
     dtype: np.dtype[Any]
     root: HostArray | None = None
+    size: int = STRIP_BYTES
 
     @property
     def width(self) -> int:
@@ -52,20 +54,44 @@ class Strips:
 
     @classmethod
     def between(
-        cls, placed: PlacedKernel, landmarks: Any, *, shift: float | HostArray, dtype: np.dtype[Any]
+        cls,
+        placed: PlacedKernel,
+        landmarks: Any,
+        *,
+        shift: float | HostArray,
+        dtype: np.dtype[Any],
+        size: int = STRIP_BYTES,
     ) -> "Strips":
         """Return the strips of these landmarks."""
-        return cls(placed, placed.prepare(landmarks, dtype=dtype), landmarks.shape[0], shift, dtype)
+        return cls(placed, placed.prepare(landmarks, dtype=dtype), landmarks.shape[0], shift, dtype, size=size)
 
     def of(self, block: Block) -> Iterator[tuple[slice, HostArray]]:
         """Give the strips of a block of rows, and the places of their rows in it."""
         wide = max(self.count, block.rows.shape[1])
-        step = max(16, self.count // 4, STRIP_BYTES // (self.dtype.itemsize * wide))
+        step = max(16, self.count // 4, self.size // (self.dtype.itemsize * wide))
         for part in ranges(block.rows.shape[0], step):
             left = self.placed.prepare(block.rows[part], dtype=self.dtype)
             strip = to_host(self.placed.kernel.evaluate(left, self.ready))
             strip = np.subtract(strip, np.asarray(self.shift, self.dtype), out=strip)
-            yield part, strip if self.root is None else strip @ self.root
+            yield part, strip if self.root is None else times_trapezoid(strip, self.root)
+
+
+def times_trapezoid(strip: HostArray, root: HostArray) -> HostArray:
+    """Return strip root, (s, D), for an upper trapezoidal root (m, D), m >= D.
+
+    Cost: s D (2 m - D) operations, and a panel's more.
+
+    Examples
+    --------
+    >>> root = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 5.0]])
+    >>> times_trapezoid(np.ones((1, 3)), root)
+    array([[ 4., 11.]])
+    """
+    (m, D), out = root.shape, np.empty((len(strip), root.shape[1]), strip.dtype)
+    for panel in ranges(D, PANEL):
+        above = m - D + panel.stop
+        np.matmul(strip[:, :above], root[:above, panel], out=out[:, panel])
+    return out
 
 
 class StripSums(NamedTuple):
@@ -78,8 +104,8 @@ class StripSums(NamedTuple):
 def sum_strips(source: RowSource, strips: Strips) -> StripSums:
     """Return C'C and C'w: one pass.
 
-    Cost: n m^2 operations in the strips' precision, a strip and a panel at a time; summed in float64, m^2 numbers a
-    worker.
+    Cost: n m^2 operations, as many again for a root, in the strips' precision, a strip and a panel at a time; summed
+    in float64, m^2 numbers a worker.
     """
     sums = source.reduce(SquareStrips(strips), _merge_sums)
     return StripSums(completed(sums.squares), sums.columns)
@@ -114,11 +140,12 @@ def _merge_sums(left: StripSums, right: StripSums) -> StripSums:
 
 @dataclass(frozen=True, eq=False)
 class ExtendStrips:
-    """Map: strips times a combination (m, p), and times roots of the weights, in ``dtype``."""
+    """Map: strips times a combination (m, p), and times roots of the weights where ``weighted``, in ``dtype``."""
 
     strips: Strips
     combination: HostArray
     dtype: np.dtype[Any]
+    weighted: bool = True
 
     def __call__(self, block: Block) -> HostArray:
         """Return the rows of one block."""
@@ -129,7 +156,7 @@ class ExtendStrips:
                 np.matmul(strip, self.combination, out=rows)
             else:
                 rows[...] = strip @ self.combination
-            if block.weights is not None:
+            if self.weighted and block.weights is not None:
                 rows *= _roots(block, part, FLOAT64)[:, None].astype(rows.dtype)
         return out
 

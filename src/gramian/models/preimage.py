@@ -44,6 +44,10 @@ class FittedPreimage(ABC):
 class PreimageMethod(ABC):
     """A way to find pre-images. A frozen value."""
 
+    def peak_bytes(self, n: int, d: int) -> int:
+        """Return the bytes that ``fit`` takes on n rows of d columns: rows and their mean's differences, in float64."""
+        return 16 * n * d
+
     @abstractmethod
     def fit(self, expansion: KernelExpansion) -> FittedPreimage:
         """Do, once, what does not depend on the scores; refuse kernels that the method is not for."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.errors import GramianError, NotSupportedError, ParameterError
+from gramian.errors import GramianError, MemoryBudgetError, NotSupportedError, ParameterError
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.radial import Gaussian
 from gramian.models.kernel_expansion import KernelExpansion, solve_densely
@@ -70,8 +70,37 @@ class ChosenPreimage(NamedTuple):
     choice: PreimageChoice | None
 
 
+def method_named(method: str | PreimageMethod, *, alpha: float = 1.0, seed: int = 0) -> PreimageMethod | None:
+    """Return the method of a name, or the one given; ``None`` for "auto"."""
+    known = {"ridge": Ridge(alpha, seed=seed), "fixed_point": FixedPoint(), "distances": DistanceConstraints()}
+    chosen = known.get(method) if isinstance(method, str) else method
+    if chosen is None and method != "auto":
+        message = f"pre_image={method!r} is not known. Pass one of {', '.join(known)}, auto, or a method itself."
+        raise ParameterError(message)
+    return chosen
+
+
+def require_room(method: PreimageMethod | None, n: int, d: int, *, budget: int) -> None:
+    """Refuse a method whose fit on n rows of d columns exceeds a budget; "auto" (``None``) where none fits."""
+    tried = candidates() if method is None else (method,)
+    needed = min(one.peak_bytes(n, d) for one in tried)
+    if needed <= budget:
+        return
+    advice = "" if isinstance(method, (FixedPoint, DistanceConstraints)) else "pass pre_image='fixed_point', or "
+    message = (
+        f"Pre-images of {n:,} rows by {method or 'any method'} need {needed / 1e6:.0f} MB beyond the rows, and "
+        f"memory_budget is {budget / 1e6:.0f} MB. To go on, {advice}set memory_budget to {needed} or more."
+    )
+    raise MemoryBudgetError(message, needed=needed, budget=budget)
+
+
 def fit_preimage(
-    method: str | PreimageMethod, expansion: KernelExpansion, *, alpha: float = 1.0, seed: int = 0
+    method: str | PreimageMethod,
+    expansion: KernelExpansion,
+    *,
+    alpha: float = 1.0,
+    seed: int = 0,
+    budget: int | None = None,
 ) -> ChosenPreimage:
     """Bind a pre-image method, given by name or as a value, to the components of a kernel PCA.
 
@@ -83,6 +112,8 @@ def fit_preimage(
     alpha : float
         Of the ridge.
     seed : int
+    budget : int, optional
+        Bytes beyond the rows: a method that takes more is refused, and not tried by "auto".
 
     Examples
     --------
@@ -93,18 +124,17 @@ def fit_preimage(
     >>> fit_preimage("auto", expansion).choice.trials[0].method
     Ridge(alpha=1.0, kernel=None, seed=0)
     """
-    if method == "auto":
-        k = expansion.coefficients.shape[1]
-        # A row of weight zero is no row of the fit: nothing is to be judged by it.
-        rows = expansion.rows if expansion.counts is None else expansion.rows[expansion.counts > 0]
-        choice = choose_preimage(rows, expansion.kernel, k, methods=candidates(alpha), seed=seed)
-        return ChosenPreimage(choice.method.fit(expansion), choice)
-    known = {"ridge": Ridge(alpha, seed=seed), "fixed_point": FixedPoint(), "distances": DistanceConstraints()}
-    chosen = known.get(method) if isinstance(method, str) else method
-    if chosen is None:
-        message = f"pre_image={method!r} is not known. Pass one of {', '.join(known)}, auto, or a method itself."
-        raise ParameterError(message)
-    return ChosenPreimage(chosen.fit(expansion), None)
+    chosen, shape = method_named(method, alpha=alpha, seed=seed), expansion.rows.shape
+    if budget is not None:
+        require_room(chosen, *shape, budget=budget)
+    if chosen is not None:
+        return ChosenPreimage(chosen.fit(expansion), None)
+    k = expansion.coefficients.shape[1]
+    # A row of weight zero is no row of the fit: nothing is to be judged by it.
+    rows = expansion.rows if expansion.counts is None else expansion.rows[expansion.counts > 0]
+    methods = [one for one in candidates(alpha) if budget is None or one.peak_bytes(*shape) <= budget]
+    choice = choose_preimage(rows, expansion.kernel, k, methods=methods, seed=seed)
+    return ChosenPreimage(choice.method.fit(expansion), choice)
 
 
 def choose_preimage(

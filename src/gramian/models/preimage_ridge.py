@@ -23,6 +23,9 @@ LARGEST_EXACT = 6_000
 CENTERS = 2_000
 """Rows whose kernel functions it uses beyond that."""
 
+STRIP = 512
+"""Rows whose values with those are held at a time."""
+
 
 @dataclass(frozen=True)
 class Ridge(PreimageMethod):
@@ -66,6 +69,12 @@ class Ridge(PreimageMethod):
     alpha: float = 1.0
     kernel: Kernel | None = None
     seed: int = 0
+
+    def peak_bytes(self, n: int, d: int) -> int:
+        """Return the bytes of the regression: its matrix twice, or with its eigenvectors where alpha is zero; rows."""
+        c = n if n <= LARGEST_EXACT else CENTERS
+        strips = 0 if c == n else 4 * STRIP * c
+        return 8 * ((2 if self.alpha > 0 else 5) * c * c + strips + d * (4 * n + 2 * c))
 
     def fit(self, expansion: KernelExpansion) -> "RidgeMap":
         """Solve the regression, once."""
@@ -150,7 +159,7 @@ def _solve_all(kernel: Kernel, lessons: _Lessons, alpha: float) -> HostArray:
 def _solve_few(kernel: Kernel, lessons: _Lessons, centers: HostArray, alpha: float) -> HostArray:
     squares = alpha * _kernel(kernel, centers, centers)
     right = np.zeros((len(centers), lessons.targets.shape[1]))
-    for part in ranges(len(lessons.scores), 1024):
+    for part in ranges(len(lessons.scores), STRIP):
         strip = _kernel(kernel, lessons.scores[part], centers)
         weighted = strip.T * lessons.counts[part]
         squares += weighted @ strip

@@ -7,6 +7,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.arrays.products import empty_on_lines
 from gramian.arrays.squares import completed
 from gramian.kernels.kernel import Kernel
 from gramian.operators.factor import add
@@ -241,7 +242,7 @@ class KernelGram(SymmetricOperator):
         self.applications += 1
         first = self._sums is None
         tiles = self._tiles_of(dtype)
-        W = np.empty((self.size, V.shape[1] + first), dtype)
+        W = empty_on_lines(self.size, V.shape[1] + first, dtype=dtype)
         W[:, : V.shape[1]] = V
         if first:
             W[:, -1] = 1.0 if self.weights is None else self.weights

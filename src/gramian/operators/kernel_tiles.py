@@ -12,14 +12,15 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.arrays.products import LINE, empty_on_lines, turned_in_strips, turned_product
 from gramian.kernels.blocks import shifted
 from gramian.kernels.kernel import Kernel, Prepared
 from gramian.sources.rows import Block
 
-TILE_ROWS = 512
-"""Rows of a block: a tile of 512 x 512 stays in a core's second-level cache, in float32 with what it is multiplied by
-(products of 16 to 64 columns were measured with 256 to 1,024 rows: flat from 512 to 768, slower on both sides)."""
-
+TILE_ROWS = 528
+"""Rows of a block: a float32 tile of 528 x 528 stays in a core's second-level cache. An odd number of cache lines, as
+rows a power of two apart share places in the caches (sides of 256 to 784 were measured: flat from 336 to 528, slower
+above; with two threads slower below, as calls become short and wait for the interpreter)."""
 
 SHELF_BYTES = 1 << 25
 """Bytes of a piece of the memory that kept tiles lie in."""
@@ -84,8 +85,9 @@ class Shelf:
         size = int(np.prod(shape))
         with self._lock:
             if self._used + size > len(self._piece):
-                self._piece, self._used = np.empty(max(size, SHELF_BYTES // self.dtype.itemsize), self.dtype), 0
-            begin, self._used = self._used, self._used + size
+                self._piece = empty_on_lines(max(size, SHELF_BYTES // self.dtype.itemsize), dtype=self.dtype)
+                self._used = 0
+            begin, self._used = self._used, self._used + -(-size // LINE) * LINE
             return self._piece[begin : begin + size].reshape(shape)
 
 
@@ -141,18 +143,24 @@ class Running:
         self.dtype = dtype
         self.start = -1
         self.left: Prepared = None
-        self.turned = np.empty((columns, 0), dtype)
-        self._buffers: dict[tuple[str, int, int], HostArray] = {}
+        self.turned: HostArray | None = None
+        self._buffers: dict[tuple[str, tuple[int, ...]], HostArray] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"start": -1, "left": None, "_buffers": {}, "turned": self.turned[:, :0]}
+        return self.__dict__ | {"start": -1, "left": None, "_buffers": {}, "turned": None}
 
-    def buffer(self, use: str, rows: int, columns: int) -> HostArray:
+    def buffer(self, use: str, *shape: int, dtype: np.dtype[Any] | None = None) -> HostArray:
         """Return an array of that shape to write into, the same one every time for one use."""
-        key = (use, rows, columns)
+        key = (use, shape)
         if key not in self._buffers:
-            self._buffers[key] = np.empty((rows, columns), self.dtype)
+            self._buffers[key] = empty_on_lines(*shape, dtype=dtype or self.dtype)
         return self._buffers[key]
+
+    def add(self, rows: slice, product: HostArray) -> None:
+        """Add a product to the sums, in float64: converted first, as an addition of two types is five times slower."""
+        wide = self.buffer("wide", *product.shape, dtype=FLOAT64)
+        wide[...] = product
+        self.total[rows] += wide
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,15 +187,16 @@ class TileProducts:
         columns = self.V.shape[1]
         state = Running(len(self.V), columns, self.tiles.dtype) if state is None else state
         i, j = _places(left), _places(right)
+        a, b = i.stop - i.start, j.stop - j.start
         if state.start != left.start:
             state.start, state.left = left.start, self.tiles.ready(left)
-            state.turned = np.ascontiguousarray(self.V[i].T)
-        a, b = i.stop - i.start, j.stop - j.start
+            state.turned = turned_in_strips(self.V[i], b)
         tile = self.tiles.tile(state.left, (left, right), state.buffer("tile", a, b))
-        state.total[i] += np.matmul(tile, self.V[j], out=state.buffer("product", a, columns))
-        if i.start != j.start:
+        state.add(i, np.matmul(tile, self.V[j], out=state.buffer("product", a, columns)))
+        if i.start != j.start and state.turned is not None:
             # Vectors as rows: the faster of the two ways to multiply by a transposed tile.
-            state.total[j] += np.matmul(state.turned, tile, out=state.buffer("turned", columns, b)).T
+            parts, out = state.buffer("parts", len(state.turned), columns, b), state.buffer("turned", columns, b)
+            state.add(j, turned_product(state.turned, tile, parts=parts, out=out).T)
         if self.squares:
             state.squares += (1 if i.start == j.start else 2) * self._squares(tile, i, j)
         return state
@@ -237,15 +246,15 @@ class GatherTiles:
 
 
 def tile_rows(n: int) -> int:
-    """Return how many rows a block of a tile has: about 512, and all blocks alike.
+    """Return how many rows a block of a tile has: at most 528 or so, an odd number of cache lines of float32.
 
     Examples
     --------
-    >>> tile_rows(100_000), tile_rows(1000), tile_rows(5)
-    (512, 504, 8)
+    >>> tile_rows(100_000), tile_rows(1000), tile_rows(700), tile_rows(5)
+    (528, 528, 368, 16)
     """
     even = -(-n // max(1, -(-n // TILE_ROWS)))
-    return -(-even // 8) * 8
+    return 16 * (-(-even // 16) | 1)
 
 
 def _places(block: Block) -> slice:

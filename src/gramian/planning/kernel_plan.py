@@ -42,6 +42,27 @@ WIDTH = 16
 """Columns of a product: fewer cost the same."""
 
 
+SAMPLED = 2048
+"""Rows whose features are made at once where the error of an approximation is measured."""
+
+SLACK = 6 * MEGABYTE
+"""Bytes of what has no term of its own: sampled rows, blocks on their way, objects."""
+
+STRIP_BYTES = 4 * MEGABYTE
+"""Bytes of a strip of kernel values with landmarks; less where a budget is small."""
+
+
+def strip_bytes(budget: int) -> int:
+    """Return the bytes of a strip: a sixteenth of each worker's share of the budget, from 256 kB to 4 MB.
+
+    Examples
+    --------
+    >>> strip_bytes(10**9) == STRIP_BYTES, strip_bytes(10**6) == MEGABYTE // 4
+    (True, True)
+    """
+    return min(STRIP_BYTES, max(MEGABYTE // 4, budget // (16 * cores())))
+
+
 @dataclass(frozen=True)
 class KernelFacts:
     """All that a plan depends on.
@@ -201,7 +222,8 @@ def _dense(facts: KernelFacts, why: str) -> KernelPlan:
 def _features(facts: KernelFacts) -> KernelPlan:
     D, k = facts.features or 1, min(facts.wanted, facts.features or 1)
     why = f"because the kernel has {D:,} features of its own and there are {facts.n:,} rows"
-    memory = 8 * D * D * 5 + 8 * (3 * facts.n + 3 * D) * (k + WIDTH) + 64 * MEGABYTE * cores()
+    memory = 8 * D * D * (5 + 2 * cores()) + 8 * (facts.n * (4 * k + 4) + D * (3 * (k + WIDTH) + 2 * SAMPLED))
+    memory += 4 * strip_bytes(facts.budget) * cores() + SLACK
     return KernelPlan("features", None, why, operations=float(facts.n) * D * D, peak_bytes=memory)
 
 
@@ -231,12 +253,12 @@ def _iteration_bytes(facts: KernelFacts, k: int, pairs: int, landmarks: int, *, 
     """
     n, item = facts.n, 8 if double else 4
     first = WIDTH * (-(-(k + 3 + PROBES) // WIDTH) + WIDEST - 1)
-    start = 8 * landmarks**2 * (cores() + 5) + 12 * MEGABYTE * cores()
+    start = 8 * landmarks**2 * (cores() + 5) + 3 * strip_bytes(facts.budget) * cores()
     basis = 16 * n * (first + ROOM * step_width(k, WIDTH))
     vectors = n * first * (8 * (cores() + 2) + item)
     ready = min(2 * item * n * (facts.d + 2), 1 << 28)
     products = basis + vectors + ready + 2 * item * TILE_ROWS**2 * cores()
-    return 4 * n * pairs + max(start, products) + 16 * MEGABYTE
+    return 4 * n * pairs + max(start, products) + SLACK
 
 
 def _too_large(facts: KernelFacts, plan: KernelPlan) -> MemoryBudgetError:
