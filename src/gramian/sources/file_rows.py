@@ -40,6 +40,10 @@ SHARE_OF_BUDGET = 12
 WINDOW = 20 * MEGABYTE
 """A window beside a scatter has at most this size: more gains nothing (measured at 1,000 columns, 8 to 40 MB)."""
 
+SPARSE_WINDOW = 64 * MEGABYTE
+"""A window of sparse rows has at most this size, and below that 120 bytes a column: ten entries, so that a product with
+them costs more than the dense result that every window adds to."""
+
 PANEL_SHARE = 8
 """Each of the two panels of rows that pairs are made of takes at most this part of the budget."""
 
@@ -235,6 +239,8 @@ class FileRows(RowSource):
         """Rows a window: what suits a cache, more for a large running value, within a part of the budget."""
         row = max(1, self.file.row_bytes)
         length = block_length(row)
+        if self.is_sparse:
+            length = max(length, min(120 * self.n_columns, SPARSE_WINDOW) // row)
         # Adding to a running value costs a look at all of it: a window has four times its size, or part of a large one.
         wanted = large_block(state_bytes) if state_bytes > LARGE_STATE else min(4 * state_bytes, WINDOW)
         length = max(length, wanted // row)
