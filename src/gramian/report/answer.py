@@ -136,7 +136,7 @@ def special_meaning(made: Material, component: int) -> str:
     if d > 1 and columns[0].contribution > ONE_COLUMN:
         return f"{name} is little more than the column {columns[0].name} ({share:.1%} of the variance)."
     together = d <= 40 and d > 2 and len({column.weight > 0 for column in columns}) == 1
-    if together and columns[0].contribution < 3.0 / d:
+    if together and columns[0].contribution < 3.0 / d and columns[-1].contribution > 0.1 / d:
         return f"All columns rise together along {name} ({share:.1%} of the variance): it measures their common level."
     return ""
 

@@ -181,10 +181,10 @@ def _surfaces(made: Material) -> dict[str, Any] | None:
 
 def _preimages(made: Material) -> dict[str, Any] | None:
     """Pre-images of a kernel, where the columns are no plane to draw on and rows can be rebuilt."""
-    if made.kind != "kernel" or made.model.n_columns == 2 or not made.model.source.n_rows or made.rows is None:
+    if made.kind != "kernel" or made.model.n_columns == 2 or made.source is None or made.rows is None:
         return None
     try:
-        view = kernel_profiles(made.model)
+        view = kernel_profiles(made.model, made.source)
     except NotSupportedError:
         return None
     kept = np.arange(made.model.n_columns) if made.image_shape else made.rows.columns

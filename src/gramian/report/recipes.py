@@ -46,36 +46,40 @@ def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: floa
     sampling_rate : float, optional
     """
     fit = fit_code(made, opening)
+    pair = fit_code(made, opening, least=min(2, len(made.components)))
 
     def then(*lines: str) -> str:
         return "\n".join((fit, *lines))
 
-    label = f", color=labels[{made.color!r}]" if made.color is not None else ""
-    names = "names=names" if made.named else ""
+    def on_two(picture: str, *words: str) -> str:
+        # A map has two axes, also where one component is kept; of one column there is but one.
+        alone = ("components=(0, 0)",) if len(made.components) == 1 else ()
+        return f"{pair}\nplot.{picture}({', '.join(('model', *words, *alone))})"
+
+    label = (f"color=labels[{made.color!r}]",) if made.color is not None else ()
+    names = ("names=names",) if made.named else ()
     rate = "" if sampling_rate is None else f", sampling_rate={sampling_rate!r}"
-    rows = "" if made.kind != "pca" or made.scaled else ", X=X"
+    rows = () if made.kind != "pca" or made.scaled else ("X=X",)
     return Recipes(
         reproduce=code or fit,
         scree=then(*_panel(made)),
-        scores=then(f"plot.scores(model, X{label})"),
-        columns=then(f"plot.correlation_circle(model{rows}{', ' + names if names else ''})"),
-        weights=then(f"plot.loadings(model, component=0{', ' + names if names else ''})"),
+        scores=on_two("scores", "X", *label),
+        columns=on_two("correlation_circle", *rows, *names),
+        weights=then(f"plot.loadings({', '.join(('model', 'component=0', *names))})"),
         outliers=then("plot.outliers(model, X)", "print(model.outliers(X).flagged)"),
         images=then(f"plot.reconstructions(model, X[0], {made.image_shape})"),
         surfaces=then("plot.eigenfunctions(model)"),
-        profiles=then("from gramian.views import kernel_profiles", "print(kernel_profiles(model).profiles)"),
-        preimages=then("from gramian.views import kernel_profiles", "print(kernel_profiles(model).rebuilt)"),
+        profiles=then("from gramian.views import kernel_profiles", "print(kernel_profiles(model, X).profiles)"),
+        preimages=then("from gramian.views import kernel_profiles", "print(kernel_profiles(model, X).rebuilt)"),
         traces=then(f"plot.sources(model, X{rate})"),
     )
 
 
-def fit_code(made: Material, opening: str = "") -> str:
-    """Return the lines that fit this model again."""
-    name = type_of(made)
+def fit_code(made: Material, opening: str = "", *, least: int = 0) -> str:
+    """Return the lines that fit this model again, with some number of components at least."""
     more = ", kernels" if made.kind == "kernel" else ""
-    return "\n".join(
-        filter(None, (f"from gramian import {name}{more}, plot", opening, fit_line(made, made.scree.chosen)))
-    )
+    first = f"from gramian import {type_of(made)}{more}, plot"
+    return "\n".join(filter(None, (first, opening, fit_line(made, max(made.scree.chosen, least)))))
 
 
 def cut_code(made: Material) -> str:

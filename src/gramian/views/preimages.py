@@ -12,7 +12,7 @@ from gramian.models.kernel_inverse import expansion_of
 from gramian.models.kernel_model import KernelPCAModel
 from gramian.models.preimage_choice import split
 from gramian.models.preimage_ridge import Ridge
-from gramian.models.row_values import values_at
+from gramian.models.row_values import open_rows, values_at
 from gramian.views.fitted import require_kind
 
 METHOD = Ridge(1e-2, Gaussian("median"))
@@ -52,7 +52,7 @@ class KernelProfiles:
     kept: np.ndarray
 
 
-def kernel_profiles(fitted: Any, *, count: int = 6, examples: int = 12, seed: int = 0) -> KernelProfiles:
+def kernel_profiles(fitted: Any, X: Any = None, *, count: int = 6, examples: int = 12, seed: int = 0) -> KernelProfiles:
     """Rebuild some rows of a kernel PCA, and walk along its first components.
 
     Computes pre-images by a kernel ridge regression from scores to rows (:class:`Ridge`): of the scores of some rows;
@@ -65,6 +65,8 @@ def kernel_profiles(fitted: Any, *, count: int = 6, examples: int = 12, seed: in
     Parameters
     ----------
     fitted : KernelPCAModel or KernelPCA
+    X : rows (m, d), optional
+        Some of which are rebuilt; those of the fit unless given. A model on landmarks has none of its own.
     count : int
         Components, at most.
     examples : int
@@ -82,16 +84,20 @@ def kernel_profiles(fitted: Any, *, count: int = 6, examples: int = 12, seed: in
     ((4, 5, 3), True)
     """
     model = require_kind(fitted, KernelPCAModel)
-    n, d = model.n_rows, model.n_columns
+    source = model.source if X is None else open_rows(X)
+    n, d = source.n_rows, model.n_columns
     if n > MOST_ROWS or n * d > MOST_NUMBERS:
         message = (
             f"Pre-images are shown for tables of up to {MOST_ROWS:,} rows and {MOST_NUMBERS:,} numbers; not {n:,}."
         )
         raise NotSupportedError(message)
+    if n == 0:
+        message = "A model on landmarks holds no rows of the fit. Pass some."
+        raise NotSupportedError(message)
     expansion = expansion_of(model)
     bound = METHOD.fit(expansion)
     positions = np.unique(np.linspace(0, n - 1, min(examples, n)).astype(np.int64))
-    originals = values_at(model.source, positions)
+    originals = values_at(source, positions)
     return KernelProfiles(
         positions=positions,
         originals=originals,
