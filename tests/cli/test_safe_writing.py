@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gramian.cli import exits, page
-from gramian.cli.table import stem_of
+from gramian.cli.input_path import stem_of
 from tests.cli.command import run_here
 
 

@@ -11,6 +11,7 @@ from chunks_on_disk import dask_array, write_chunks
 from distributed import Client
 
 from gramian import PCA
+from gramian.cli.exits import exit_code_of
 from gramian.errors import ClusterLostError
 
 
@@ -32,6 +33,7 @@ def main(folder):
             PCA(3, svd_solver="krylov").fit(lazy)
         except ClusterLostError as error:
             sys.stdout.write(f"{time.monotonic() - begun:.1f} s: {error}\n")
+            sys.exit(exit_code_of(error))
     finally:
         for process in started:
             process.kill()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gramian import ICA, PCA, KernelPCA
+from gramian.cli.exits import CLUSTER
 from gramian.testing import largest_angle
 
 distributed = pytest.importorskip("distributed")
@@ -104,9 +105,10 @@ def test_only_small_matrices_come_to_the_client(n, gathered, tmp_path):
 
 
 def test_a_lost_scheduler_is_a_sentence_within_a_minute(tmp_path):
-    """The fit neither hangs nor ends in an error of somebody else's."""
+    """The fit neither hangs nor ends in an error of somebody else's; the command line has a code for it."""
     command = [sys.executable, str(HERE / "lost_scheduler.py"), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     said = re.search(r"([\d.]+) s: The Dask cluster is lost: .*connect a new Client, and fit again", done.stdout)
     assert said, done.stdout + done.stderr
     assert float(said[1]) < 60
+    assert done.returncode == CLUSTER

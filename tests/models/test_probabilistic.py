@@ -5,7 +5,7 @@ import pytest
 
 from gramian.errors import ConvergenceWarning, InputError
 from gramian.models.pca import PCAOptions, fit_pca
-from gramian.models.probabilistic import fill_holes, fill_rows
+from gramian.models.probabilistic import choose_filling, fill_holes, fill_rows
 from gramian.sources.opening import as_source
 
 
@@ -40,10 +40,35 @@ def test_exact_low_rank_is_recovered():
 
 
 def test_number_of_components_is_found():
-    """Generalized cross-validation finds the planted rank where the noise is the same in every column."""
+    """Held-out entries find the planted rank where the noise is the same in every column."""
     for k in (1, 2, 3):
         _, X, _ = planted(300, 10, k, seed=k)
         assert fill_holes(X, scale=False).n_components == k
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_noise_of_different_size_is_not_taken_for_components(seed):
+    """In scaled columns of unequal noise the planted two components are chosen, in any units, and fill well."""
+    rng = np.random.default_rng(seed)
+    signal = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 10))
+    truth = signal + 0.5 * np.exp(0.7 * rng.standard_normal(10)) * rng.standard_normal((60, 10))
+    units = 10.0 ** rng.uniform(-2, 2, 10)
+    X = np.where(rng.random(truth.shape) < 0.1, np.nan, truth * units)
+    filled = fill_holes(X)
+    assert filled.n_components == 2
+    assert choose_filling(X / units) == 2
+    assert choose_filling(X, seed=9) in {1, 2, 3}
+    assert np.array_equal(fill_holes(X).rows, filled.rows)
+
+
+def test_choice_serves_small_and_empty_corners():
+    """Few rows, one column, hardly a value in a column: a number is chosen, and no entry is left to nothing."""
+    rng = np.random.default_rng(0)
+    assert choose_filling(rng.standard_normal((30, 1))) == 0
+    assert choose_filling(rng.standard_normal((3, 2))) in {0, 1}
+    X = rng.standard_normal((20, 4))
+    X[2:, 1] = np.nan
+    assert fill_holes(X).converged
 
 
 def test_noise_alone_is_filled_with_the_means():

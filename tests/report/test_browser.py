@@ -219,7 +219,7 @@ def test_csv_keeps_numbers_and_defuses_formulas(opened, pca_page):
     assert rows[-1][1] == "'=cmd()"
     X, _ = groups_table()
     np.testing.assert_allclose(float(rows[1][-5]), X[0, 0], rtol=1e-6)
-    for name, header in (("scree", "component"), ("columns", "column"), ("weights", "column"), ("outliers", "row")):
+    for name, header in (("scree", "component"), ("columns", "column"), ("weights", "component"), ("outliers", "row")):
         assert saved(page, page.locator(f"[data-csv={name}]"))[0][0] == header
 
 

@@ -10,7 +10,7 @@ import pytest
 from gramian import ICA, PCA, KernelPCA, how_many
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.report import write_report
-from gramian.report.document import LARGEST
+from gramian.report.document import LARGEST, SCRIPTS
 
 HOSTILE = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>", '"quoted" & <b>', "=1+1", "  "]
 
@@ -152,7 +152,7 @@ def test_kernel_page_has_surfaces_and_ica_page_has_traces(tmp_path):
     mixed = np.random.default_rng(1).laplace(size=(4000, 3)) @ np.random.default_rng(2).standard_normal((3, 3))
     sources = data_of(ICA().fit(mixed).report(tmp_path / "i.html", mixed, sampling_rate=100.0))
     assert set(kernel) == {"kind", "components", "scree", "rows", "surfaces"}
-    assert set(sources) == {"kind", "components", "scree", "rows", "columns", "traces"}
+    assert set(sources) == {"kind", "components", "scree", "rows", "columns", "weights", "traces"}
     assert sources["traces"]["unit"] == "seconds"
 
 
@@ -234,4 +234,6 @@ def test_script_and_style_are_files_of_their_own():
     """The page's script is small, and is packaged beside the code that reads it."""
     folder = files("gramian.report")
     assert folder.joinpath("page.css").is_file()
-    assert len(folder.joinpath("page.js").read_text(encoding="utf-8")) < 60_000
+    scripts = {path.name.removesuffix(".js"): path for path in folder.joinpath("script").iterdir()}
+    assert set(scripts) == set(SCRIPTS)
+    assert sum(len(path.read_text(encoding="utf-8")) for path in scripts.values()) < 60_000

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import to_host
-from gramian.cli.table import Prepared
+from gramian.cli.prepared import Prepared
 from gramian.models.ica import ICAModel
 from gramian.models.kernel_model import KernelPCAModel
 from gramian.models.pca import PCAModel
@@ -36,6 +36,8 @@ class Answer:
     notes: tuple[str, ...]
     files: tuple[Path, ...]
     command: str
+    opening: str = ""
+    image_shape: tuple[int, int] | None = None
 
 
 def count_of(model: Any) -> int:
@@ -48,7 +50,7 @@ def as_text(answer: Answer) -> str:
     source = answer.prepared.source
     head = f"{answer.verb.upper()} of {answer.origin}: {source.n_rows:,} rows, {source.n_columns:,} columns"
     parts = [head, *_paragraphs([f"- {note}" for note in answer.notes], indent="  "), ""]
-    parts += [*_paragraphs([answer.fitted.why, *_words(answer)]), ""]
+    parts += [*_paragraphs(_words(answer)), "", *_paragraphs([answer.fitted.why]), ""]
     parts += [*how_many(answer), *component_table(answer), ""]
     worth = rows_worth_a_look(answer)
     parts += [*worth, ""] if worth else []
@@ -102,6 +104,7 @@ def _words(answer: Answer) -> Sequence[str]:
         row_names=prepared.called,
         choice=fitted.panel,
         chosen=count_of(fitted.model),
+        image_shape=answer.image_shape,
     )
 
 
@@ -118,9 +121,12 @@ def component_table(answer: Answer) -> list[str]:
     """Return a line a component: its share, the columns that lead it, and its certificate."""
     model = answer.fitted.model
     shares, k = _shares(model), count_of(model)
-    lines = [f"{'':6}{'share':>8}{'together':>10}  {'certificate':24}leading columns"]
+    # Of an image no pixel by itself tells anything, and a kernel has no weights of columns.
+    named = answer.image_shape is None and not isinstance(model, KernelPCAModel)
+    title = "leading columns" if named else ""
+    lines = [f"{'':6}{'share':>8}{'together':>10}  {'certificate':24}{title}".rstrip()]
     for j in range(min(k, SHOWN)):
-        leading = _leading(model, j, answer.prepared.names)
+        leading = _leading(model, j, answer.prepared.names) if named else ""
         name = f"{answer.prefix}{j + 1}"
         lines.append(
             f"{name:6}{shares[j]:>8.1%}{shares[: j + 1].sum():>10.1%}  {_certified(model, j):24}{leading}".rstrip()
@@ -142,8 +148,6 @@ def _certified(model: Any, j: int) -> str:
 
 
 def _leading(model: Any, j: int, names: Sequence[str]) -> str:
-    if isinstance(model, KernelPCAModel):
-        return ""
     weights = to_host(model.components[j]) if isinstance(model, PCAModel) else to_host(model.mixing[:, j])
     order = np.argsort(-np.abs(weights), kind="stable")[:4]
     return ", ".join(f"{_short(names[i])} {weights[i]:+.2f}" for i in order if weights[i] != 0)
@@ -183,7 +187,7 @@ def rows_worth_a_look(answer: Answer) -> list[str]:
     for row in found.unusual:
         name = f"row {row.row + 1}" if called is None else called[row.row]
         blame = ", ".join(f"{_short(part.name)} {part.value:.4g} ({part.deviations:+.1f} sd)" for part in row.blame[:2])
-        lines.append(f"  {_short(name):26}{row.beyond}: {blame}")
+        lines.append(f"  {_short(name):26}{row.beyond}{'' if answer.image_shape else f': {blame}'}")
     return lines
 
 

@@ -100,4 +100,5 @@ def _flags(*, quiet: bool, output: str) -> dict[str, Any]:
         "algorithm": "picard",
         "runs": 1,
         "rate": None,
+        "shape": None,
     }

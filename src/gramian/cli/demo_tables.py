@@ -58,7 +58,7 @@ def digits() -> DemoTable:
         X = np.loadtxt(file, delimiter=",")
     digit = np.array([f"digit {int(group)}" for group in X[:, -1]], dtype=object)
     flags = {"scale": False, "shown": {"image_shape": (8, 8)}}
-    return DemoTable("pca", ["digit", *_pixels(8, 8)], [digit, *X[:, :-1].T], flags, " --no-scale")
+    return DemoTable("pca", ["digit", *_pixels(8, 8)], [digit, *X[:, :-1].T], flags, " --no-scale --image 8x8")
 
 
 def circle() -> DemoTable:
@@ -109,7 +109,7 @@ def faces() -> DemoTable:
     n, height, width = images.shape
     flags = {"scale": False, "count": 50, "shown": {"image_shape": (height, width)}}
     columns = list(images.reshape(n, -1).T.astype(float))
-    return DemoTable("pca", _pixels(height, width), columns, flags, " --no-scale -k 50")
+    return DemoTable("pca", _pixels(height, width), columns, flags, f" --no-scale -k 50 --image {height}x{width}")
 
 
 MAKERS: dict[str, Callable[[], DemoTable]] = {

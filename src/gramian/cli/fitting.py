@@ -12,9 +12,12 @@ import click
 
 from gramian.cli.answer import Answer, as_json, as_text
 from gramian.cli.exits import NotConvergedError
+from gramian.cli.input_path import readable, stem_of
 from gramian.cli.json_text import json_text
+from gramian.cli.opening_code import opening_code
 from gramian.cli.options import require_device
-from gramian.cli.table import Asked, Prepared, open_table, readable, stem_of
+from gramian.cli.prepared import Asked, Prepared
+from gramian.cli.table import open_table
 from gramian.cli.talk import Talk
 from gramian.cli.writing import MODEL, cannot_write, claimed, refuse_written, remove_stale, scores_name, write_scores
 from gramian.errors import ConvergenceWarning
@@ -35,8 +38,6 @@ class Fitted:
         With more components where that was cheap, for the page.
     panel : Panel or None
         What every rule says about the number of components.
-    code : str
-        Python that does the same.
     notes : tuple of str
         Sentences beside those about the table.
     """
@@ -46,7 +47,6 @@ class Fitted:
     scores: Any
     shown: Any
     panel: Any = None
-    code: str = ""
     notes: tuple[str, ...] = field(default=())
 
 
@@ -83,7 +83,7 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
             return
         with claimed(folder) as target:
             prepared = open_table(file, asked, talk)
-            answer, converged = _work(verb, path, prepared, target, flags=flags, talk=talk)
+            answer, converged = _work(verb, path, asked, prepared, target, flags=flags, talk=talk)
             # Here, while the rows can still be read: those of standard input are gone at the end.
             text = json_text(as_json(answer)) if flags["as_json"] else as_text(answer)
     click.echo(text)
@@ -93,7 +93,7 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
 
 
 def _work(
-    verb: Verb, path: str, prepared: Prepared, folder: Path, *, flags: dict[str, Any], talk: Talk
+    verb: Verb, path: str, asked: Asked, prepared: Prepared, folder: Path, *, flags: dict[str, Any], talk: Talk
 ) -> tuple[Answer, bool]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -101,6 +101,7 @@ def _work(
     said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
     converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     notes = (*prepared.notes, *fitted.notes, *said)
+    shape = flags.get("shown", {}).get("image_shape")
     command = shlex.join(["gramian", *(flags.get("words") or click.get_current_context().find_root().obj)])
     names = (MODEL, scores_name(len(fitted.scores)), "loadings.csv", *(() if flags["no_report"] else ("report.html",)))
     answer = Answer(
@@ -110,6 +111,8 @@ def _work(
         prepared=prepared,
         fitted=fitted,
         notes=notes,
+        opening=opening_code(path, asked, prepared, array=shape is not None),
+        image_shape=shape,
         files=tuple(folder / name for name in names),
         command=command,
     )

@@ -76,10 +76,4 @@ def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
         f"Independent components by {flags['algorithm']}: {model.n_iter} steps, gradient norm {model.gradient_norm:.1e}"
         f"{'' if model.converged else ', not converged'}."
     )
-    notes = () if model.independence is None else (str(model.independence).partition("\n")[0],)
-    code = (
-        "from gramian import ICA\nfrom gramian.sources import as_source\n\n"
-        f"rows = as_source({prepared.origin!r}, columns={list(prepared.names)[:40]!r})\n"
-        f"ica = ICA(n_components={len(model.components)}, algorithm={flags['algorithm']!r}).fit(rows)\n"
-    )
-    return Fitted(model, why, model.project(prepared.source), model, None, code, notes)
+    return Fitted(model, why, model.project(prepared.source), model)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from gramian.cli.options import fit_flags
+from gramian.cli.options import Shape, fit_flags, shown_as
 
 KERNELS = ("rbf", "poly", "linear", "laplacian", "matern", "sigmoid", "cosine", "chi2")
 """Kernels by name."""
@@ -34,6 +34,7 @@ Examples:
 @click.option("--degree", type=click.IntRange(1), default=3, show_default=True, help="Of the polynomial kernel.")
 @click.option("--coef0", type=float, default=1.0, show_default=True, help="Of the polynomial and sigmoid kernels.")
 @click.option("--landmarks", type=click.IntRange(1), help="An approximate model on so many rows.")
+@click.option("--image", "shape", type=Shape(), help="Rows are images of this height and width, such as 64x64.")
 @click.option("--copy-rows", is_flag=True, help="Let the model hold a copy of many rows.")
 @fit_flags
 def command(file: str, **flags: Any) -> None:
@@ -45,7 +46,7 @@ def command(file: str, **flags: Any) -> None:
     from gramian.cli.fitting import Verb, run
 
     _checked_gamma(flags["gamma"])
-    run(Verb("kpca", "KPC", _plan, _fit), file, flags)
+    run(Verb("kpca", "KPC", _plan, _fit), file, flags | shown_as(flags))
 
 
 def _checked_gamma(gamma: str | None) -> Any:
@@ -115,13 +116,13 @@ def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
     options = _options(prepared, flags, talk)
     model = fit_kernel_pca(prepared.source, options)
     plan = str(model.plan).partition("\n")[0]
-    notes = [f"The kernel: {model.kernel}."]
+    notes: list[str] = []
     if flags["count"] == "auto":
         notes.append(f"Kept {len(model.eigenvalues)} components; -k asks for more, or for a share such as 0.9.")
     if model.error is not None:
         notes.append(f"Approximate: {model.error}.")
     why = f"Kernel principal components: {plan}."
-    return Fitted(model, why, model.scores, model, None, _code(prepared, model, flags), tuple(notes))
+    return Fitted(model, why, model.scores, model, None, tuple(notes))
 
 
 def _ask_before_copying(prepared: Any, flags: dict[str, Any]) -> None:
@@ -134,14 +135,3 @@ def _ask_before_copying(prepared: Any, flags: dict[str, Any]) -> None:
         "--landmarks 1000 for a model on so many of them."
     )
     raise click.UsageError(message)
-
-
-def _code(prepared: Any, model: Any, flags: dict[str, Any]) -> str:
-    landmarks = f", landmarks={flags['landmarks']}" if flags["landmarks"] else ""
-    kernel = "gramian.load('model.gramian').kernel_" if prepared.scale else repr(model.kernel)
-    imports = "import gramian\n" if prepared.scale else f"from gramian.kernels import {type(model.kernel).__name__}\n"
-    return (
-        f"{imports}from gramian import KernelPCA\nfrom gramian.sources import as_source\n\n"
-        f"rows = as_source({prepared.origin!r}, columns={list(prepared.names)[:40]!r})\n"
-        f"kpca = KernelPCA(n_components={len(model.eigenvalues)}, kernel={kernel}{landmarks}).fit(rows)\n"
-    )

@@ -1,12 +1,12 @@
 """A model file and the rows to use it on: what ``project``, ``rebuild``, ``outliers`` and ``report`` share."""
 
-import glob
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gramian.cli.held_rows import held
+from gramian.cli.prepared import exactly
 from gramian.cli.talk import Talk
 from gramian.errors import InputError, ParameterError
 from gramian.models.archive import Archive, open_archive
@@ -50,7 +50,7 @@ def open_rows(path: str, found: Archive, flags: dict[str, Any], talk: Talk) -> O
 
 def _with_columns(path: str, found: Archive, flags: dict[str, Any], talk: Talk) -> RowSource:
     """Open the columns that the model has names of; one that is not there is a fault of the data."""
-    words = None if found.names is None else {_exactly(name): name for name in found.names}
+    words = None if found.names is None else {exactly(name): name for name in found.names}
     try:
         return as_source(
             path,
@@ -69,11 +69,6 @@ def _with_columns(path: str, found: Archive, flags: dict[str, Any], talk: Talk) 
             "by the same names."
         )
         raise InputError(message, column=missing[0]) from None
-
-
-def _exactly(name: str) -> str:
-    """Return a word for as_source that stands for a column of this name alone, whatever signs are in it."""
-    return glob.escape(name) if not name.startswith(":") else f"[:]{glob.escape(name[1:])}"
 
 
 def _filled(path: str, source: RowSource, found: Archive) -> tuple[RowSource, tuple[str, ...]]:

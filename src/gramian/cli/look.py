@@ -24,7 +24,9 @@ SHOWN = 60
 @table_flags
 def command(file: str, **flags: Any) -> None:
     """Say what is in FILE: rows, columns, types, holes, scales, and what would be done."""
-    from gramian.cli.table import Asked, open_table, readable
+    from gramian.cli.input_path import readable
+    from gramian.cli.prepared import Asked
+    from gramian.cli.table import open_table
     from gramian.cli.talk import Talk
 
     asked = Asked(flags["columns"], flags["drop"], flags["id_"], flags["color"], memory=flags["memory"])
@@ -39,7 +41,7 @@ def command(file: str, **flags: Any) -> None:
 
 
 def _found(path: str, asked: Any, prepared: Any, talk: Any) -> dict[str, Any]:
-    from gramian.cli.table import names_of, opened
+    from gramian.cli.prepared import names_of, opened
     from gramian.sources.table_facts import count_holes
 
     source = opened(path, asked, talk)

@@ -58,6 +58,26 @@ class Bytes(click.ParamType):  # type: ignore[type-arg]  # the same
         return int(size)
 
 
+class Shape(click.ParamType):  # type: ignore[type-arg]  # the same
+    """Height and width of an image: 64x48."""
+
+    name = "HEIGHTxWIDTH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """Return height and width."""
+        if isinstance(value, tuple):
+            return value
+        found = re.fullmatch(r"([0-9]{1,6})[x,]([0-9]{1,6})", value.strip().lower())
+        if found is None or not int(found[1]) * int(found[2]):
+            self.fail(f"{value[:40]!r} is no height and width. Pass them such as 64x48.", param, ctx)
+        return int(found[1]), int(found[2])
+
+
+def shown_as(flags: dict[str, Any]) -> dict[str, Any]:
+    """Return what the flags say about showing rows: their shape, where they are images."""
+    return {} if flags["shape"] is None else {"shown": {"image_shape": flags["shape"]}}
+
+
 def table_flags(command: Any) -> Any:
     """Add the flags that say how a table is read."""
     return _apply(

@@ -27,8 +27,8 @@ def command(model: str, file: str, **flags: Any) -> None:
     Two distances: within the components (Hotelling's T2) and off them (squared prediction error), each with the limit
     that a share --level of Gaussian rows stays under.
     """
+    from gramian.cli.input_path import readable
     from gramian.cli.loaded import open_archive, open_rows
-    from gramian.cli.table import readable
     from gramian.cli.talk import Talk
     from gramian.errors import ParameterError
     from gramian.models.pca import PCAModel

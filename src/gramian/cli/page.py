@@ -4,7 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from gramian.cli.answer import Answer, count_of
+from gramian.cli.input_path import stem_of
 from gramian.report import write_report
+
+METHODS = {"pca": "Principal components", "kpca": "Kernel principal components", "ica": "Independent sources"}
+"""What the title of a page calls each verb."""
 
 
 def write_page(answer: Answer, path: Path, *, seconds: float, seed: int, **shown: Any) -> Path:
@@ -20,7 +24,9 @@ def write_page(answer: Answer, path: Path, *, seconds: float, seed: int, **shown
         facts=answer.notes,
         choice=fitted.panel,
         chosen=count_of(fitted.model),
-        code=f"# in a shell\n{answer.command}\n\n# in Python\n{fitted.code}",
+        title=f"{METHODS[answer.verb]} of {stem_of('-' if answer.origin == 'standard input' else answer.origin)}",
+        command=answer.command,
+        opening=answer.opening,
         made={"file": answer.origin, "command": answer.command, "time": f"{seconds:.2f} s"},
         seed=seed,
         **shown,

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from gramian.cli.options import fit_flags
+from gramian.cli.options import Shape, fit_flags, shown_as
 
 EXAMPLES = """\b
 Examples:
@@ -14,6 +14,7 @@ Examples:
   gramian pca penguins.csv --color species --id name
   gramian pca survey.csv --missing drop     leave out rows with holes
   gramian pca 'parts/*.parquet' --memory 4GB
+  gramian pca faces.npy --no-scale --image 64x64
   gramian pca wine.csv --dry-run            the plan, and nothing else
   gramian pca wine.csv --json | jq .shares
 """
@@ -27,9 +28,13 @@ SHOWN_NUMBERS = 20_000_000
 SHOWN_COMPONENTS = 30
 """Components that the page has, where that is cheap."""
 
+MORE_COMPONENTS = 10
+"""Components beyond those kept that it has at least, so that a reader sees what the next would add."""
+
 
 @click.command("pca", epilog=EXAMPLES)
 @click.argument("file")
+@click.option("--image", "shape", type=Shape(), help="Rows are images of this height and width, such as 64x64.")
 @fit_flags
 def command(file: str, **flags: Any) -> None:
     """Find the directions along which the rows of FILE vary most.
@@ -40,7 +45,7 @@ def command(file: str, **flags: Any) -> None:
     """
     from gramian.cli.fitting import Verb, run
 
-    run(Verb("pca", "PC", _plan, _fit), file, flags)
+    run(Verb("pca", "PC", _plan, _fit), file, flags | shown_as(flags))
 
 
 def _options(prepared: Any, flags: dict[str, Any], count: Any, talk: Any = None) -> Any:
@@ -84,26 +89,10 @@ def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
     most = min(source.n_rows, source.n_columns)
     shown = model
     if size <= SHOWN_NUMBERS and len(model.components) < most:
-        shown = fit_pca(source, _options(prepared, flags, min(most, max(SHOWN_COMPONENTS, len(model.components)))))
+        more = max(SHOWN_COMPONENTS, len(model.components) + MORE_COMPONENTS)
+        shown = fit_pca(source, _options(prepared, flags, min(most, more)))
     talk("projecting the rows")
     plan = str(model.plan).partition("\n")[0]
     scaled = "correlations" if prepared.scale else "covariances"
     why = f"Principal components of the {scaled}: {plan}."
-    return Fitted(model, why, model.project(source), shown, panel, _code(prepared, len(model.components)), notes)
-
-
-def _code(prepared: Any, k: int) -> str:
-    scale = ", scale=True" if prepared.scale else ""
-    columns = (
-        f"columns = {list(prepared.names)!r}\n"
-        if len(prepared.names) <= 40
-        else "columns = [...]  # those in loadings.csv\n"
-    )
-    lines = f"from gramian import PCA\nfrom gramian.sources import as_source\n\n{columns}"
-    lines += f"rows = as_source({prepared.origin!r}, columns=columns)\n"
-    if prepared.n_holes:
-        lines = lines.replace(
-            "from gramian.sources", "from gramian.models.probabilistic import fill_holes\nfrom gramian.sources"
-        )
-        lines += "rows = fill_holes(rows.map_rows(lambda block: block.rows)).rows\n"
-    return f"{lines}pca = PCA(n_components={k}{scale}).fit(rows)\nprint(pca.certificate_)\n"
+    return Fitted(model, why, model.project(source), shown, panel, notes)

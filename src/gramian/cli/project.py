@@ -24,8 +24,8 @@ def command(model: str, file: str, **flags: Any) -> None:
     Columns are found by name, in any order; columns that the model does not know are left out.
     """
     from gramian.cli.exits import say
+    from gramian.cli.input_path import readable
     from gramian.cli.loaded import open_archive, open_rows
-    from gramian.cli.table import readable
     from gramian.cli.talk import Talk
     from gramian.cli.writing import refuse_same, require_format, score_columns, write_table
     from gramian.models.ica import ICAModel

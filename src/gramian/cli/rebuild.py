@@ -28,8 +28,8 @@ def command(model: str, file: str, **flags: Any) -> None:
     are pre-images, found by ridge regression.
     """
     from gramian.cli.exits import say
+    from gramian.cli.input_path import readable
     from gramian.cli.loaded import open_archive, open_rows
-    from gramian.cli.table import readable
     from gramian.cli.talk import Talk
     from gramian.cli.writing import refuse_same, require_format, write_table
 

@@ -21,8 +21,8 @@ Examples:
 @row_flags
 def command(model: str, file: str | None, **flags: Any) -> None:
     """Write the page of MODEL, with the rows of FILE where it is given."""
+    from gramian.cli.input_path import readable
     from gramian.cli.loaded import open_archive, open_rows
-    from gramian.cli.table import readable
     from gramian.cli.talk import Talk
     from gramian.cli.writing import cannot_write, refuse_same
     from gramian.report import write_report

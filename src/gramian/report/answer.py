@@ -7,7 +7,7 @@ import numpy as np
 
 from gramian.report.material import Labels, Material, gather, groups_of, is_number
 from gramian.report.words import component_words, joined
-from gramian.views import between_share, leading_columns
+from gramian.views import between_share, kernel_words, leading_columns
 
 DOMINANT = 0.6
 """Share of the variance beyond which one component is called the main thing."""
@@ -35,13 +35,14 @@ def answer_words(
     row_names: Sequence[Any] | None = None,
     choice: Any = None,
     chosen: int | None = None,
+    image_shape: tuple[int, int] | None = None,
 ) -> tuple[str, ...]:
     """Say what a fitted model found, in paragraphs.
 
     Parameters
     ----------
     fitted : PCAModel, KernelPCAModel or ICAModel, or an estimator
-    rows, scores, names, labels, row_names, choice, chosen
+    rows, scores, names, labels, row_names, choice, chosen, image_shape
         As for :func:`~gramian.report.write_report`.
 
     Examples
@@ -54,7 +55,7 @@ def answer_words(
     '200 rows of 3 columns, each centered. One direction is nearly all there is: PC1 alone holds 99.8% ...'
     """
     known = {"rows": rows, "scores": scores, "names": names, "labels": labels, "row_names": row_names}
-    return answer(gather(fitted, **known, choice=choice, chosen=chosen))
+    return answer(gather(fitted, **known, choice=choice, chosen=chosen, image_shape=image_shape))
 
 
 def answer(made: Material) -> tuple[str, ...]:
@@ -98,9 +99,10 @@ def _structure(made: Material) -> str:
     kept = f"{k} components are kept" if k > 1 else "1 component is kept"
     if noise is not None:
         found = f"{kept} (parallel analysis finds {noise} that {'stand' if noise > 1 else 'stands'} out from noise)"
-        kept = f"{k} of {len(scree.shares)} components {how} out" if noise == k else found
-    evenly = " The variance is spread over many directions." if scree.shares[0] < 3 * scree.even_share else ""
-    return f"{kept} and {'hold' if k > 1 else 'holds'} {scree.kept:.1%} of the variance.{evenly}"
+        whole = min(made.model.n_rows, made.model.n_columns)
+        kept = f"{k} of {whole} components {how} out" if noise == k else found
+    rest = " Most of it is spread over directions that do not stand out." if scree.kept < 0.5 and noise == k else ""
+    return f"{kept} and {'hold' if k > 1 else 'holds'} {scree.kept:.1%} of the variance.{rest}"
 
 
 def _stands_out(made: Material) -> int | None:
@@ -118,16 +120,25 @@ def _meanings(made: Material) -> list[str]:
 
 
 def meaning(made: Material, component: int) -> str:
-    """Say what a component is made of, and notice two special cases: one column, and all columns together."""
+    """Say what a component is made of."""
+    columns = leading_columns(made.model, component, count=6, names=made.names)
+    share, name = float(made.scree.shares[component]), made.components[component]
+    return special_meaning(made, component) or component_words(
+        component, share, columns, n_columns=made.model.n_columns, name=name
+    )
+
+
+def special_meaning(made: Material, component: int) -> str:
+    """Notice a component that is one column, or all columns together; nothing to say of any other."""
     d, share = made.model.n_columns, float(made.scree.shares[component])
     columns = leading_columns(made.model, component, count=d if d <= 40 else 6, names=made.names)
     name = made.components[component]
     if d > 1 and columns[0].contribution > ONE_COLUMN:
         return f"{name} is little more than the column {columns[0].name} ({share:.1%} of the variance)."
     together = d <= 40 and d > 2 and len({column.weight > 0 for column in columns}) == 1
-    if together and columns[0].contribution < 3.0 / d:
-        return f"All columns rise together along {name} ({share:.1%} of the variance): it measures overall size."
-    return component_words(component, share, columns[:6], n_columns=d, name=name)
+    if together and columns[0].contribution < 3.0 / d and columns[-1].contribution > 0.1 / d:
+        return f"All columns rise together along {name} ({share:.1%} of the variance): it measures their common level."
+    return ""
 
 
 def _units(made: Material) -> str:
@@ -167,14 +178,27 @@ def label_words(made: Material, name: str, values: np.ndarray, kept: range) -> s
         return ""
     best = int(np.argmax(shares))
     most, component = shares[best], made.components[best]
-    if is_number(values):
-        if most < WORTH_SAYING:
-            return f"No component follows {name}: at most {most:.0%} of its variance goes with one."
-        return f"{component} follows {name} most: {most:.0%} of its variance goes with it."
     if most < WORTH_SAYING:
-        return f"No component tells the groups of {name} apart: at most {most:.0%} of a spread lies between them."
+        return _no_label(name, most, component if len(shares) == 1 else "", number=is_number(values))
+    if is_number(values):
+        return f"{component} follows {name} most: {most:.0%} of its variance goes with it."
     return (
         f"{component} tells most about {name}: {most:.0%} of its spread lies between the groups, {1 - most:.0%} inside."
+    )
+
+
+def _no_label(name: str, most: float, alone: str, *, number: bool) -> str:
+    """Say that a label does not show; `alone` is the one component kept, where there is one."""
+    if number:
+        return (
+            f"{alone} does not follow {name}: {most:.0%} of its variance goes with it."
+            if alone
+            else f"No component follows {name}: at most {most:.0%} of its variance goes with one."
+        )
+    return (
+        f"{alone} does not tell the groups of {name} apart: {most:.0%} of its spread lies between them."
+        if alone
+        else f"No component tells the groups of {name} apart: at most {most:.0%} of a spread lies between them."
     )
 
 
@@ -231,8 +255,8 @@ def _unusual(made: Material) -> str:
 
 def _kernel(made: Material) -> tuple[str, ...]:
     model, scree = made.model, made.scree
-    near = "approximately " if model.approximate else ""
-    opening = f"{model.n_rows:,} rows of {model.n_columns:,} columns, seen {near}through the kernel {model.kernel}."
+    seen = f"{'approximately ' if model.approximate else ''}through the kernel {kernel_words(model.kernel)}"
+    opening = f"{model.n_rows:,} rows of {model.n_columns:,} columns, seen {seen}."
     if not scree.shares.any():
         return (f"{opening} All rows are alike to this kernel, so there is nothing to find.",)
     k = scree.chosen
@@ -278,9 +302,11 @@ def _independence(report: Any, names: Sequence[str]) -> str:
         return "None of them can be told from a Gaussian, so there is nothing independent to find here."
     if not np.isfinite([report.drop, report.drop_error]).all():
         return str(report).partition("\n")[0]
-    drop = f"Unmixing took {report.drop:.2f} ± {report.drop_error:.2f} nats of mutual information out"
+    drop = (
+        f"The sources share {report.drop:.2f} ± {report.drop_error:.2f} nats of information less than the columns did"
+    )
     if report.drop <= report.drop_error:
-        return f"{drop}: nothing beyond error, so the columns were as independent before."
+        return f"{drop}: nothing beyond error, so the columns were as independent as they are."
     if gaussian > 1:
         which = joined([names[i] for i in report.gaussian])
         return f"{drop}. {which} are too Gaussian to be told apart: only the space they span is known."

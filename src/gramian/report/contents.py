@@ -4,9 +4,19 @@ from typing import Any
 
 import numpy as np
 
+from gramian.errors import NotSupportedError
 from gramian.report.material import Material, groups_of, is_number
 from gramian.report.packing import floats, integers, pixels, rounded, short
-from gramian.views import column_map, count_of, eigenfunctions_of, source_traces, values_of_rows
+from gramian.report.recipes import cut_code
+from gramian.views import (
+    column_map,
+    count_of,
+    eigenfunctions_of,
+    kernel_profiles,
+    leading_columns,
+    source_traces,
+    values_of_rows,
+)
 
 MOST_BARS = 200
 """Components in the picture of the variance."""
@@ -27,17 +37,21 @@ MOST_GROUPS = 200
 """Groups of a label that are kept apart; the rest is called other."""
 
 
-def contents(made: Material, *, image_shape: tuple[int, int] | None, sampling_rate: float | None) -> dict[str, Any]:
+def contents(made: Material, *, sampling_rate: float | None) -> dict[str, Any]:
     """Return everything that the script of a page draws."""
+    shape = made.image_shape
     parts = {
         "kind": made.kind,
+        "imageShape": None if shape is None else {"height": shape[0], "width": shape[1]},
         "components": [short(name) for name in made.components[:MOST_BARS]],
         "scree": _scree(made),
         "rows": _rows(made),
         "columns": _columns(made),
+        "weights": _weights(made),
         "outliers": _outliers(made),
-        "images": _images(made, image_shape),
+        "images": _images(made),
         "surfaces": _surfaces(made),
+        "preimages": _preimages(made),
         "traces": _traces(made, sampling_rate),
     }
     return {name: part for name, part in parts.items() if part is not None}
@@ -54,6 +68,7 @@ def _scree(made: Material) -> dict[str, Any]:
         "even": scree.even_share,
         "total": len(scree.shares),
         "rules": rules,
+        "code": cut_code(made),
     }
 
 
@@ -117,6 +132,15 @@ def _columns(made: Material) -> dict[str, Any] | None:
     }
 
 
+def _weights(made: Material) -> dict[str, Any] | None:
+    """The numbers of the cards: every column of the first components; images have their pixels elsewhere."""
+    if made.kind == "kernel" or not made.telling:
+        return None
+    shown = range(min(len(made.components), MAP_COMPONENTS))
+    columns = [leading_columns(made.model, j, count=MOST_COLUMNS, names=made.names) for j in shown]
+    return {"lines": [[made.components[j], short(c.name), *rounded([c.weight])] for j in shown for c in columns[j]]}
+
+
 def _outliers(made: Material) -> dict[str, Any] | None:
     if made.outliers is None or made.rows is None:
         return None
@@ -125,22 +149,20 @@ def _outliers(made: Material) -> dict[str, Any] | None:
     return {"t2": floats(found.t2[at]), "spe": floats(found.spe[at]), "t2Limit": limits[0], "speLimit": limits[1]}
 
 
-def _images(made: Material, shape: tuple[int, int] | None) -> dict[str, Any] | None:
-    if shape is None or made.kind != "pca" or made.source is None or made.rows is None or made.scores is None:
+def _images(made: Material) -> dict[str, Any] | None:
+    if made.image_shape is None or made.kind != "pca" or made.source is None or made.rows is None:
         return None
-    d = made.model.n_columns
+    d, scores = made.model.n_columns, made.scores
     count = max(1, min(count_of(made.model), IMAGE_NUMBERS // d, 64))
     chosen = np.unique(np.linspace(0, made.rows.n_rows - 1, min(EXAMPLES, made.rows.n_rows)).astype(np.int64))
     factor = 1.0 if made.model.factor is None else np.where(made.model.factor > 0, made.model.factor, 1.0)
     return {
-        "height": shape[0],
-        "width": shape[1],
         "count": count,
         "mean": pixels(np.asarray(made.model.mean, dtype=np.float64)),
         "components": [pixels(v / factor) for v in np.asarray(made.model.components[:count], dtype=np.float64)],
         "examples": [made.row_name(int(i)) for i in chosen],
         "originals": [pixels(row) for row in values_of_rows(made.source, chosen)],
-        "scores": [rounded(made.scores[i, :count]) for i in chosen],
+        "scores": [] if scores is None else [rounded(scores[i, :count]) for i in chosen],
     }
 
 
@@ -154,6 +176,28 @@ def _surfaces(made: Material) -> dict[str, Any] | None:
         "values": [floats(surface.ravel()) for surface in view.values],
         "points": floats(view.points[:600]),
         "names": made.names,
+    }
+
+
+def _preimages(made: Material) -> dict[str, Any] | None:
+    """Pre-images of a kernel, where the columns are no plane to draw on and rows can be rebuilt."""
+    if made.kind != "kernel" or made.model.n_columns == 2 or made.source is None or made.rows is None:
+        return None
+    try:
+        view = kernel_profiles(made.model, made.source)
+    except NotSupportedError:
+        return None
+    kept = np.arange(made.model.n_columns) if made.image_shape else made.rows.columns
+    return {
+        "names": [short(made.names[j]) for j in kept],
+        "steps": list(view.steps),
+        "profiles": [floats(walk[:, kept].ravel()) for walk in view.profiles],
+        "mean": rounded(made.rows.mean[kept]),
+        "spread": rounded(made.rows.spread[kept]),
+        "examples": [made.row_name(int(i)) for i in view.positions],
+        "originals": [floats(row[kept]) for row in view.originals],
+        "rebuilt": [floats(row[kept]) for row in view.rebuilt],
+        "kept": rounded(view.kept, 4),
     }
 
 

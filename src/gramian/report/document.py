@@ -23,6 +23,24 @@ LARGEST = 8_000_000
 FIRST_LIMIT = 20_000
 """Rows that are shown where there is room; the sample is halved until the page fits."""
 
+SCRIPTS = (
+    "numbers",
+    "files",
+    "look",
+    "row_table",
+    "images",
+    "picked",
+    "row_map",
+    "variance",
+    "sources",
+    "column_map",
+    "outlier_map",
+    "surfaces",
+    "preimages",
+    "start",
+)
+"""Files of the page's script, in the order in which they are read."""
+
 # What a page may do: run its own script and style, draw its own images, and nothing from anywhere else. WebGL
 # pictures compile small functions (unsafe-eval), and plotly sets styles on its elements.
 POLICY = (
@@ -46,6 +64,8 @@ def write_report(
     choice: Any = None,
     chosen: int | None = None,
     code: str = "",
+    command: str = "",
+    opening: str = "",
     made: Mapping[str, str] | None = None,
     image_shape: tuple[int, int] | None = None,
     sampling_rate: float | None = None,
@@ -81,7 +101,11 @@ def write_report(
     chosen : int, optional
         Components kept: what `choice` says, or all, unless told.
     code : str
-        What reproduces the fit.
+        What reproduces the fit, where the page would not know.
+    command : str
+        The same in a shell.
+    opening : str
+        Lines of Python that define `X`, `names` and `labels`, so that the code of the page runs as it stands.
     made : mapping of str to str, optional
         Further lines of "how it was computed": time, memory, file, command.
     image_shape : pair of int, optional
@@ -121,14 +145,16 @@ def write_report(
             row_names=row_names,
             choice=choice,
             chosen=chosen,
+            image_shape=image_shape,
             seed=seed,
             limit=limit,
         )
-        data = contents(material, image_shape=image_shape, sampling_rate=sampling_rate)
+        data = contents(material, sampling_rate=sampling_rate)
         spoken = tuple(facts.values()) if isinstance(facts, Mapping) else tuple(facts)
-        recipes = recipes_of(material, code)
+        recipes = recipes_of(material, code, opening, sampling_rate)
         told = computed_facts(material, made or {}, seed)
-        text = render(material, data, title=title, facts=spoken, recipes=recipes, computed=told).encode("utf-8")
+        page = render(material, data, title=title, facts=spoken, recipes=recipes, computed=told, command=command)
+        text = page.encode("utf-8")
         if len(text) <= LARGEST or limit <= smallest:
             return _write(text, Path(path))
         limit //= 2
@@ -142,22 +168,24 @@ def render(
     facts: Sequence[str],
     recipes: Recipes,
     computed: Mapping[str, str],
+    command: str = "",
 ) -> str:
     """The page as HTML text."""
     heading = escape(title or default_title(made))
     body = "".join(
         (
             _header(made, heading, facts),
-            pictures.variance_section(made, recipes),
             pictures.traces_section(data, recipes),
+            pictures.variance_section(made, recipes),
             pictures.rows_section(made, data, recipes),
             pictures.surfaces_section(data, recipes),
+            pictures.preimages_section(data, recipes),
             pictures.columns_section(data, recipes),
-            parts.cards(made, recipes.fit, images="images" in data),
+            parts.cards(made, recipes.weights, images="images" in data),
             pictures.images_section(data, recipes),
             pictures.outliers_section(made, data, recipes),
             parts.section("how", "How it was computed", parts.how_computed(made, computed)),
-            parts.section("code", "Code that reproduces it", parts.code_block(recipes.reproduce)),
+            parts.reproduction(command, recipes.reproduce),
         )
     )
     return (
@@ -167,7 +195,7 @@ def render(
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
         f"<title>{heading}</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n{body}\n"
         f'<script type="application/json" id="data">{safe_json(data)}</script>\n'
-        f"<script>{_plotly()}</script>\n<script>\n{_asset('page.js')}</script>\n</body>\n</html>\n"
+        f"<script>{_plotly()}</script>\n<script>\n{_script()}</script>\n</body>\n</html>\n"
     )
 
 
@@ -201,6 +229,11 @@ def _columns_of(model: Any) -> int:
 
 def _asset(name: str) -> str:
     return files("gramian.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _script() -> str:
+    """The page's own script: files that share one scope, those that others need first."""
+    return '"use strict";\n(() => {\n' + "".join(_asset(f"script/{name}.js") for name in SCRIPTS) + "})();\n"
 
 
 def _plotly() -> str:

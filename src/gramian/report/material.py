@@ -58,6 +58,8 @@ class Material:
     choice : Panel or None
     named : bool
         Whether the columns have names of their own.
+    image_shape : pair of int or None
+        Height and width, where rows are images.
     """
 
     model: Any
@@ -74,11 +76,12 @@ class Material:
     row_names: list[str] | None = None
     choice: Any = None
     named: bool = True
+    image_shape: tuple[int, int] | None = None
 
     @property
     def telling(self) -> bool:
-        """Whether names of columns tell a reader anything: not the numbers of thousands of pixels."""
-        return self.named or len(self.names) <= NUMBERED_COLUMNS
+        """Whether names of columns tell a reader anything: not those of pixels, nor thousands of numbers."""
+        return self.image_shape is None and (self.named or len(self.names) <= NUMBERED_COLUMNS)
 
     @property
     def scaled(self) -> bool:
@@ -101,6 +104,7 @@ def gather(
     row_names: Sequence[Any] | None = None,
     choice: Any = None,
     chosen: int | None = None,
+    image_shape: tuple[int, int] | None = None,
     seed: int = 0,
     limit: int = 20_000,
 ) -> Material:
@@ -140,6 +144,7 @@ def gather(
         row_names=None if row_names is None else [str(name) for name in row_names],
         choice=choice,
         named=own is not None,
+        image_shape=image_shape,
     )
 
 

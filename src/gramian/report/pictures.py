@@ -1,5 +1,6 @@
 """The pictures of a page: where each is drawn, what is said about it, and what a reader can do with it."""
 
+from statistics import median
 from typing import Any
 
 from gramian.report import sections as parts
@@ -79,6 +80,7 @@ def columns_section(data: dict[str, Any], recipes: Recipes) -> str:
         parts.paragraph(words),
         f'<div class="controls">{controls}</div>',
         parts.plot("columns-plot", "Columns as arrows on two components."),
+        '<p class="note" id="columns-note"></p>',
         parts.below("columns", recipes.columns),
     )
 
@@ -93,15 +95,15 @@ def images_section(data: dict[str, Any], recipes: Recipes) -> str:
         f'<label class="grow">Components <input type="range" id="image-count" min="0" max="{count}" '
         f'value="{min(15, count)}" step="1"></label></div>'
     )
-    shown = "".join(
-        f'<figure><canvas id="image-{ident}"></canvas><figcaption>{name}</figcaption></figure>'
-        for ident, name in (("mean", "the mean"), ("rebuilt", "rebuilt"), ("original", "the original"))
-    )
+    words = "An image is the mean, plus each component times one number. Move the slider to use more of them."
     return parts.section(
         "images",
         "An image from a few numbers",
+        parts.paragraph(words),
         controls,
-        f'<div class="images">{shown}</div><p id="image-words" aria-live="polite" class="result"></p>',
+        '<div class="rebuilding"><figure><canvas id="image-rebuilt"></canvas></figure>'
+        '<div><p id="image-words" aria-live="polite" class="result"></p><div class="strip" id="image-strip"></div>'
+        '<p class="note">The numbers are those of components used.</p></div></div>',
         parts.below("images", recipes.images),
     )
 
@@ -110,13 +112,51 @@ def surfaces_section(data: dict[str, Any], recipes: Recipes) -> str:
     """The components of a kernel over the plane."""
     if "surfaces" not in data:
         return ""
-    words = "The score that every point of the plane would get: along a line, the component does not change."
+    across, up = data["surfaces"]["names"]
+    words = (
+        "The score that every point of the plane would get: along a line, the component does not change. "
+        f"Across is {across}, up is {up}; the dots are rows."
+    )
     return parts.section(
         "surfaces",
         "The components as functions over the plane",
         parts.paragraph(words),
         parts.plot("surfaces-plot", "Contours of the first components over the plane of the two columns."),
         parts.below("surfaces", recipes.surfaces),
+    )
+
+
+def preimages_section(data: dict[str, Any], recipes: Recipes) -> str:
+    """What the components of a kernel mean in the columns, where there is no plane to draw them over."""
+    if "preimages" not in data:
+        return ""
+    kept = median(share for share in data["preimages"]["kept"] if share is not None)
+    trust = (
+        f"Of rows that were held out, they bring back {max(kept, 0.0):.0%} of the variance of the middle column"
+        f"{': take them with care' if kept < 0.5 else ''}."
+    )
+    walk = (
+        "A kernel has no weights of columns. Instead, rows are rebuilt from scores (pre-images): here one score goes "
+        "from low, where 5% of the rows lie below it, to high, where 95% do, and all others stay at their means. "
+        f"{trust}"
+    )
+    rows = "A row, and what the components keep of it: what changes most is what they do not see."
+    if "imageShape" in data:
+        rows = "Above, some rows; below, what the components keep of them."
+    choice = '<div class="controls"><label>Row <select id="preimage-row"></select></label></div>'
+    return parts.section(
+        "preimages",
+        "What changes along each component",
+        parts.paragraph(walk),
+        '<div class="cards" id="profiles"></div>',
+        parts.below("profiles", recipes.profiles),
+    ) + parts.section(
+        "rebuilt",
+        "Rows from their scores",
+        parts.paragraph(rows),
+        choice,
+        '<div class="strip" id="preimage-rows"></div>',
+        parts.below("preimages", recipes.preimages),
     )
 
 
@@ -147,9 +187,11 @@ def outliers_section(made: Material, data: dict[str, Any], recipes: Recipes) -> 
     if "outliers" not in data or made.outliers is None:
         return ""
     found = made.outliers.found
+    one = found.n_components == 1
     words = (
-        f"To the right, rows far out within the {found.n_components} components (Hotelling's T²); upwards, rows far "
-        f"off them (squared prediction error, SPE). Dashed: what {found.level:.0%} of Gaussian rows stay under."
+        f"To the right, rows far out within the {found.n_components} {'component' if one else 'components'} "
+        f"(Hotelling's T²); upwards, rows far off {'it' if one else 'them'} (squared prediction error, SPE). Dashed: "
+        f"what {found.level:.0%} of Gaussian rows stay under."
     )
     return parts.section(
         "outliers",

@@ -1,63 +1,116 @@
-"""Code that a page shows: under each picture what draws it, and at the end what reproduces it all."""
+"""Code that a page shows: under each picture what draws it, and at the end what reproduces it all.
+
+All of it runs. Where the caller says how the table was opened, it runs as it stands; otherwise `X` (and `names`,
+`labels`) are what the reader handed over.
+"""
 
 from dataclasses import dataclass
+from typing import Any
 
 from gramian.report.material import Material
+from gramian.views import kernel_code
 
 
 @dataclass(frozen=True, slots=True)
 class Recipes:
-    """Python for each picture, after the lines that fit the model.
+    """Python for each picture, after the lines that open the table and fit the model.
 
     Attributes
     ----------
-    fit, reproduce, scree, scores, columns, outliers, images, surfaces, traces : str
+    reproduce, scree, scores, columns, weights, outliers, images, surfaces, profiles, preimages, traces : str
     """
 
-    fit: str
     reproduce: str
     scree: str
     scores: str
     columns: str
+    weights: str
     outliers: str
     images: str
     surfaces: str
+    profiles: str
+    preimages: str
     traces: str
 
 
-def recipes_of(made: Material, code: str) -> Recipes:
-    """Return the code of every picture of a page."""
-    fit = fit_code(made)
+def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: float | None = None) -> Recipes:
+    """Return the code of every picture of a page.
 
-    def then(line: str) -> str:
-        return f"{fit}\n{line}"
+    Parameters
+    ----------
+    made : Material
+    code : str
+        What reproduces it all; the fit alone unless given.
+    opening : str
+        Lines that define `X`, `names` and `labels`.
+    sampling_rate : float, optional
+    """
+    fit = fit_code(made, opening)
+    pair = fit_code(made, opening, least=min(2, len(made.components)))
 
-    choice = ", choice=how_many(X, scale=True)" if made.scaled and made.choice is not None else ""
-    label = f", color=labels[{made.color!r}]" if made.color is not None else ""
+    def then(*lines: str) -> str:
+        return "\n".join((fit, *lines))
+
+    def on_two(picture: str, *words: str) -> str:
+        # A map has two axes, also where one component is kept; of one column there is but one.
+        alone = ("components=(0, 0)",) if len(made.components) == 1 else ()
+        return f"{pair}\nplot.{picture}({', '.join(('model', *words, *alone))})"
+
+    label = (f"color=labels[{made.color!r}]",) if made.color is not None else ()
+    names = ("names=names",) if made.named else ()
+    rate = "" if sampling_rate is None else f", sampling_rate={sampling_rate!r}"
+    rows = () if made.kind != "pca" or made.scaled else ("X=X",)
     return Recipes(
-        fit=fit,
         reproduce=code or fit,
-        scree=(f"from gramian import how_many\n{fit}" if choice else fit) + f"\nplot.scree(model{choice})",
-        scores=then(f"plot.scores(model, X{label})"),
-        columns=then("plot.correlation_circle(model, names=names)"),
-        outliers=then("plot.outliers(model, X)\nmodel.outliers(X).flagged"),
-        images=then("plot.reconstructions(model, X[0], image_shape)"),
+        scree=then(*_panel(made)),
+        scores=on_two("scores", "X", *label),
+        columns=on_two("correlation_circle", *rows, *names),
+        weights=then(f"plot.loadings({', '.join(('model', 'component=0', *names))})"),
+        outliers=then("plot.outliers(model, X)", "print(model.outliers(X).flagged)"),
+        images=then(f"plot.reconstructions(model, X[0], {made.image_shape})"),
         surfaces=then("plot.eigenfunctions(model)"),
-        traces=then("plot.sources(model, X)"),
+        profiles=then("from gramian.views import kernel_profiles", "print(kernel_profiles(model, X).profiles)"),
+        preimages=then("from gramian.views import kernel_profiles", "print(kernel_profiles(model, X).rebuilt)"),
+        traces=then(f"plot.sources(model, X{rate})"),
     )
 
 
-def fit_code(made: Material) -> str:
-    """Return the lines that fit this model again."""
-    k, options = made.scree.chosen, made.model.options
+def fit_code(made: Material, opening: str = "", *, least: int = 0) -> str:
+    """Return the lines that fit this model again, with some number of components at least."""
+    more = ", kernels" if made.kind == "kernel" else ""
+    first = f"from gramian import {type_of(made)}{more}, plot"
+    return "\n".join(filter(None, (first, opening, fit_line(made, max(made.scree.chosen, least)))))
+
+
+def cut_code(made: Material) -> str:
+    """Return the line that fits with as many components as stand where it says ``{}``."""
+    return fit_line(made, "{}")
+
+
+def type_of(made: Material) -> str:
+    """What the estimator is called."""
+    return {"pca": "PCA", "kernel": "KernelPCA", "ica": "ICA"}[made.kind]
+
+
+def fit_line(made: Material, count: Any) -> str:
+    """Return the line that fits this model with some number of components."""
+    options = made.model.options
     if made.kind == "ica":
-        words = f"n_components={len(made.components)}, random_state={options.seed}"
+        words = f"n_components={len(made.components)}, algorithm={options.algorithm!r}, random_state={options.seed}"
         words += f", runs={options.runs}" if options.runs > 1 else ""
-        return f"from gramian import ICA, plot\nmodel = ICA({words}).fit(X)"
-    if made.kind == "kernel":
-        words = f"{k}, kernel=kernels.{made.model.kernel!r}"
-        return f"from gramian import KernelPCA, kernels, plot\nmodel = KernelPCA({words}).fit(X)"
-    words = f"n_components={k}"
-    words += ", scale=True" if made.scaled else ""
-    words += "" if options.center else ", center=False"
-    return f"from gramian import PCA, plot\nmodel = PCA({words}).fit(X)"
+    elif made.kind == "kernel":
+        words = f"n_components={count}, kernel={kernel_code(made.model.kernel)}"
+        words += "" if options.landmarks is None else f", landmarks={options.landmarks}, random_state={options.seed}"
+    else:
+        words = f"n_components={count}"
+        words += ", scale=True" if made.scaled else ""
+        words += "" if options.center else ", center=False"
+    return f"model = {type_of(made)}({words}).fit(X)"
+
+
+def _panel(made: Material) -> tuple[str, ...]:
+    """Lines that draw the variance; with every rule asked again where the page asked them."""
+    if made.choice is None or made.kind != "pca":
+        return ("plot.scree(model)",)
+    scale = ", scale=True" if made.scaled else ""
+    return ("from gramian import how_many", f"plot.scree(model, choice=how_many(X{scale}))")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.report.answer import label_shares, meaning
+from gramian.report.answer import label_shares, special_meaning
 from gramian.report.material import Material
 from gramian.report.words import certificate_words
 from gramian.views import certificate_table, leading_columns
@@ -66,7 +66,13 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]], numeric: Iterabl
     )
 
 
-def cards(made: Material, fit: str, *, images: bool) -> str:
+def reproduction(command: str, code: str) -> str:
+    """What reproduces the page: in a shell, and in Python."""
+    shell = f"<h3>In a shell</h3>{code_block(command)}<h3>In Python</h3>" if command else ""
+    return section("code", "Code that reproduces it", shell, code_block(code))
+
+
+def cards(made: Material, code: str, *, images: bool) -> str:
     """One card a component: what it is made of, who lies at its ends, which label it follows."""
     if made.kind == "kernel":
         return ""
@@ -75,10 +81,10 @@ def cards(made: Material, fit: str, *, images: bool) -> str:
     left = len(made.components) - shown
     more = f"{left} more {noun if left == 1 else noun + 's'} not shown here." if left else ""
     inner = "".join(_card(made, j, images=images) for j in range(shown))
-    code = f"{fit}\nplot.loadings(model, component=0, names=names)"
     title = "What each source is made of" if made.kind == "ica" else "What each component is made of"
-    data = below("weights", code, csv=made.telling)
-    return section("cards", title, f'<div class="cards">{inner}</div>', paragraph(more, "note"), data)
+    kind = "cards images" if images else "cards"
+    data = below("weights", code, csv=made.telling or images)
+    return section("cards", title, f'<div class="{kind}">{inner}</div>', paragraph(more, "note more"), data)
 
 
 def _card(made: Material, component: int, *, images: bool) -> str:
@@ -87,7 +93,7 @@ def _card(made: Material, component: int, *, images: bool) -> str:
     largest = max((abs(column.weight) for column in columns), default=0.0) or 1.0
     bars = "".join(_bar(column.name, column.weight, abs(column.weight) / largest) for column in columns)
     image = f'<canvas class="eigenimage" data-component="{component}"></canvas>' if images else f"<ul>{bars}</ul>"
-    words = meaning(made, component) if not images and made.kind == "pca" else ""
+    words = special_meaning(made, component) if made.telling and made.kind == "pca" else ""
     told = "".join(paragraph(text, "note") for text in (words, _ends(made, component), _told(made, component)) if text)
     head = f"<h3>{escape(name)} <span>{share:.1%}</span></h3>"
     return f'<article class="card" data-component="{component}">{head}{image}{told}</article>'
@@ -138,7 +144,9 @@ def unusual_rows(made: Material) -> str:
     if not made.outliers.unusual:
         return ""
     # Columns without names, pixels mostly, are nothing that a reader could blame.
-    return table(head, rows, numeric=(1, 2)) if made.telling else table(head[:4], (row[:4] for row in rows), (1, 2))
+    if made.telling:
+        return table(head, rows, numeric=(1, 2))
+    return f'<div class="few">{table(head[:4], (row[:4] for row in rows), (1, 2))}</div>'
 
 
 def rules(made: Material) -> str:

@@ -10,9 +10,11 @@ from gramian.views.eigenfunctions import Eigenfunctions, eigenfunctions_of
 from gramian.views.fitted import column_names, count_of, kind_of, model_of, names_of, shares_of
 from gramian.views.gamma import GammaCurve, gamma_curve
 from gramian.views.images import ImageStrip, image_strip
+from gramian.views.kernel_text import kernel_code, kernel_words
 from gramian.views.labels import component_label, component_name
 from gramian.views.loadings import ColumnWeight, leading_columns
 from gramian.views.outliers import OutlierMap, UnusualRow, outlier_map
+from gramian.views.preimages import KernelProfiles, kernel_profiles
 from gramian.views.rows import ShownRows, deviations_of, open_source, scores_of, shown_rows, values_of_rows
 from gramian.views.scores import ScoreGroup, ScoresMap, scores_map
 from gramian.views.scree import Scree, scree_of
@@ -27,6 +29,7 @@ __all__ = [
     "Eigenfunctions",
     "GammaCurve",
     "ImageStrip",
+    "KernelProfiles",
     "OutlierMap",
     "Residuals",
     "ScoreGroup",
@@ -48,6 +51,9 @@ __all__ = [
     "eigenfunctions_of",
     "gamma_curve",
     "image_strip",
+    "kernel_code",
+    "kernel_profiles",
+    "kernel_words",
     "kind_of",
     "leading_columns",
     "model_of",

@@ -9,6 +9,9 @@ from gramian.errors import ParameterError
 from gramian.models.ica import ICAModel
 from gramian.views.fitted import host, names_of, require_kind, shares_of
 
+MOST_BANDS = 1024
+"""Bands of a spectrum, where the rows are many enough."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceTraces:
@@ -51,7 +54,7 @@ class SourceTraces:
 def source_traces(
     fitted: Any, sources: np.ndarray, *, sampling_rate: float | None = None, steps: int = 800, bands: int = 128
 ) -> SourceTraces:
-    """Lay out sources as traces of at most `steps` steps and spectra of at most `bands` bands.
+    """Lay out sources as traces of at most `steps` steps and spectra of about `bands` bands, more for long tables.
 
     Spectra are averaged over half-overlapping Hann windows (Welch, 1967, doi:10.1109/TAU.1967.1161901).  Cost: O(n k).
 
@@ -98,7 +101,8 @@ def source_traces(
 
 def _spectra(s: np.ndarray, rate: float, bands: int) -> tuple[np.ndarray, np.ndarray]:
     """Return frequencies and normalized power of each column."""
-    length = min(2 * bands, len(s))
+    # Long windows tell low tones apart; four of them at least, so that the average is one.
+    length = max(min(2 * bands, len(s)), min(len(s) // 4, MOST_BANDS * 2))
     starts = range(0, len(s) - length + 1, max(1, length // 2))
     window = np.hanning(length + 2)[1:-1, None]
     centered = s - s.mean(axis=0)

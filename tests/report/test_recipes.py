@@ -1,0 +1,128 @@
+"""The code on a page runs as it stands, and gives the numbers of the page."""
+
+import html
+import re
+import shlex
+
+import numpy as np
+import pytest
+
+from gramian import ICA, PCA, KernelPCA, load
+from gramian.cli.main import main
+
+matplotlib = pytest.importorskip("matplotlib", reason="the pictures need matplotlib: pip install 'gramian[plot]'")
+
+
+def blocks(page):
+    """Every block of code of a page, as a reader copies it."""
+    found = re.findall(r"<code>(.*?)</code>", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return [html.unescape(text) for text in found]
+
+
+def execute(code, **given):
+    """Run code in a namespace of its own, and return it."""
+    matplotlib.use("Agg")
+    names = dict(given)
+    exec(compile(code, "a block of the page", "exec"), names)  # noqa: S102 - that is the test
+    matplotlib.pyplot.close("all")
+    return names
+
+
+def write(path, header, columns):
+    """Write a table as a person would: text, holes and all."""
+    lines = [",".join(header), *(",".join(map(str, line)) for line in zip(*columns, strict=True))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def messy(folder):
+    """Names, groups, holes, a constant, a column with a star in its name, and different units."""
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((2, 40))
+    hole = [f"{x:.6f}" if i % 9 else "" for i, x in enumerate(50 * a + rng.standard_normal(40))]
+    write(
+        folder / "messy.csv",
+        ["name", "side", "a*b", "a b", "weight", "same", "still*"],
+        [[f"n{i}" for i in range(40)], np.where(a > 0, "left", "right"), a, b, hole, [1.0] * 40, [2.0] * 40],
+    )
+
+
+def wide(folder):
+    """More columns than a line of code can name."""
+    rows = np.random.default_rng(1).standard_normal((60, 2)) @ np.random.default_rng(2).standard_normal((2, 50))
+    write(folder / "wide.csv", [f"column number {j}" for j in range(50)], rows.T)
+
+
+def images(folder):
+    """Rows of 3 x 4 pixels, one of which never changes."""
+    rows = np.random.default_rng(3).standard_normal((30, 12))
+    rows[:, 0] = 0.0
+    write(folder / "images.csv", [f"pixel {j}" for j in range(12)], rows.T)
+
+
+def sounds(folder):
+    """Three sources in three columns."""
+    rng = np.random.default_rng(4)
+    write(folder / "sounds.csv", ["x", "y", "z"], (rng.laplace(size=(500, 3)) @ rng.standard_normal((3, 3))).T)
+
+
+CASES = [
+    (messy, "pca messy.csv"),
+    (messy, "pca messy.csv --missing drop -k 2"),
+    (messy, "pca messy.csv --drop weight --no-scale --color side --id name"),
+    (wide, "pca wide.csv"),
+    (images, "pca images.csv --no-scale -k 3 --image 3x4"),
+    (messy, "kpca messy.csv -k 3"),
+    (wide, "kpca wide.csv -k 2 --no-scale --kernel poly --degree 2"),
+    (wide, "kpca wide.csv -k 2 --landmarks 20 --seed 3"),
+    (images, "kpca images.csv -k 4 --no-scale --image 3x4"),
+    (sounds, "ica sounds.csv --rate 100"),
+]
+
+
+def scores_of(folder):
+    """The scores as the command line wrote them."""
+    (path,) = folder.glob("*/scores.csv")
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("table, words", CASES, ids=[words for _, words in CASES])
+@pytest.mark.filterwarnings("ignore:.*too Gaussian", "ignore:X does not have valid feature names")
+def test_every_block_of_a_page_runs_and_gives_its_numbers(table, words, tmp_path, monkeypatch, capfd):
+    """Each block opens the file, fits, and draws; the model is the one that was written; the command repeats it."""
+    monkeypatch.chdir(tmp_path)
+    table(tmp_path)
+    assert main([*shlex.split(words), "--quiet"]) == 0
+    (page,) = tmp_path.glob("*/report.html")
+    kept, before = load(page.with_name("model.gramian")), scores_of(tmp_path)
+    shell = [block for block in blocks(page) if block.startswith("gramian ")]
+    code = [block for block in blocks(page) if block and block not in shell]
+    assert len(code) >= 4
+    for block in code:
+        made = execute(block)
+        expected = kept.transform(made["X"])
+        scores = made["model"].transform(made["X"])[:, : expected.shape[1]]
+        np.testing.assert_allclose(scores, expected, atol=1e-8 * np.abs(expected).max())
+    assert [main(shlex.split(line)[1:]) for line in shell] == [0]
+    assert scores_of(tmp_path) == before
+    capfd.readouterr()
+
+
+@pytest.mark.filterwarnings("ignore:.*too Gaussian")
+def test_blocks_of_a_page_made_in_python_run_on_the_readers_rows(tmp_path):
+    """With X, names and labels at hand, each block runs and fits the same model."""
+    rng = np.random.default_rng(0)
+    X, names = rng.standard_normal((50, 4)) * [1.0, 2.0, 3.0, 9.0], ["a", "b", "c", "d"]
+    labels = {"side": np.where(X[:, 0] > 0, "left", "right")}
+    for fitted in (
+        PCA(2, scale=True).fit(X),
+        PCA(1).fit(X),
+        PCA(2, center=False).fit(X),
+        KernelPCA(3, kernel="rbf", gamma=0.1).fit(X),
+        ICA(2, random_state=0).fit(X),
+    ):
+        more = {"names": names, "labels": labels}
+        page = getattr(fitted, "write_report", None) or fitted.report
+        for block in filter(None, blocks(page(tmp_path / "page.html", X, **more))):
+            made = execute(block, X=X, **more)
+            expected = fitted.transform(X)
+            np.testing.assert_allclose(made["model"].transform(X)[:, : expected.shape[1]], expected, atol=1e-8)
