@@ -13,8 +13,12 @@ from gramian.operators.factor import ColumnSquares, ColumnTriangle, add, columns
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import Ways
+from gramian.planning.machine import MEGABYTE
 from gramian.sources.moments import SMALL_PROBLEM, Moments
-from gramian.sources.rows import Block, ColumnBlock, RowSource, rows_here
+from gramian.sources.rows import Block, ColumnBlock, RowSource, ranges, rows_here
+
+PIECE, PIECE_COLUMNS = 2 * MEGABYTE, 64
+"""Bytes of columns that are copied at a time for the way back, and the least columns."""
 
 
 class Gram(SymmetricOperator):
@@ -205,7 +209,7 @@ class _ProjectColumns:
     def __call__(self, _state: None, block: ColumnBlock) -> None:
         columns = slice(block.start, block.start + block.columns.shape[1])
         if not self.near or block.weights is not None or not is_numpy(block.columns) or block.columns.dtype != FLOAT64:
-            self.out[:, columns] = self.Ut @ self.standardization.columns(block)
+            self._centered(block)
             return
         # Near the origin a correction linear in the mean costs no digits, and saves a copy of the block.
         part = np.matmul(self.Ut, block.columns, out=self.out[:, columns])
@@ -213,6 +217,14 @@ class _ProjectColumns:
             part -= self.Ut.sum(axis=1)[:, None] * self.standardization.mean[columns]
         if self.standardization.factor is not None:
             part *= self.standardization.factor[columns]
+
+    def _centered(self, block: ColumnBlock) -> None:
+        """Center a copy of some columns at a time, so few that it stays in a core's cache."""
+        n, width = block.columns.shape
+        for some in ranges(width, max(PIECE_COLUMNS, PIECE // (8 * n))):
+            piece = ColumnBlock(block.columns[:, some], block.start + some.start, block.weights)
+            columns = slice(piece.start, block.start + some.stop)
+            self.out[:, columns] = self.Ut @ self.standardization.columns(piece)
 
 
 def _keep_first(left: None, _right: None) -> None:
