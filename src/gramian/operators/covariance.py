@@ -137,9 +137,11 @@ class _ApplyRows:
         """Cut a block whose rows are copied into pieces whose copies stay in a core's cache for both products."""
         corrected = self.standardization.corrects(block, self.V)
         whole = is_sparse(block.rows) or (corrected and block.rows.dtype == self.V.dtype)
+        if whole:
+            yield block
+            return
         n, d = block.rows.shape
-        step = n if whole else max(PIECE_ROWS, PIECE // (d * _dtype(self.V).itemsize))
-        for rows in ranges(n, step):
+        for rows in ranges(n, max(PIECE_ROWS, PIECE // (d * _dtype(self.V).itemsize))):
             weights = None if block.weights is None else block.weights[rows]
             yield Block(block.rows[rows, :], block.start + rows.start, weights)
 
