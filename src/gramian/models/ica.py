@@ -50,9 +50,12 @@ HELD_SHARE = 8
 """The part of the machine's memory that a copy of the white rows in float32 may take; its total, so that the way taken
 does not vary from run to run."""
 
-MEASURED_NUMBERS, MEASURED_A_SOURCE = 500_000, 200
-"""Numbers, rows times sources, from which independence is measured where not all rows are asked for: all of 100,000
-rows of 5 sources; and rows a source that are taken in any case, so that a quarter of them still unmixes."""
+MEASURED_ROWS, MEASURED_SOURCES = (10_000, 100_000), 5
+"""Rows, at least and at most, from which independence is measured where not all are asked for, and the number of
+sources up to which it is the most: from there on fewer, as 1/k^3, so that measuring never takes longer than fitting."""
+
+MEASURED_A_SOURCE = 200
+"""Rows a source that are taken in any case, so that a quarter of them still unmixes."""
 
 LEAST_QUARTERS = 40
 """Rows a source, at least, whose quarters are unmixed to tell the error of W."""
@@ -176,10 +179,11 @@ def measured_rows(k: int) -> int:
 
     Examples
     --------
-    >>> measured_rows(5), measured_rows(20), measured_rows(100)
-    (100000, 25000, 20000)
+    >>> measured_rows(5), measured_rows(10), measured_rows(30), measured_rows(100)
+    (100000, 12500, 10000, 20000)
     """
-    return max(MEASURED_NUMBERS // k, MEASURED_A_SOURCE * k)
+    least, most = MEASURED_ROWS
+    return max(least, most * MEASURED_SOURCES**3 // max(MEASURED_SOURCES, k) ** 3, MEASURED_A_SOURCE * k)
 
 
 def _matched(stability: Stability, W: HostArray) -> HostArray:

@@ -18,7 +18,7 @@ before a source counts as discrete: the bulk beside a few outliers is narrow too
 BINS = 8
 """Classes of equal size into which each source is cut."""
 
-GROUP = 8
+GROUP = 16
 """Sources that are counted against all later ones at a time: all pairs at once would take (8 k)^2 numbers."""
 
 PIECE_NUMBERS = 1 << 16
@@ -39,8 +39,11 @@ def pairwise_dependence(s: HostArray) -> HostArray:
     >>> pairwise_dependence(np.column_stack([x, x**2])).round(1)[0, 1] > 0.5
     np.True_
     """
-    columns, edges = zip(*(_cut(column) for column in s.T), strict=True)
-    parts = run_folds(ranges(len(columns), GROUP), partial(_fold_group, np.array(columns), np.array(edges)), _chain)
+    columns, cuts = s.T, [_cut(column) for column in s.T]
+    if any(values is not None for values, _ in cuts):
+        columns = np.array([old if new is None else new for old, (new, _) in zip(columns, cuts, strict=True)])
+    edges = np.array([edges for _, edges in cuts])
+    parts = run_folds(ranges(len(columns), GROUP), partial(_fold_group, columns, edges), _chain)
     upper = np.triu(np.vstack(parts), 1)
     dependence: HostArray = np.maximum(upper + upper.T, 0.0)
     return dependence
@@ -51,15 +54,15 @@ def dependence_noise(n: int) -> float:
     return (74.92 - (BINS - 1) ** 2) / (2 * n)
 
 
-def _cut(values: HostArray) -> tuple[HostArray, HostArray]:
-    """Return a column, its values merged where it is discrete, and the lower edges of its classes."""
-    x = np.sort(values)
+def _cut(values: HostArray) -> tuple[HostArray | None, HostArray]:
+    """Return the merged values of a column where it is discrete, and the lower edges of its classes."""
+    x, new = np.sort(values), None
     if _is_discrete(x):
-        values = merged(values)
-        x = np.sort(values)
+        new = merged(values)
+        x = np.sort(new)
     edges = x[((len(x) - 1) * np.arange(BINS)) // BINS]
     edges[0] = -np.inf
-    return values, edges
+    return new, edges
 
 
 def _fold_group(columns: HostArray, edges: HostArray, state: list[HostArray] | None, group: slice) -> list[HostArray]:
@@ -81,12 +84,12 @@ def _fold_group(columns: HostArray, edges: HostArray, state: list[HostArray] | N
 def _counts_above(columns: HostArray, edges: HostArray, g: int) -> HostArray:
     """Count the rows above each edge of the first g columns and each edge of all of them (g, 8, k, 8)."""
     k, n = columns.shape
-    counts = np.zeros((g * BINS, k * BINS))
-    for part in ranges(n, max(64, PIECE_NUMBERS // (k * BINS))):
-        piece = columns[:, part]
-        above = np.empty((k, BINS, piece.shape[1]), dtype=np.float32)
-        flat = np.greater(piece[:, None, :], edges[:, :, None], out=above).reshape(k * BINS, -1)
-        counts += flat[: g * BINS] @ flat.T
+    counts, step = np.zeros((g * BINS, k * BINS)), min(n, max(64, PIECE_NUMBERS // (k * BINS)))
+    room = np.empty((k, BINS, step), dtype=np.float32)
+    for part in ranges(n, step):
+        piece = columns[:, None, part]
+        above = np.greater(piece, edges[:, :, None], out=room[:, :, : piece.shape[2]]).reshape(k * BINS, -1)
+        counts += above[: g * BINS] @ above.T
     return counts.reshape(g, BINS, k, BINS)
 
 
