@@ -18,10 +18,10 @@ before a source counts as discrete: the bulk beside a few outliers is narrow too
 BINS = 8
 """Classes of equal size into which each source is cut."""
 
-GROUP = 16
+GROUP = 8
 """Sources that are counted against all later ones at a time: all pairs at once would take (8 k)^2 numbers."""
 
-PIECE_NUMBERS = 1 << 16
+PIECE_NUMBERS = 1 << 15
 """Indicators of classes, about, that are held at a time."""
 
 
@@ -72,12 +72,15 @@ def _fold_group(columns: HostArray, edges: HostArray, state: list[HostArray] | N
     # Above an edge and not above the next one is in the class between them.
     joint = np.diff(np.diff(above, axis=1, append=0.0), axis=3, append=0.0) / n
     first, second = joint.sum(axis=(2, 3)) / joint.shape[2], joint.sum(axis=(0, 1)) / joint.shape[0]
-    expected = first[:, :, None, None] * second
+    logs = first[:, :, None, None] * second
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(joint > 0, joint * np.log(joint / expected), 0.0)
+        np.log(np.divide(joint, logs, out=logs), out=logs)
+    # An empty class adds nothing, and its logarithm is not finite.
+    logs[joint == 0] = 0.0
+    joint *= logs
     free = [(single > 0).sum(axis=1) - 1 for single in (first, second)]
     information = np.zeros((len(first), k))
-    information[:, group.start :] = terms.sum(axis=(1, 3)) - np.outer(*free) / (2 * n)
+    information[:, group.start :] = joint.sum(axis=(1, 3)) - np.outer(*free) / (2 * n)
     return [*(state or []), information]
 
 

@@ -182,7 +182,8 @@ def _loss(z: HostArray, left: float, parts: Sequence[HostArray], fewer: float) -
 def _few(z: HostArray, W: HostArray) -> HostArray:
     """Return the sources of a sample for the pairs; the values of a source lie side by side in memory."""
     step = max(-(-len(z) // DEPENDENCE_ROWS), len(z) * len(W) // DEPENDENCE_NUMBERS)
-    few: HostArray = (W.astype(z.dtype) @ z.T.take(np.arange(len(z))[thinned(len(z), step)], axis=1)).T
+    columns = z.T if step <= 1 else z.T.take(thinned(len(z), step), axis=1)
+    few: HostArray = (W.astype(z.dtype) @ columns).T
     return few
 
 
