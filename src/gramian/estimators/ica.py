@@ -1,7 +1,7 @@
 """Independent component analysis, in the manners of scikit-learn's FastICA."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.estimators.parameters import FASTICA_LIMITS, ICA_LIMITS, Limits
@@ -116,7 +116,7 @@ class ICA(UnmixedSources):
         whiten_solver: str = "svd",
         random_state: Any = None,
         runs: int = 1,
-        independence: bool | str = True,
+        independence: bool | Literal["all"] = True,
         memory_budget: int | None = None,
     ) -> None:
         self.n_components = n_components

@@ -29,7 +29,7 @@ from gramian.unmixing.stability import Stability, measure_stability
 from gramian.unmixing.warm_start import unmix
 from gramian.unmixing.white_rows import WhiteRows
 
-__all__ = ["METHODS", "ICAModel", "ICAOptions", "fit_ica"]
+__all__ = ["METHODS", "ICAModel", "ICAOptions", "fit_ica", "source_name"]
 
 METHODS: dict[str, type[UnmixingMethod]] = {
     "picard": PicardO,

@@ -15,7 +15,7 @@ from gramian.arrays.namespace import HostArray
 from gramian.sources.rows import ranges, run_folds, worker_count
 from gramian.unmixing.dependence import dependence_noise, pairwise_dependence
 from gramian.unmixing.entropy import GAUSSIAN_ENTROPY, Estimate, entropy
-from gramian.unmixing.thinning import thinned
+from gramian.unmixing.thinning import thinned_rows
 
 LEAST_ROWS, LEAST_A_SOURCE = 50, 10
 """Rows, at least, and rows a source, from which anything is reported: fewer can be turned into sources of any shape."""
@@ -182,8 +182,7 @@ def _loss(z: HostArray, left: float, parts: Sequence[HostArray], fewer: float) -
 def _few(z: HostArray, W: HostArray) -> HostArray:
     """Return the sources of a sample for the pairs; the values of a source lie side by side in memory."""
     step = max(-(-len(z) // DEPENDENCE_ROWS), len(z) * len(W) // DEPENDENCE_NUMBERS)
-    columns = z.T if step <= 1 else z.T.take(thinned(len(z), step), axis=1)
-    few: HostArray = (W.astype(z.dtype) @ columns).T
+    few: HostArray = (W.astype(z.dtype) @ thinned_rows(z, step).T).T
     return few
 
 

@@ -40,6 +40,12 @@ def thinned(n: int, step: int, *, start: int = 0, stop: int | None = None, shift
     return taken[(taken >= start) & (taken < stop)] - start
 
 
+def thinned_rows(rows: HostArray, step: int, *, shift: int = 0) -> HostArray:
+    """Return the rows that :func:`thinned` names; the values of a column lie side by side in memory, as in ``rows``."""
+    taken = thinned(len(rows), step, shift=shift)
+    return rows if isinstance(taken, slice) else rows.T.take(taken, axis=1).T
+
+
 def first_place(step: int, start: int, taken: slice | HostArray) -> int:
     """Return the place in the sample of the first of the rows that :func:`thinned` names, counted from ``start``."""
     return start if isinstance(taken, slice) else (start + int(taken[0])) // step
