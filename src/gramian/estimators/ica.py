@@ -55,7 +55,7 @@ class ICA(UnmixedSources):
     independence : bool or 'all', default=True
         Whether independence is measured: on at most 100,000 rows of up to 5 sources, 12,500 of 10, 10,000 of 11 to 50
         and 200 a source of more; 'all' takes all rows. ``independence_.n_rows`` says how many it were, and the errors
-        stated hold for that many. A sample tells fewer nearly Gaussian sources from a Gaussian than all rows do.
+        stated hold for that many. No source is called too Gaussian that all rows can tell from one.
     memory_budget : int or None, default=None
         Bytes beyond the rows that the whitening, and then copies of the white rows, may use.
 

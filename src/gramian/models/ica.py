@@ -2,6 +2,7 @@
 
 import warnings
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,9 +19,10 @@ from gramian.models.scoring import deviations
 from gramian.models.spectrum import signs_of
 from gramian.planning.machine import one_blas_thread, total_memory
 from gramian.sources.rows import RowSource
+from gramian.unmixing.contrast import LogCosh
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
 from gramian.unmixing.held_rows import small_blocks
-from gramian.unmixing.independence import Independence, measure_independence, source_name
+from gramian.unmixing.independence import Independence, look_gaussian, measure_independence, source_name
 from gramian.unmixing.infomax import Infomax
 from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation
 from gramian.unmixing.picard import PicardO
@@ -168,10 +170,21 @@ def _independence(rows: WhiteRows, W: HostArray, method: UnmixingMethod, options
     most = rows.n_rows if options.independence == "all" else measured_rows(rows.size)
     # Entropies are known to three digits at best: float32 keeps the sample to half a copy of the rows.
     z = to_host(rows.sampled(min(most, rows.n_rows), dtype=FLOAT32).source.array)  # type: ignore[attr-defined]
-    if len(z) < LEAST_QUARTERS * rows.size:
-        return measure_independence(z, W)
-    parts = unmixed_quarters(z, method, W, whiten=options.whiten)
-    return measure_independence(z, W, parts, fewer=4 * rows.n_rows / len(z))
+    enough = len(z) >= LEAST_QUARTERS * rows.size
+    parts = unmixed_quarters(z, method, W, whiten=options.whiten) if enough else ()
+    found = measure_independence(z, W, parts, fewer=4 * rows.n_rows / len(z))
+    if not found.gaussian or len(z) == rows.n_rows:
+        return found
+    return replace(found, gaussian=_confirmed(rows, W, found.gaussian))
+
+
+def _confirmed(rows: WhiteRows, W: HostArray, suspects: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the sources that neither a sample nor all rows can tell from a Gaussian: one pass."""
+    part = W[list(suspects)]
+    part = part / np.sqrt(np.einsum("ij,jk,ik->i", part, rows.second, part))[:, None]
+    moments = rows.score_moments(part, LogCosh())
+    alike = look_gaussian(moments.slope - np.diagonal(moments.cross), rows.n_rows, rows.size)
+    return tuple(j for j, is_so in zip(suspects, alike, strict=True) if is_so)
 
 
 def measured_rows(k: int) -> int:

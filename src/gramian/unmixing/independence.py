@@ -235,6 +235,25 @@ def gaussian_limit(k: int) -> float:
     return 2.0 + 1.3 * float(np.sqrt(k))
 
 
+def look_gaussian(kappa: HostArray, n: int, k: int) -> HostArray:
+    """Tell which of the moments  E[psi'(s) - psi(s) s],  psi = tanh, over n rows a Gaussian among k sources may have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> look_gaussian(np.array([0.001, 0.1]), 10_000, 4)
+    array([ True, False])
+    """
+    x, weights = np.polynomial.hermite_e.hermegauss(64)
+    weights /= weights.sum()
+    psi = np.tanh(x)
+    # As in the error of kappa: the change of the deviation that sources were divided by counts too.
+    noise = 1.0 - psi * psi - psi * x + (weights @ (1.0 - psi * psi)) * (x * x)
+    spread = np.sqrt(weights @ noise**2 - (weights @ noise) ** 2)
+    alike: HostArray = np.abs(kappa) <= gaussian_limit(k) * spread / np.sqrt(n)
+    return alike
+
+
 def _nongaussianity(s: HostArray, squares: HostArray, room: HostArray) -> Estimate:
     """Return  kappa = E[psi'(s) - psi(s) s],  zero for a Gaussian, and the standard error it has for one.
 
