@@ -162,7 +162,7 @@ WAYS = {
     way.name: way
     for way in (
         Way("Gramian", (1e-6,), _gramian(independence=False), _load_gramian),
-        Way("Gramian, with its report", (1e-6,), _gramian(), _load_gramian),
+        Way("Gramian, default", (1e-6,), _gramian(), _load_gramian),
         Way("scikit-learn FastICA, eigh", _STEPS, _scikit_learn("eigh"), _load_scikit_learn),
         Way("scikit-learn FastICA, svd", _STEPS, _scikit_learn("svd"), _load_scikit_learn),
         Way("python-picard", _GRADIENTS, _picard(None), _load_picard),

@@ -51,7 +51,7 @@ clean = ica.remove(X, sources=blinking)
 print(f"{S.shape[1]} sources, gradient norm {ica.gradient_norm_:.0e} after {ica.n_iter_} iterations")
 print(f"mutual information fell by {ica.mutual_information_drop_:.2f} +- {ica.independence_.drop_error:.2f} nats")
 for i in blinking:
-    print(f"source {i}: correlation {likeness[i]:.2f} with the eyes, kurtosis {ica.independence_.kurtosis[i]:.1f}")
+    print(f"IC{i + 1}: correlation {likeness[i]:.2f} with the eyes, kurtosis {ica.independence_.kurtosis[i]:.1f}")
 share = clean[:, frontal].var() / X[:, frontal].var()
 print(f"variance left in the frontal channels without them: {share:.0%}")
 
@@ -70,7 +70,7 @@ for axes, channel, name in ((panels[0], frontal, "frontal channels"), (panels[-1
     axes.set_title(name, loc="left", fontsize=10)
 for axes, i in zip(panels[1:-1], blinking, strict=True):
     axes.plot(t, S[shown][:, i], color=COLORS[1], lw=0.9)
-    axes.set_title(f"source {i}: correlation {likeness[i]:.2f} with the frontal channels", loc="left", fontsize=10)
+    axes.set_title(f"IC{i + 1}: correlation {likeness[i]:.2f} with the frontal channels", loc="left", fontsize=10)
 for axes in panels:
     plain_frame(axes)
     axes.margins(x=0)

@@ -53,7 +53,7 @@ hearts = ["child" if beats > 105 else "mother" if beats > 50 else "" for beats i
 for i, whose in enumerate(hearts):
     share = ica.explained_variance_[i] / X.var(axis=0).sum()
     said = f"{pulses[i]:5.1f} beats a minute: the {whose}" if whose else "no heart"
-    print(f"source {i}: {share:7.2%} of the variance, {said}")
+    print(f"IC{i + 1}: {share:7.2%} of the variance, {said}")
 
 t = np.arange(len(X)) / rate
 inks = {"child": COLORS[1], "mother": COLORS[0], "": MUTED}

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.skipif(
 @pytest.mark.parametrize(
     "n, d, options",
     [
+        (100_000, 10, {}),
+        (30_500, 32, {}),
         (200_000, 20, {}),
         (200_000, 30, {}),
         (150_000, 20, {"algorithm": "parallel", "independence": False}),

@@ -1,7 +1,7 @@
 """Independent component analysis, in the manners of scikit-learn's FastICA."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.estimators.parameters import FASTICA_LIMITS, ICA_LIMITS, Limits
@@ -53,9 +53,9 @@ class ICA(UnmixedSources):
         With 2 or more: how many bootstrap resamples are unmixed, each from a start of its own, to measure
         ``stability_``; the fit then begins at the most central of them.
     independence : bool or 'all', default=True
-        Whether independence is measured: on 500,000 numbers, all of 100,000 rows of 5 sources and one row in two of 10,
-        or 200 rows a source where that is more; 'all' takes all rows. ``independence_.n_rows`` says how many it were,
-        and the errors stated are those of a sample of that size.
+        Whether independence is measured: on at most 100,000 rows of up to 5 sources, 12,500 of 10, 10,000 of 11 to 50
+        and 200 a source of more; 'all' takes all rows. ``independence_.n_rows`` says how many it were, and the errors
+        stated hold for that many. No source is called too Gaussian that all rows can tell from one.
     memory_budget : int or None, default=None
         Bytes beyond the rows that the whitening, and then copies of the white rows, may use.
 
@@ -116,7 +116,7 @@ class ICA(UnmixedSources):
         whiten_solver: str = "svd",
         random_state: Any = None,
         runs: int = 1,
-        independence: bool | str = True,
+        independence: bool | Literal["all"] = True,
         memory_budget: int | None = None,
     ) -> None:
         self.n_components = n_components

@@ -2,6 +2,7 @@
 
 import warnings
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,9 +19,10 @@ from gramian.models.scoring import deviations
 from gramian.models.spectrum import signs_of
 from gramian.planning.machine import one_blas_thread, total_memory
 from gramian.sources.rows import RowSource
+from gramian.unmixing.contrast import LogCosh
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
 from gramian.unmixing.held_rows import small_blocks
-from gramian.unmixing.independence import Independence, measure_independence, source_name
+from gramian.unmixing.independence import Independence, look_gaussian, measure_independence, source_name
 from gramian.unmixing.infomax import Infomax
 from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation
 from gramian.unmixing.picard import PicardO
@@ -29,7 +31,7 @@ from gramian.unmixing.stability import Stability, measure_stability
 from gramian.unmixing.warm_start import unmix
 from gramian.unmixing.white_rows import WhiteRows
 
-__all__ = ["METHODS", "ICAModel", "ICAOptions", "fit_ica"]
+__all__ = ["METHODS", "ICAModel", "ICAOptions", "fit_ica", "source_name"]
 
 METHODS: dict[str, type[UnmixingMethod]] = {
     "picard": PicardO,
@@ -50,9 +52,12 @@ HELD_SHARE = 8
 """The part of the machine's memory that a copy of the white rows in float32 may take; its total, so that the way taken
 does not vary from run to run."""
 
-MEASURED_NUMBERS, MEASURED_A_SOURCE = 500_000, 200
-"""Numbers, rows times sources, from which independence is measured where not all rows are asked for: all of 100,000
-rows of 5 sources; and rows a source that are taken in any case, so that a quarter of them still unmixes."""
+MEASURED_ROWS, MEASURED_SOURCES = (10_000, 100_000), 5
+"""Rows, at least and at most, from which independence is measured where not all are asked for, and the number of
+sources up to which it is the most: from there on fewer, as 1/k^3, so that measuring never takes longer than fitting."""
+
+MEASURED_A_SOURCE = 200
+"""Rows a source that are taken in any case, so that a quarter of them still unmixes."""
 
 LEAST_QUARTERS = 40
 """Rows a source, at least, whose quarters are unmixed to tell the error of W."""
@@ -165,10 +170,21 @@ def _independence(rows: WhiteRows, W: HostArray, method: UnmixingMethod, options
     most = rows.n_rows if options.independence == "all" else measured_rows(rows.size)
     # Entropies are known to three digits at best: float32 keeps the sample to half a copy of the rows.
     z = to_host(rows.sampled(min(most, rows.n_rows), dtype=FLOAT32).source.array)  # type: ignore[attr-defined]
-    if len(z) < LEAST_QUARTERS * rows.size:
-        return measure_independence(z, W)
-    parts = unmixed_quarters(z, method, W, whiten=options.whiten)
-    return measure_independence(z, W, parts, fewer=4 * rows.n_rows / len(z))
+    enough = len(z) >= LEAST_QUARTERS * rows.size
+    parts = unmixed_quarters(z, method, W, whiten=options.whiten) if enough else ()
+    found = measure_independence(z, W, parts, fewer=4 * rows.n_rows / len(z))
+    if not found.gaussian or len(z) == rows.n_rows:
+        return found
+    return replace(found, gaussian=_confirmed(rows, W, found.gaussian))
+
+
+def _confirmed(rows: WhiteRows, W: HostArray, suspects: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the sources that neither a sample nor all rows can tell from a Gaussian: one pass."""
+    part = W[list(suspects)]
+    part = part / np.sqrt(np.einsum("ij,jk,ik->i", part, rows.second, part))[:, None]
+    moments = rows.score_moments(part, LogCosh())
+    alike = look_gaussian(moments.slope - np.diagonal(moments.cross), rows.n_rows, rows.size)
+    return tuple(j for j, is_so in zip(suspects, alike, strict=True) if is_so)
 
 
 def measured_rows(k: int) -> int:
@@ -176,10 +192,11 @@ def measured_rows(k: int) -> int:
 
     Examples
     --------
-    >>> measured_rows(5), measured_rows(20), measured_rows(100)
-    (100000, 25000, 20000)
+    >>> measured_rows(5), measured_rows(10), measured_rows(30), measured_rows(100)
+    (100000, 12500, 10000, 20000)
     """
-    return max(MEASURED_NUMBERS // k, MEASURED_A_SOURCE * k)
+    least, most = MEASURED_ROWS
+    return max(least, most * MEASURED_SOURCES**3 // max(MEASURED_SOURCES, k) ** 3, MEASURED_A_SOURCE * k)
 
 
 def _matched(stability: Stability, W: HostArray) -> HostArray:

@@ -21,7 +21,7 @@ BINS = 8
 GROUP = 8
 """Sources that are counted against all later ones at a time: all pairs at once would take (8 k)^2 numbers."""
 
-PIECE_NUMBERS = 1 << 16
+PIECE_NUMBERS = 1 << 15
 """Indicators of classes, about, that are held at a time."""
 
 
@@ -39,8 +39,11 @@ def pairwise_dependence(s: HostArray) -> HostArray:
     >>> pairwise_dependence(np.column_stack([x, x**2])).round(1)[0, 1] > 0.5
     np.True_
     """
-    columns, edges = zip(*(_cut(column) for column in s.T), strict=True)
-    parts = run_folds(ranges(len(columns), GROUP), partial(_fold_group, np.array(columns), np.array(edges)), _chain)
+    columns, cuts = s.T, [_cut(column) for column in s.T]
+    if any(values is not None for values, _ in cuts):
+        columns = np.array([old if new is None else new for old, (new, _) in zip(columns, cuts, strict=True)])
+    edges = np.array([edges for _, edges in cuts])
+    parts = run_folds(ranges(len(columns), GROUP), partial(_fold_group, columns, edges), _chain)
     upper = np.triu(np.vstack(parts), 1)
     dependence: HostArray = np.maximum(upper + upper.T, 0.0)
     return dependence
@@ -51,15 +54,15 @@ def dependence_noise(n: int) -> float:
     return (74.92 - (BINS - 1) ** 2) / (2 * n)
 
 
-def _cut(values: HostArray) -> tuple[HostArray, HostArray]:
-    """Return a column, its values merged where it is discrete, and the lower edges of its classes."""
-    x = np.sort(values)
+def _cut(values: HostArray) -> tuple[HostArray | None, HostArray]:
+    """Return the merged values of a column where it is discrete, and the lower edges of its classes."""
+    x, new = np.sort(values), None
     if _is_discrete(x):
-        values = merged(values)
-        x = np.sort(values)
+        new = merged(values)
+        x = np.sort(new)
     edges = x[((len(x) - 1) * np.arange(BINS)) // BINS]
     edges[0] = -np.inf
-    return values, edges
+    return new, edges
 
 
 def _fold_group(columns: HostArray, edges: HostArray, state: list[HostArray] | None, group: slice) -> list[HostArray]:
@@ -69,24 +72,27 @@ def _fold_group(columns: HostArray, edges: HostArray, state: list[HostArray] | N
     # Above an edge and not above the next one is in the class between them.
     joint = np.diff(np.diff(above, axis=1, append=0.0), axis=3, append=0.0) / n
     first, second = joint.sum(axis=(2, 3)) / joint.shape[2], joint.sum(axis=(0, 1)) / joint.shape[0]
-    expected = first[:, :, None, None] * second
+    logs = first[:, :, None, None] * second
     with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(joint > 0, joint * np.log(joint / expected), 0.0)
+        np.log(np.divide(joint, logs, out=logs), out=logs)
+    # An empty class adds nothing, and its logarithm is not finite.
+    logs[joint == 0] = 0.0
+    joint *= logs
     free = [(single > 0).sum(axis=1) - 1 for single in (first, second)]
     information = np.zeros((len(first), k))
-    information[:, group.start :] = terms.sum(axis=(1, 3)) - np.outer(*free) / (2 * n)
+    information[:, group.start :] = joint.sum(axis=(1, 3)) - np.outer(*free) / (2 * n)
     return [*(state or []), information]
 
 
 def _counts_above(columns: HostArray, edges: HostArray, g: int) -> HostArray:
     """Count the rows above each edge of the first g columns and each edge of all of them (g, 8, k, 8)."""
     k, n = columns.shape
-    counts = np.zeros((g * BINS, k * BINS))
-    for part in ranges(n, max(64, PIECE_NUMBERS // (k * BINS))):
-        piece = columns[:, part]
-        above = np.empty((k, BINS, piece.shape[1]), dtype=np.float32)
-        flat = np.greater(piece[:, None, :], edges[:, :, None], out=above).reshape(k * BINS, -1)
-        counts += flat[: g * BINS] @ flat.T
+    counts, step = np.zeros((g * BINS, k * BINS)), min(n, max(64, PIECE_NUMBERS // (k * BINS)))
+    room = np.empty((k, BINS, step), dtype=np.float32)
+    for part in ranges(n, step):
+        piece = columns[:, None, part]
+        above = np.greater(piece, edges[:, :, None], out=room[:, :, : piece.shape[2]]).reshape(k * BINS, -1)
+        counts += above[: g * BINS] @ above.T
     return counts.reshape(g, BINS, k, BINS)
 
 

@@ -1,7 +1,8 @@
 """Entropy of numbers, in nats, from the spacings of the sorted ones."""
 
+from functools import cache
 from math import log, pi
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import digamma, polygamma
@@ -22,12 +23,14 @@ class Estimate(NamedTuple):
     error: float
 
 
-def entropy(values: HostArray) -> Estimate:
+def entropy(values: HostArray, room: HostArray | None = None) -> Estimate:
     """Estimate the differential entropy of numbers, in nats, from the spacings of the sorted ones.
 
     Computes  mean log(x_(i+m) - x_(i)) - digamma(m) + digamma(N + 1)  over the order statistics, m about N^(1/4): exact
     in the mean where the density is flat across m + 1 of them (Vasicek, 1976; Learned-Miller and Fisher, 2003). N times
     the variance is that of the log-density, plus  (2 m^2 - 2 m + 1) polygamma(1, m) - 2 m + 1  for the spacings.
+
+    ``room`` (2, N) is memory of the numbers' type that is there already: fresh memory costs as much as the logarithms.
 
     Cost: a sort; float32 numbers stay so, which is enough up to some 10^6 of them. Not for numbers that repeat: a
     discrete variable has the entropy -inf, and that is what comes out.
@@ -39,28 +42,42 @@ def entropy(values: HostArray) -> Estimate:
     >>> bool(abs(found.value - np.log(2.0)) < 3 * found.error + 1e-3)
     True
     """
-    x = np.sort(values)
-    n = len(x)
+    n = len(values)
     m = max(1, round(n**0.25))
     if n <= 2 * m:
         return Estimate(np.nan, np.inf)
-    spacings = x[m:] - x[:-m]
-    if _repeat(x[m:], spacings):
+    room = np.empty((2, n), dtype=values.dtype) if room is None else room
+    x = room[0]
+    x[:] = values
+    x.sort()
+    spacings = np.subtract(x[m:], x[:-m], out=room[1, : n - m])
+    # Two roundings of the largest number, the most that there can be: mostly no spacing is that small.
+    tiny = np.count_nonzero(spacings <= 2 * _rounding(x.dtype) * max(abs(float(x[0])), abs(float(x[-1]))))
+    if tiny > REPEATED_SHARE * n and _repeat(x[m:], spacings):
         return Estimate(-np.inf, np.inf)
-    least = np.finfo(x.dtype).eps * (x[-1] - x[0]) / n
-    logs = np.log(np.maximum(spacings, least, out=spacings), out=spacings)
-    mean = float(logs.mean())
-    logs -= logs.dtype.type(mean)
-    noise = float(polygamma(1, m))
+    if tiny:
+        np.maximum(spacings, np.finfo(x.dtype).eps * (x[-1] - x[0]) / n, out=spacings)
+    logs = np.log(spacings, out=spacings)
+    mean = logs.mean()
+    logs -= mean
+    bias, noise = _of_spacings(n, m)
     own = max(float(logs @ logs) / len(logs) - noise, 0.0) + (2 * m * m - 2 * m + 1) * noise - 2 * m + 1
-    return Estimate(mean - float(digamma(m) - digamma(n + 1)), float(np.sqrt(own / n)))
+    return Estimate(float(mean) - bias, float(np.sqrt(own / n)))
+
+
+@cache
+def _of_spacings(n: int, m: int) -> tuple[float, float]:
+    """Return mean and variance of the log of a spacing of m among n numbers whose density is one."""
+    return float(digamma(m) - digamma(n + 1)), float(polygamma(1, m))
+
+
+def _rounding(dtype: Any) -> float:
+    """Return the relative rounding that numbers of a precision may have: equal sources of different rows differ so."""
+    return 8 * float(np.finfo(dtype).eps)
 
 
 def _repeat(x: HostArray, spacings: HostArray) -> bool:
-    """Tell whether sorted numbers repeat: equal sources of different rows differ by their rounding, 8 eps of it."""
-    most, rounding = REPEATED_SHARE * len(x), 8 * float(np.finfo(x.dtype).eps)
-    # The largest rounding there can be is one number, and mostly settles it.
-    if np.count_nonzero(spacings <= 2 * rounding * max(abs(float(x[0])), abs(float(x[-1])))) <= most:
-        return False
+    """Tell whether more sorted numbers than a few are equal to others but for rounding."""
     size = np.abs(x)
-    return bool(np.count_nonzero(spacings <= rounding * (size + size.mean())) > most)
+    tiny = np.count_nonzero(spacings <= _rounding(x.dtype) * (size + size.mean()))
+    return bool(tiny > REPEATED_SHARE * len(x))

@@ -7,26 +7,26 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, device_of, is_numpy, namespace_of, to_host
 from gramian.sources.dense import DenseRows
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import Block, RowSource, ranges
 from gramian.sources.sparse import SparseRows
 from gramian.unmixing.projection import Projection, pieces, roomy
 from gramian.unmixing.thinning import first_place, thinned
 
-BLOCK_SHARE, LEAST_BLOCK = 16, 1 << 18
-"""The part of the rows that a block is at most, and the bytes that it has in any case: every worker has two or three
-arrays as large as a block, which must weigh little beside rows that are few."""
+FEW_NUMBERS, BLOCK_SHARE, LEAST_BLOCK = 2_000_000, 32, 1 << 17
+"""Numbers up to which rows are cut into blocks of one part in 32, and the bytes that a block has in any case: a worker
+has two or three arrays as large as a block, which must weigh little beside rows that are few."""
 
 
 def small_blocks(source: RowSource) -> RowSource:
-    """Return rows in memory as blocks of a sixteenth of them at most; other sources as they are.
+    """Return few rows in memory as blocks of one part in 32 of them at most; other sources as they are.
 
     Examples
     --------
     >>> rows = DenseRows(np.zeros((64_000, 8)))
     >>> rows.n_blocks, small_blocks(rows).n_blocks
-    (4, 16)
+    (4, 32)
     """
-    if type(source) is not DenseRows or not is_numpy(source.array):
+    if type(source) is not DenseRows or not is_numpy(source.array) or source.n_entries > FEW_NUMBERS:
         return source
     most = max(LEAST_BLOCK, source.array.nbytes // BLOCK_SHARE) // (source.n_columns * source.dtype.itemsize)
     if source.block_rows <= most:
@@ -49,8 +49,20 @@ def _filled(source: RowSource, project: Projection, step: int, dtype: np.dtype[A
     """Project one row in each run of ``step`` of a source in memory, without a second copy of what is taken."""
     # One source after another in memory: products and sums over rows then run over consecutive numbers.
     out = np.empty((len(project.matrix), -(-source.n_rows // step)), dtype=dtype)
-    source.reduce(_Fill(project, source.n_rows, step, out), _first)
+    if step > 1 and isinstance(source, DenseRows):
+        _pick(source.array, thinned(source.n_rows, step), project, out)
+    else:
+        source.reduce(_Fill(project, source.n_rows, step, out), _first)
     return DenseRows(out.T, weights=None if source.weights is None else source.weights[thinned(source.n_rows, step)])
+
+
+def _pick(array: Array, taken: Any, project: Projection, out: HostArray) -> None:
+    """Project some rows, a piece at a time: workers would spend more time on waiting for each other's Python."""
+    room = None
+    for part in ranges(len(taken), project.piece_rows):
+        rows = array[taken[part]]
+        room = roomy(room, rows, project, 1)
+        out[:, part] = project.times(project.centered(rows), None if room is None else room[0]).T
 
 
 @dataclass(frozen=True, eq=False)

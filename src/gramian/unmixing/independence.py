@@ -12,20 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import HostArray
-from gramian.sources.rows import run_folds
+from gramian.sources.rows import ranges, run_folds, worker_count
 from gramian.unmixing.dependence import dependence_noise, pairwise_dependence
 from gramian.unmixing.entropy import GAUSSIAN_ENTROPY, Estimate, entropy
-from gramian.unmixing.thinning import thinned
+from gramian.unmixing.thinning import thinned_rows
 
 LEAST_ROWS, LEAST_A_SOURCE = 50, 10
 """Rows, at least, and rows a source, from which anything is reported: fewer can be turned into sources of any shape."""
 
-DEPENDENCE_ROWS = 20_000
-"""Rows, at most, from which the dependence of pairs is measured."""
-
-LOSS_NUMBERS = 250_000
-"""Numbers, about, on which the entropies of two parts' sources are compared: differences on the same rows, which need
-fewer of them than the entropies themselves."""
+DEPENDENCE_ROWS, DEPENDENCE_NUMBERS = 10_000, 250_000
+"""Rows, at most, and numbers, about, from which the dependence of pairs is measured."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +36,8 @@ class Independence:
     ----------
     drop, drop_error : float
         Mutual information, in nats, that unmixing took out of the white columns, and its error: two standard errors of
-        the entropies it is computed from, and what the error of W costs at most (see :func:`loss_of`).
+        the entropies it is computed from, and what the error of W costs at most, found by
+        unmixing parts of the rows.
     negentropy, negentropy_error : numpy arrays (k,)
         Nats by which the entropy of each source, at unit variance, falls short of a Gaussian's; two standard errors.
     kurtosis : numpy array (k,)
@@ -124,8 +121,8 @@ def measure_independence(
     """Measure how independent the sources  s = W z  of white rows z (N, k) are.
 
     ``parts`` are the W that ``fewer`` times fewer rows give by themselves: without them the error of the drop leaves
-    out that of W.  Cost: 2 k sorts of N numbers, a few more of 250,000 numbers in all for the parts, and 64 k^2
-    operations a row for the pairs, of at most 20,000 rows.
+    out that of W.  Cost: 2 k sorts of N numbers, k more a part, and 64 k^2 operations a row for the pairs, of at most
+    10,000 rows.
 
     Examples
     --------
@@ -139,14 +136,14 @@ def measure_independence(
     k = len(W)
     if len(z) < least_rows(k):
         return _unmeasured(len(z), k)
-    found: list[_Column] = run_folds(range(k), partial(_fold_column, z, W), _chain)
+    found: list[_Column] = run_folds(_shares(k), partial(_fold_columns, z, W), _chain)
     before, after = [column.before for column in found], [column.after for column in found]
     scale = np.array([column.scale for column in found])
-    few = _taken(z, -(-len(z) // DEPENDENCE_ROWS)) @ W.T.astype(z.dtype)
-    limit = gaussian_limit(k)
+    few = _few(z, W)
+    limit, left = gaussian_limit(k), sum(e.value for e in after) - _log_volume(W)
     return Independence(
-        drop=sum(e.value for e in before) - sum(e.value for e in after) + float(np.linalg.slogdet(W)[1]),
-        drop_error=2 * float(np.sqrt(sum(e.error**2 for e in (*before, *after)))) + loss_of(z, W, parts, fewer=fewer),
+        drop=sum(e.value for e in before) - left,
+        drop_error=2 * float(np.sqrt(sum(e.error**2 for e in (*before, *after)))) + _loss(z, left, parts, fewer),
         negentropy=(negentropy := GAUSSIAN_ENTROPY + np.log(scale) - np.array([e.value for e in after])),
         negentropy_error=2 * np.array([e.error for e in after]),
         kurtosis=np.array([column.kurtosis for column in found]),
@@ -161,7 +158,11 @@ def measure_independence(
     )
 
 
-def loss_of(z: HostArray, W: HostArray, parts: Sequence[HostArray], *, fewer: float = 4.0) -> float:
+def _log_volume(W: HostArray) -> float:
+    return float(np.linalg.slogdet(W)[1])
+
+
+def _loss(z: HostArray, left: float, parts: Sequence[HostArray], fewer: float) -> float:
     """Return the nats, at most, by which a drop falls short because W is known from N rows only.
 
     The angles of a W found from ``fewer`` times fewer rows are  r = sqrt(fewer)  times as uncertain. What they cost
@@ -171,26 +172,28 @@ def loss_of(z: HostArray, W: HostArray, parts: Sequence[HostArray], *, fewer: fl
     """
     if not parts:
         return 0.0
-    z = _taken(z, max(1, len(z) * len(W) // LOSS_NUMBERS))
-    whole, *others = (_left(z, matrix) for matrix in (W, *parts))
-    pairs = max(1, len(W) * (len(W) - 1) // 2)
-    more = max(0.0, float(np.mean(others)) - whole) / (float(np.sqrt(fewer)) - 1.0)
-    return more * (1.0 + 2.0 / float(np.sqrt(pairs)))
+    rows = np.vstack(parts).astype(z.dtype)
+    found: list[float] = run_folds(_shares(len(rows)), partial(_fold_entropies, z, rows), _chain)
+    theirs = (sum(found) - sum(map(_log_volume, parts))) / len(parts)
+    pairs = max(1, len(rows[0]) * (len(rows[0]) - 1) // 2)
+    return max(0.0, theirs - left) / (float(np.sqrt(fewer)) - 1.0) * (1.0 + 2.0 / float(np.sqrt(pairs)))
 
 
-def _taken(z: HostArray, step: int) -> HostArray:
-    """Return one row in each run of ``step``; the values of a column stay side by side in memory."""
-    return z if step == 1 else z.T.take(thinned(len(z), step), axis=1).T
+def _few(z: HostArray, W: HostArray) -> HostArray:
+    """Return the sources of a sample for the pairs; the values of a source lie side by side in memory."""
+    step = max(-(-len(z) // DEPENDENCE_ROWS), len(z) * len(W) // DEPENDENCE_NUMBERS)
+    few: HostArray = (W.astype(z.dtype) @ thinned_rows(z, step).T).T
+    return few
 
 
-def _left(z: HostArray, W: HostArray) -> float:
-    """Return the sum of the sources' entropies less log|det W|: the mutual information that is left, but a constant."""
-    entropies = run_folds(range(len(W)), partial(_fold_entropy, z, W), _chain)
-    return float(sum(entropies)) - float(np.linalg.slogdet(W)[1])
+def _shares(count: int) -> list[slice]:
+    """Cut ``range(count)`` into one part a worker, which then uses one piece of memory for all of its part."""
+    return ranges(count, -(-count // worker_count()))
 
 
-def _fold_entropy(z: HostArray, W: HostArray, state: list[float] | None, j: int) -> list[float]:
-    return [*(state or []), entropy(z @ W[j].astype(z.dtype)).value]
+def _fold_entropies(z: HostArray, rows: HostArray, state: list[float] | None, share: slice) -> list[float]:
+    s, room = np.empty(len(z), dtype=z.dtype), np.empty((2, len(z)), dtype=z.dtype)
+    return [*(state or []), *(entropy(np.dot(z, row, out=s), room).value for row in rows[share])]
 
 
 class _Column(NamedTuple):
@@ -203,17 +206,20 @@ class _Column(NamedTuple):
     kappa: Estimate
 
 
-def _fold_column(z: HostArray, W: HostArray, state: list[_Column] | None, j: int) -> list[_Column]:
-    """Measure one column and one source: they alone are in memory beside the white rows."""
-    s = z @ W[j].astype(z.dtype)
-    before, after = entropy(z[:, j]), entropy(s)
+def _fold_columns(z: HostArray, W: HostArray, state: list[_Column] | None, share: slice) -> list[_Column]:
+    """Measure some columns and sources, one at a time: they alone are in memory beside the white rows."""
+    room = np.empty((3, len(z)), dtype=z.dtype)
+    return [*(state or []), *(_column(z[:, j], z @ W[j].astype(z.dtype), room) for j in range(share.start, share.stop))]
+
+
+def _column(column: HostArray, s: HostArray, room: HostArray) -> _Column:
+    before, after = entropy(column, room[:2]), entropy(s, room[:2])
     s -= s.mean()
     # A source that does not vary has no density in any unit.
     scale = float(np.sqrt(s @ s / len(s))) or 1.0
     s /= s.dtype.type(scale)
-    squares = s * s
-    column = _Column(before, after, scale, float(squares @ squares) / len(s) - 3.0, _nongaussianity(s, squares))
-    return [*(state or []), column]
+    squares = np.multiply(s, s, out=room[0])
+    return _Column(before, after, scale, float(squares @ squares) / len(s) - 3.0, _nongaussianity(s, squares, room[1:]))
 
 
 def _chain(left: list[Any], right: list[Any]) -> list[Any]:
@@ -229,16 +235,37 @@ def gaussian_limit(k: int) -> float:
     return 2.0 + 1.3 * float(np.sqrt(k))
 
 
-def _nongaussianity(s: HostArray, squares: HostArray) -> Estimate:
+def look_gaussian(kappa: HostArray, n: int, k: int) -> HostArray:
+    """Tell which of the moments  E[psi'(s) - psi(s) s],  psi = tanh, over n rows a Gaussian among k sources may have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> look_gaussian(np.array([0.001, 0.1]), 10_000, 4)
+    array([ True, False])
+    """
+    x, weights = np.polynomial.hermite_e.hermegauss(64)
+    weights /= weights.sum()
+    psi = np.tanh(x)
+    # As in the error of kappa: the change of the deviation that sources were divided by counts too.
+    noise = 1.0 - psi * psi - psi * x + (weights @ (1.0 - psi * psi)) * (x * x)
+    spread = np.sqrt(weights @ noise**2 - (weights @ noise) ** 2)
+    alike: HostArray = np.abs(kappa) <= gaussian_limit(k) * spread / np.sqrt(n)
+    return alike
+
+
+def _nongaussianity(s: HostArray, squares: HostArray, room: HostArray) -> Estimate:
     """Return  kappa = E[psi'(s) - psi(s) s],  zero for a Gaussian, and the standard error it has for one.
 
     psi is tanh, psi' = 1 - psi^2; s has unit variance, and its squares are used up.
     """
-    psi = np.tanh(s)
-    slope = 1.0 - psi * psi
+    psi = np.tanh(s, out=room[0])
+    slope = np.subtract(1.0, np.multiply(psi, psi, out=room[1]), out=room[1])
     mean_slope = slope.mean()
     terms = np.subtract(slope, np.multiply(psi, s, out=psi), out=slope)
+    kappa = terms.mean()
     # Sources were divided by their own deviation: for a Gaussian that moves kappa by -E[psi'] times the change of s^2.
     noise = np.multiply(squares, mean_slope, out=squares)
     noise += terms
-    return Estimate(float(terms.mean()), float(noise.std() / np.sqrt(len(s))))
+    noise -= noise.mean()
+    return Estimate(float(kappa), float(np.sqrt(noise @ noise)) / len(s))

@@ -8,7 +8,7 @@ from gramian.arrays.namespace import HostArray, to_host
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import measure_moments
 from gramian.unmixing.method import UnmixingMethod
-from gramian.unmixing.thinning import thinned
+from gramian.unmixing.thinning import thinned_rows
 from gramian.unmixing.white_rows import WhiteRows
 
 MOST_ITERATIONS = 50
@@ -43,8 +43,7 @@ def unmixed_quarters(z: HostArray, method: UnmixingMethod, W: HostArray, *, whit
     near = replace(method, tol=max(method.tol, 0.1 / np.sqrt(len(z))), max_iter=min(method.max_iter, MOST_ITERATIONS))
     found = []
     for shift in (0, 2):
-        # Values of one column stay side by side in memory.
-        source, size = DenseRows(z.T.take(thinned(len(z), 4, shift=shift), axis=1).T), len(W)
+        source, size = DenseRows(thinned_rows(z, 4, shift=shift)), len(W)
         rows = whitened_anew(source) if whiten else WhiteRows(source, np.eye(size), None, np.eye(size))
         found.append(near.solve(rows, W).matrix @ rows.whitening)
     return found

@@ -30,10 +30,20 @@ def thinned(n: int, step: int, *, start: int = 0, stop: int | None = None, shift
         return slice(None)
     stop = n if stop is None else stop
     runs = np.arange(start // step, -(-stop // step))
-    lengths = np.minimum(step, n - runs * step)
-    offsets = (_scrambled(runs) % np.uint64(step)).astype(np.int64)
-    taken = runs * step + (offsets + shift) % step % lengths
+    taken = (_scrambled(runs) % np.uint64(step)).astype(np.int64)
+    if shift:
+        taken = (taken + shift) % step
+    taken += runs * step
+    if len(runs) and (runs[-1] + 1) * step > n:
+        # The last run of all may be shorter than the others.
+        taken[-1] = runs[-1] * step + (taken[-1] - runs[-1] * step) % (n - runs[-1] * step)
     return taken[(taken >= start) & (taken < stop)] - start
+
+
+def thinned_rows(rows: HostArray, step: int, *, shift: int = 0) -> HostArray:
+    """Return the rows that :func:`thinned` names; the values of a column lie side by side in memory, as in ``rows``."""
+    taken = thinned(len(rows), step, shift=shift)
+    return rows if isinstance(taken, slice) else rows.T.take(taken, axis=1).T
 
 
 def first_place(step: int, start: int, taken: slice | HostArray) -> int:

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from gramian.errors import NotSupportedError, ParameterError
-from gramian.models.ica import ICAModel
+from gramian.models.ica import ICAModel, source_name
 from gramian.models.kernel_model import KernelPCAModel
 from gramian.models.pca import PCAModel
-from gramian.unmixing.independence import source_name
 from gramian.views.labels import component_name
 
 FittedModel = PCAModel | KernelPCAModel | ICAModel
