@@ -231,10 +231,11 @@ class KernelGram(SymmetricOperator):
         """Return 0.01 lambda_1 / lambda_i where that is above one: small values are found to their own size.
 
         A residual of tol lambda_1 says nothing of an eigenvalue of 1e-6 lambda_1. Above 0.01 lambda_1 values are good
-        to about residual^2 / gap and need no more; below 1e-6 lambda_1 nothing more is asked.
+        to about residual^2 / gap and need no more; below 1e-6 lambda_1 nothing more is asked. In float64 that is
+        1e-8 lambda_1: values that are almost zero are then known to 1e-12 lambda_1 with the house's tolerance.
         """
         top = max(float(np.max(values, initial=0.0)), np.finfo(float).tiny)
-        share = np.maximum(values / top, 1e-6)
+        share = np.maximum(values / top, 1e-8 if self.accuracy is None else 1e-6)
         return np.asarray(np.maximum(SMALL_VALUE / share, 1.0))
 
     def _products(self, V: HostArray, dtype: np.dtype[Any]) -> HostArray:
