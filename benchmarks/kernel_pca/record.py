@@ -105,7 +105,8 @@ def _grown(part: dict[str, Any]) -> str:
 
 
 def _product(part: dict[str, Any]) -> str:
-    return "\n".join(_product_line(row) for row in part["rows"])
+    # Rows measured before the rates of thin products were are left out until they are measured again.
+    return "\n".join(_product_line(row) for row in part["rows"] if "rates" in row)
 
 
 def _product_line(row: dict[str, Any]) -> str:

@@ -146,6 +146,19 @@ def test_a_kernel_that_is_not_symmetric_or_not_finite():
         _fit(_rows(40), BlockKernel(lambda X, Y: np.full((len(X), len(Y)), np.nan)))
 
 
+@pytest.mark.parametrize(
+    "own", [BlockKernel(lambda X, Y: X[:, :1] + 2 * Y[:, 0]), PointKernel(lambda x, y: x[0] - y[0])]
+)
+def test_landmarks_too_want_a_symmetric_kernel(own, monkeypatch):
+    """It is said before a map is made, whether landmarks are asked for by number or as features."""
+    X = _rows(40)
+    with pytest.raises(InputError, match="is not symmetric"):
+        _fit(X, Gaussian(0.1), features=Landmarks(own, 10))
+    monkeypatch.setattr(Landmarks, "fit", lambda *_: pytest.fail("a map was made"))
+    with pytest.raises(InputError, match="is not symmetric"):
+        _fit(X, own, landmarks=10)
+
+
 def test_landmarks_beyond_the_budget_are_refused_before_their_map_is_made(monkeypatch):
     """The advice is to take fewer of them, not to use landmarks."""
     monkeypatch.setattr(Landmarks, "fit", lambda *_: pytest.fail("a map was made"))

@@ -288,8 +288,8 @@ class KernelPCA(KernelProjection):
         return "ridge" if self.pre_image is None else self.pre_image
 
     def _bind_preimage(self, method: Any, model: KernelPCAModel) -> ChosenPreimage:
-        about = {"seed": model.options.seed, "budget": self.memory_budget}
-        return fit_preimage(method, expansion_of(model), alpha=float(self.alpha), **about)
+        seed, budget = model.options.seed, self.memory_budget
+        return fit_preimage(method, expansion_of(model), alpha=float(self.alpha), seed=seed, budget=budget)
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")

@@ -9,6 +9,7 @@ from gramian.arrays.namespace import Array, HostArray
 from gramian.errors import ParameterError
 from gramian.kernels.kernel import DataFacts, Kernel, Prepared
 from gramian.kernels.widths import plain_number
+from gramian.kernels.wrapped import Wrapped
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,7 +154,7 @@ class Product(Kernel):
 
 
 @dataclass(frozen=True, repr=False)
-class Scaled(Kernel):
+class Scaled(Wrapped):
     """A positive multiple of a kernel: its features times the square root of the factor.
 
     Computes  factor k(x, y).  Cost of a tile: that of the kernel, and one multiplication an entry.
@@ -193,26 +194,6 @@ class Scaled(Kernel):
 
     def __repr__(self) -> str:
         return f"{self.factor!r} * {_in_brackets(self.kernel)}"
-
-    @property
-    def shift_invariant(self) -> bool:
-        """Whether the kernel is."""
-        return self.kernel.shift_invariant
-
-    @property
-    def shift_invariant_centered(self) -> bool:
-        """Whether the kernel is."""
-        return self.kernel.shift_invariant_centered
-
-    @property
-    def takes_sparse(self) -> bool:
-        """Whether the kernel does."""
-        return self.kernel.takes_sparse
-
-    @property
-    def is_psd(self) -> bool:
-        """Whether the kernel is."""
-        return self.kernel.is_psd
 
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Prepare the rows for the kernel."""

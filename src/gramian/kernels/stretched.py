@@ -9,10 +9,11 @@ from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import ParameterError
 from gramian.kernels.kernel import DataFacts, Kernel, Prepared
+from gramian.kernels.wrapped import Wrapped
 
 
 @dataclass(frozen=True, repr=False)
-class Stretched(Kernel):
+class Stretched(Wrapped):
     """A kernel of rows whose columns are multiplied first:  k(x, y) = kernel(f x, f y).
 
     With f the inverse deviations of the columns it is the kernel of the scaled table, without a scaled copy and with
@@ -43,26 +44,6 @@ class Stretched(Kernel):
         if not self.factors or not np.isfinite(self.factors).all():
             message = f"factors={self.factors!r} do not stretch columns. Pass a finite number for each."
             raise ParameterError(message)
-
-    @property
-    def shift_invariant(self) -> bool:
-        """As the kernel that is stretched."""
-        return self.kernel.shift_invariant
-
-    @property
-    def shift_invariant_centered(self) -> bool:
-        """As the kernel that is stretched."""
-        return self.kernel.shift_invariant_centered
-
-    @property
-    def takes_sparse(self) -> bool:
-        """As the kernel that is stretched."""
-        return self.kernel.takes_sparse
-
-    @property
-    def is_psd(self) -> bool:
-        """As the kernel that is stretched."""
-        return self.kernel.is_psd
 
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Stretch a block, moved to its origin first where there is one, and prepare it."""

@@ -172,10 +172,14 @@ def _within(k: int | None, features: int) -> int:
 
 
 def _map_of(source: RowSource, options: KernelPCAOptions) -> FeatureMap:
-    if options.landmarks is not None:
-        recipe = Landmarks(options.kernel, options.landmarks, options.landmark_choice, options.seed)
-        return recipe.fit(source)
     given = options.features
+    if options.landmarks is not None:
+        given = Landmarks(options.kernel, options.landmarks, options.landmark_choice, options.seed)
+    if isinstance(given, Landmarks):
+        # A map reads one half of the landmarks' matrix: a function that is not symmetric would pass for another one.
+        resolved = resolve_kernel(given.kernel, source)
+        check_on_sample(source, resolved, centered=options.center, seed=options.seed)
+        given = replace(given, kernel=resolved.kernel)
     phi = given if isinstance(given, FeatureMap) else given.fit(source)  # type: ignore[union-attr]
     if phi.kernel is None:
         message = "These features stand for no kernel (weights=False): fit PCA to them instead of KernelPCA."

@@ -8,7 +8,7 @@ from gramian.errors import InputError
 from gramian.kernels.kernel import Kernel
 from gramian.models.kernel_projection import KernelCentering
 from gramian.models.kernel_solving import Solved, Wish, solve_matrix
-from gramian.operators.kernel_gram import center_again
+from gramian.operators.kernel_centering import center_again
 from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import RowSource, require_local
 

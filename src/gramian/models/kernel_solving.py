@@ -147,6 +147,10 @@ def _iterated(gram: KernelGram, plan: KernelPlan, wish: Wish) -> Solved:
     if wish.strict:
         require_positive(start.landmark_values, gram.kernel, where=f" of {plan.landmarks:,} of the rows")
     near = start.approximation
+    dense_fits = gram.size <= DOUBLE_SIZE and 32 * gram.size**2 <= wish.budget
+    if plan.double and not dense_fits:
+        # Float64 still, but values that are almost zero are not held to 1e-12: nothing would be left to fall back on.
+        gram.accuracy = eps_of(FLOAT64)
     if not plan.double:
         gram.accuracy = wish.tol / 10
         if near is not None and len(near.values) >= wish.k:
@@ -159,7 +163,7 @@ def _iterated(gram: KernelGram, plan: KernelPlan, wish: Wish) -> Solved:
     pairs = solver.solve(gram, wish.k, seed=wish.seed, approximation=near, watch=watch)
     checked = _check_lower_end(gram, plan, pairs, wish, start.landmark_values)
     if pairs.converged < wish.k:
-        if gram.size <= DOUBLE_SIZE:
+        if dense_fits:
             return _dense(gram, wish)
         _warn(pairs, wish)
     certificate = _with_norm(widened(certify(gram, pairs, tol=wish.tol), gram.rounding), pairs, gram.sums)

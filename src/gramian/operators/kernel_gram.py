@@ -12,6 +12,7 @@ from gramian.arrays.squares import completed
 from gramian.kernels.kernel import Kernel
 from gramian.operators.factor import add
 from gramian.operators.held import HeldMatrix
+from gramian.operators.kernel_centering import center_matrix
 from gramian.operators.kernel_precision import Sample, SingleCheck, draw_sample, values_rounding
 from gramian.operators.kernel_tiles import (
     FillMatrix,
@@ -212,7 +213,10 @@ class KernelGram(SymmetricOperator):
             for i, j, tile in self.source.reduce_pairs(GatherTiles(tiles), add, symmetric=True, block_rows=step):
                 matrix[j : j + tile.shape[1], i : i + len(tile)] = tile.T
         completed(matrix)
-        self._center(matrix, tiles.shift)
+        means, grand = center_matrix(matrix, self.weights, centered=self.centered)
+        norm = float(np.vdot(matrix, matrix))
+        if self._sums is None:
+            self._sums = Sums(means + tiles.shift, grand + tiles.shift, norm, 64 * eps_of(FLOAT64) * norm)
         # Both triangles were centered, in another order of subtractions: one of them counts.
         completed(matrix)
         return HeldMatrix(matrix, error=eps_of(FLOAT64), is_psd=self.is_psd)
@@ -231,10 +235,11 @@ class KernelGram(SymmetricOperator):
         """Return 0.01 lambda_1 / lambda_i where that is above one: small values are found to their own size.
 
         A residual of tol lambda_1 says nothing of an eigenvalue of 1e-6 lambda_1. Above 0.01 lambda_1 values are good
-        to about residual^2 / gap and need no more; below 1e-6 lambda_1 nothing more is asked.
+        to about residual^2 / gap and need no more; below 1e-6 lambda_1 nothing more is asked. In float64 that is
+        1e-8 lambda_1: values that are almost zero are then known to 1e-12 lambda_1 with the house's tolerance.
         """
         top = max(float(np.max(values, initial=0.0)), np.finfo(float).tiny)
-        share = np.maximum(values / top, 1e-6)
+        share = np.maximum(values / top, 1e-8 if self.accuracy is None else 1e-6)
         return np.asarray(np.maximum(SMALL_VALUE / share, 1.0))
 
     def _products(self, V: HostArray, dtype: np.dtype[Any]) -> HostArray:
@@ -293,27 +298,6 @@ class KernelGram(SymmetricOperator):
         stretched = np.einsum("ij,ij->j", values, values)
         ratios = np.divide(stretched, lengths, out=np.zeros_like(stretched), where=lengths > 0)
         self._check.notice(float(np.sqrt(ratios.max(initial=0.0))))
-
-    def _center(self, matrix: HostArray, shift: float) -> None:
-        """Center and weight a matrix of K - shift in place."""
-        w = np.ones(self.size) if self.weights is None else self.weights
-        means = matrix @ w / self.total_weight
-        grand = float(w @ means) / self.total_weight
-        if self.centered:
-            matrix -= means
-            matrix -= (means - grand)[:, None]
-            center_again(matrix, w / self.total_weight)
-        if self.weights is not None:
-            matrix *= np.sqrt(np.outer(w, w))
-        norm = float(np.vdot(matrix, matrix))
-        if self._sums is None:
-            self._sums = Sums(means + shift, grand + shift, norm, 64 * eps_of(FLOAT64) * norm)
-
-
-def center_again(matrix: HostArray, shares: HostArray) -> None:
-    """Take off a centered matrix, in place, the means that the rounding of its first means has left: n eps |K|."""
-    matrix -= shares @ matrix
-    matrix -= (matrix @ shares)[:, None]
 
 
 def _diagonal_of(placed: PlacedKernel, block: Block) -> HostArray:
