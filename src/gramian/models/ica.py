@@ -16,7 +16,7 @@ from gramian.models.ica_model import ICAModel, ICAOptions
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.models.scoring import deviations
 from gramian.models.spectrum import signs_of
-from gramian.planning.machine import one_blas_thread, total_memory
+from gramian.planning.machine import memory_budget, one_blas_thread, total_memory
 from gramian.sources.moments import measure_moments
 from gramian.sources.rows import RowSource
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
@@ -125,7 +125,7 @@ def _bytes_of(rows: WhiteRows, dtype: np.dtype[Any] | None = None) -> int:
 
 def _room(options: ICAOptions) -> int:
     """Return the bytes that copies of the white rows may take."""
-    return options.memory_budget or total_memory() // HELD_SHARE
+    return options.memory_budget or min(memory_budget() // 2, total_memory() // HELD_SHARE)
 
 
 def _require_rows(source: RowSource, options: ICAOptions) -> None:
