@@ -28,8 +28,12 @@ def _npy_by_columns(folder, X, rows):
 
 
 def _csv(folder, X, rows):
+    import pyarrow as pa
+    from pyarrow import csv
+
     del rows
-    _frame(X).to_csv(folder / "x.csv", index=False)
+    table = pa.table([pa.array(column) for column in np.ascontiguousarray(X.T)], names=list(_frame(X[:0]).columns))
+    csv.write_csv(table, folder / "x.csv", csv.WriteOptions(quoting_style="needed"))
     return folder / "x.csv"
 
 

@@ -17,7 +17,7 @@ from gramian.models.ica_whitening import require_rows, white_rows
 from gramian.models.pca import PCAModel
 from gramian.models.scoring import deviations
 from gramian.models.spectrum import signs_of
-from gramian.planning.machine import one_blas_thread, total_memory
+from gramian.planning.machine import memory_budget, one_blas_thread, total_memory
 from gramian.sources.rows import RowSource
 from gramian.unmixing.contrast import LogCosh
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
@@ -126,7 +126,7 @@ def _bytes_of(rows: WhiteRows, dtype: np.dtype[Any] | None = None) -> int:
 
 def _room(options: ICAOptions) -> int:
     """Return the bytes that copies of the white rows may take."""
-    return options.memory_budget or total_memory() // HELD_SHARE
+    return options.memory_budget or min(memory_budget() // 2, total_memory() // HELD_SHARE)
 
 
 def _start(rows: WhiteRows, method: UnmixingMethod, options: ICAOptions) -> tuple[HostArray, Stability | None]:
