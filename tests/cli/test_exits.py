@@ -181,7 +181,7 @@ def test_interruption_is_130_and_leaves_nothing(folder):
 
 
 def test_interruption_at_any_moment_leaves_the_old_files(folder):
-    """Ctrl-C while reading, choosing, fitting or writing: the files are those of the fit before, and no other is there."""
+    """Ctrl-C while reading, choosing, fitting or writing: the files are those of the fit before, and no others."""
     rows = np.random.default_rng(0).standard_normal((2000, 60))
     np.savetxt(folder / "long.csv", rows, delimiter=",", header=",".join(f"c{j}" for j in range(60)), comments="")
     assert run("pca", "long.csv", "--quiet", "--no-report", cwd=folder).returncode == 0
