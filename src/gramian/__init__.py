@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gramian.estimators import ICA, PCA, FastICA, IncrementalPCA, TruncatedSVD, fastica
     from gramian.estimators.kernel_pca import KernelPCA
     from gramian.estimators.maps import FourierFeatures, Nystroem, PolynomialMap
+    from gramian.estimators.probabilistic_pca import ProbabilisticPCA
     from gramian.estimators.saving import load
     from gramian.kernels.checking import check_kernel
     from gramian.models.every_rule import how_many
@@ -32,6 +33,7 @@ _HOMES = {
     "FourierFeatures": "gramian.estimators.maps",
     "Nystroem": "gramian.estimators.maps",
     "PolynomialMap": "gramian.estimators.maps",
+    "ProbabilisticPCA": "gramian.estimators.probabilistic_pca",
     "check_kernel": "gramian.kernels.checking",
     "how_many": "gramian.models.every_rule",
     "choose_gamma": "gramian.models.gamma_choice",
@@ -52,6 +54,7 @@ __all__ = [
     "KernelPCA",
     "Nystroem",
     "PolynomialMap",
+    "ProbabilisticPCA",
     "TruncatedSVD",
     "__version__",
     "check_contrast",

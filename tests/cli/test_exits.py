@@ -180,6 +180,24 @@ def test_interruption_is_130_and_leaves_nothing(folder):
     assert sorted(path.name for path in folder.iterdir()) == ["long.csv", "table.csv"]
 
 
+def test_interruption_at_any_moment_leaves_the_old_files(folder):
+    """Ctrl-C while reading, choosing, fitting or writing: the files are those of the fit before, and no others."""
+    rows = np.random.default_rng(0).standard_normal((2000, 60))
+    np.savetxt(folder / "long.csv", rows, delimiter=",", header=",".join(f"c{j}" for j in range(60)), comments="")
+    assert run("pca", "long.csv", "--quiet", "--no-report", cwd=folder).returncode == 0
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    command = [sys.executable, "-m", "gramian.cli.main", "pca", "long.csv", "-k", "2"]
+    for moment in (b"opening", b"asking every rule", b"projecting", b"writing the model", b"writing the page"):
+        with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+            while moment not in process.stderr.readline():
+                assert process.poll() is None
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+        assert process.returncode == exits.INTERRUPTED, said
+        assert b"Traceback" not in said
+        assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
 def test_output_equal_to_input_is_refused(folder, capfd):
     """Nothing is written over what is read, by whatever name."""
     before = (folder / "table.csv").read_bytes()

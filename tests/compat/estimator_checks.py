@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from gramian import ICA, PCA, FastICA, IncrementalPCA, KernelPCA, TruncatedSVD
+from gramian import ICA, PCA, FastICA, IncrementalPCA, KernelPCA, ProbabilisticPCA, TruncatedSVD
 
 ESTIMATORS = [
     PCA(),
@@ -13,6 +13,8 @@ ESTIMATORS = [
     *(PCA(n_components=1, svd_solver=name) for name in ("gram", "krylov", "power")),
     IncrementalPCA(),
     IncrementalPCA(n_components=1, batch_size=10),
+    ProbabilisticPCA(),
+    ProbabilisticPCA(n_components=1, scale=True),
     TruncatedSVD(n_components=1),
     TruncatedSVD(n_components=1, algorithm="arpack"),
     KernelPCA(),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from gramian import ICA, PCA, KernelPCA, how_many
+from gramian import ICA, PCA, KernelPCA, how_many, kernels
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
@@ -283,6 +283,73 @@ def test_kernel_page_draws_its_surfaces(opened, tmp_path):
     page.wait_for_selector("#surfaces-plot .contour")
     assert page.locator("#surfaces-plot .contour").count() == 4
     assert len(saved(page, page.locator("[data-csv=surfaces]"))) == 48 * 48 + 1
+
+
+def test_kernel_of_many_columns_shows_what_changes(opened, tmp_path):
+    """Without a plane, each component has a walk of pre-images; a row and what is kept of it stand side by side."""
+    t = np.linspace(0, 6, 120)
+    X = np.column_stack([np.cos(t), np.sin(t), 100 * t, 5 + np.cos(2 * t)])
+    names = ["across", "up", "<b>time</b>", "twice"]
+    scales = kernels.Stretched(kernels.Gaussian(0.2), tuple(1 / X.std(axis=0)))
+    page = opened(KernelPCA(3, kernel=scales).fit(X).report(tmp_path / "kernel.html", X, names=names))
+    page.wait_for_selector("#profiles .card:nth-child(3) .scatterlayer .trace")
+    assert page.locator("#profiles .card").count() == 3
+    assert page.locator("#profiles .card").first.locator(".legendtext").count() == 4
+    before = page.locator("#preimage-rows td").all_inner_texts()
+    page.select_option("#preimage-row", "4")
+    after = page.locator("#preimage-rows td").all_inner_texts()
+    assert before != after
+    assert set(names) == set(after[::4])
+    walks = saved(page, page.locator("[data-csv=profiles]"))
+    assert len(walks) == 1 + 3 * 5
+    assert walks[0][2:] == names
+    page.evaluate("document.getElementById('cut').value = 1")
+    page.dispatch_event("#cut", "input")
+    assert page.locator("#profiles .card.beyond").count() == 2
+
+
+def test_row_of_an_image_is_shown_as_one(opened, tmp_path):
+    """The row that the keys are at is drawn from the numbers that the page has of it; pixels are not listed."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 12))
+    page = opened(PCA(3).fit(X).report(tmp_path / "images.html", X, image_shape=(3, 4)))
+    page.focus("#rows-plot")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#row-card canvas").count() == 1
+    assert page.locator("#row-card figcaption").inner_text() == "from 3 numbers"
+    assert "column" not in page.inner_text("#row-card")
+    assert page.locator("#image-strip canvas").count() == 3
+    assert page.locator("#columns").count() == 0
+
+
+def pages_of_every_kind(folder):
+    """A page of each kind of model."""
+    rng = np.random.default_rng(0)
+    X, plane = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 12)), rng.standard_normal((60, 2))
+    mixed = rng.laplace(size=(800, 3)) @ rng.standard_normal((3, 3))
+    kernel, ica = KernelPCA(3, kernel="rbf", gamma=0.1), ICA().fit(mixed)
+    yield PCA(2).fit(X).report(folder / "table.html", X)
+    yield PCA(3).fit(X).report(folder / "images.html", X, image_shape=(3, 4))
+    yield kernel.fit(plane).report(folder / "plane.html", plane)
+    yield kernel.fit(X).report(folder / "kernel.html", X)
+    yield kernel.fit(X).report(folder / "kernel-images.html", X, image_shape=(3, 4))
+    yield getattr(ica, "write_report", ica.report)(folder / "ica.html", mixed)
+
+
+def test_under_each_picture_are_its_code_and_its_data(opened, tmp_path):
+    """On a page of every kind each picture has both, and each file has a header, lines, and as many cells in each."""
+    for path in pages_of_every_kind(tmp_path):
+        page = opened(path)
+        page.wait_for_timeout(200)
+        pictured = page.locator("section:has(.plot, canvas, .cards, #sources, #preimage-rows)")
+        assert pictured.count() >= 3
+        for i in range(pictured.count()):
+            section = pictured.nth(i)
+            name = f"{path.stem}: {section.get_attribute('id')}"
+            assert section.locator(".below pre").count() == 1, name
+            lines = saved(page, section.locator("[data-csv]"))
+            assert len(lines) > 1, name
+            assert len({len(line) for line in lines}) == 1, name
 
 
 def test_many_rows_are_drawn_by_webgl_and_can_be_picked(opened, tmp_path):

@@ -63,9 +63,8 @@ def _rebuilt(model: Any, source: Any, without: list[int]) -> Any:
         return to_host(model.remove(source, without))
     scores[:, without] = 0.0
     if isinstance(model, KernelPCAModel):
-        from gramian.kernels.radial import Gaussian
         from gramian.models.kernel_inverse import expansion_of
-        from gramian.models.preimage_ridge import Ridge
+        from gramian.models.preimage_ridge import SMOOTH
 
-        return Ridge(1e-2, Gaussian("median")).fit(expansion_of(model)).rebuild(scores).rows
+        return SMOOTH.fit(expansion_of(model)).rebuild(scores).rows
     return to_host(model.reconstruct(scores))

@@ -82,6 +82,14 @@ INCREMENTAL_PCA_LIMITS: Limits = {
     "batch_size": (NOTHING, whole(1)),
 }
 
+PROBABILISTIC_PCA_LIMITS: Limits = {
+    "n_components": (NOTHING, whole(1)),
+    "scale": (FLAG,),
+    "tol": (number(0.0),),
+    "max_iter": (whole(1),),
+    "random_state": (NOTHING, SEED),
+}
+
 TRUNCATED_SVD_LIMITS: Limits = {
     "n_components": (whole(1),),
     "algorithm": (one_of("randomized", "arpack"),),

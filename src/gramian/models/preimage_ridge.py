@@ -114,6 +114,10 @@ def _taking(kernel: Kernel, scores: HostArray) -> Kernel:
     return kernel
 
 
+SMOOTH = Ridge(1e-2, Gaussian("median"))
+"""Where none is named: a width for the scores themselves, and smooth in them, so that near scores give near rows."""
+
+
 @dataclass(frozen=True, eq=False)
 class RidgeMap(FittedPreimage):
     """The regression of :class:`Ridge`: ``dual`` (c, d) are its coefficients at the ``centers`` (c, k)."""

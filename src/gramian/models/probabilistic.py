@@ -93,7 +93,7 @@ def fill_holes(X: HostArray, n_components: int | None = None, *, scale: bool = T
     """
     X = np.asarray(X, dtype=FLOAT64)
     holes = np.isnan(X)
-    _require_values(X, holes)
+    require_values(X, holes)
     if not holes.any():
         return FilledRows(X, holes, 0, 0, 0.0, converged=True)
     if n_components is None:
@@ -189,7 +189,8 @@ def _held_out_errors(X: HostArray, out: HostArray, most: int, *, scale: bool) ->
     return np.array([np.mean((values - known) ** 2) for values in filled])
 
 
-def _require_values(X: HostArray, holes: HostArray) -> None:
+def require_values(X: HostArray, holes: HostArray) -> None:
+    """Refuse infinity, and a column with fewer than two values that are known."""
     infinite = np.isinf(X)
     if infinite.any():
         row, column = (int(i) for i in np.argwhere(infinite)[0])

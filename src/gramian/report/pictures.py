@@ -132,7 +132,7 @@ def preimages_section(data: dict[str, Any], recipes: Recipes) -> str:
         return ""
     kept = median(share for share in data["preimages"]["kept"] if share is not None)
     trust = (
-        f"Of rows that were held out, they bring back {max(kept, 0.0):.0%} of the variance of the middle column"
+        f"Of rows that were held out, they bring back {max(kept, 0.0):.0%} of the variance of a typical column"
         f"{': take them with care' if kept < 0.5 else ''}."
     )
     walk = (

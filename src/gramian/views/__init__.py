@@ -3,6 +3,7 @@
 A view knows nothing of colors, axes or pages, so the same numbers serve a plot, a page and a test.
 """
 
+from gramian.models.kernel_text import kernel_code, kernel_words
 from gramian.views.biplot import Biplot, biplot_of
 from gramian.views.certificates import CertificateTable, Residuals, certificate_residuals, certificate_table
 from gramian.views.columns import ColumnMap, column_map
@@ -10,7 +11,6 @@ from gramian.views.eigenfunctions import Eigenfunctions, eigenfunctions_of
 from gramian.views.fitted import column_names, count_of, kind_of, model_of, names_of, shares_of
 from gramian.views.gamma import GammaCurve, gamma_curve
 from gramian.views.images import ImageStrip, image_strip
-from gramian.views.kernel_text import kernel_code, kernel_words
 from gramian.views.labels import component_label, component_name
 from gramian.views.loadings import ColumnWeight, leading_columns
 from gramian.views.outliers import OutlierMap, UnusualRow, outlier_map

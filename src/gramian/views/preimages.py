@@ -6,17 +6,13 @@ from typing import Any
 import numpy as np
 
 from gramian.errors import NotSupportedError
-from gramian.kernels.radial import Gaussian
 from gramian.models.kernel_expansion import solve_densely
 from gramian.models.kernel_inverse import expansion_of
 from gramian.models.kernel_model import KernelPCAModel
 from gramian.models.preimage_choice import split
-from gramian.models.preimage_ridge import Ridge
+from gramian.models.preimage_ridge import SMOOTH
 from gramian.models.row_values import open_rows, values_at
 from gramian.views.fitted import require_kind
-
-METHOD = Ridge(1e-2, Gaussian("median"))
-"""Smooth in the scores, so that a walk along a component is a walk among rows."""
 
 STEPS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """Where a walk along a component stops: shares of the rows whose score is lower."""
@@ -52,12 +48,12 @@ class KernelProfiles:
     kept: np.ndarray
 
 
-def kernel_profiles(fitted: Any, X: Any = None, *, count: int = 6, examples: int = 12, seed: int = 0) -> KernelProfiles:
+def kernel_profiles(fitted: Any, X: Any = None, *, count: int = 6, examples: int = 10, seed: int = 0) -> KernelProfiles:
     """Rebuild some rows of a kernel PCA, and walk along its first components.
 
-    Computes pre-images by a kernel ridge regression from scores to rows (:class:`Ridge`): of the scores of some rows;
-    and, a component at a time, of the mean scores with one of them set to five quantiles. How far they can be trusted
-    is measured on rows held out of the kernel PCA and the regression:  1 - |z - x|^2 / |x - mean|^2,  a column.
+    Computes pre-images by a kernel ridge regression from scores to rows, of the scores of some rows; and, a component
+    at a time, of the mean scores with one of them set to five quantiles. How far they can be trusted is measured on
+    rows held out of the kernel PCA and the regression:  1 - |z - x|^2 / |x - mean|^2,  a column.
 
     Cost: n^3 / 3 operations up to 6,000 rows, n 2,000^2 beyond, and a dense kernel PCA of at most 800 rows. Not for
     more than 20,000 rows, nor for models that are no combination of rows (random features, precomputed kernels).
@@ -95,7 +91,7 @@ def kernel_profiles(fitted: Any, X: Any = None, *, count: int = 6, examples: int
         message = "A model on landmarks holds no rows of the fit. Pass some."
         raise NotSupportedError(message)
     expansion = expansion_of(model)
-    bound = METHOD.fit(expansion)
+    bound = SMOOTH.fit(expansion)
     positions = np.unique(np.linspace(0, n - 1, min(examples, n)).astype(np.int64))
     originals = values_at(source, positions)
     return KernelProfiles(
@@ -122,7 +118,7 @@ def _kept(expansion: Any, seed: int) -> np.ndarray:
     learned, held_out = split(expansion.rows, seed=seed)
     k = min(expansion.coefficients.shape[1], len(learned))
     small = solve_densely(learned, expansion.kernel, k)
-    rows = METHOD.fit(small).rebuild(small.project(held_out)).rows
+    rows = SMOOTH.fit(small).rebuild(small.project(held_out)).rows
     total = ((held_out - learned.mean(axis=0)) ** 2).sum(axis=0)
     lost = ((held_out - rows) ** 2).sum(axis=0)
     return np.asarray(1.0 - np.divide(lost, total, out=np.ones_like(lost), where=total > 0))
