@@ -16,7 +16,7 @@ from gramian.arrays.namespace import HostArray, to_host
 from gramian.cli.held_rows import dense_block, dense_rows, held, scaled_moments, varying
 from gramian.cli.talk import Talk
 from gramian.cli.wording import components, constant_note, for_many, listed, times
-from gramian.errors import InputError
+from gramian.errors import GramianError, InputError
 from gramian.models.probabilistic import fill_holes
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import measure_moments
@@ -32,6 +32,8 @@ SMALL_MEAN = 1e-120
 
 SPREADS_APART = 5.0
 """Ratio of the largest to the smallest deviation of a column above which columns are scaled when nothing is said."""
+
+STANDARD_INPUT = "standard input"
 
 MAGIC = {b"PAR1": ".parquet", b"\x93NUM": ".npy", b"ARRO": ".arrow", b"\x1f\x8b\x08": ".csv.gz", b"PK\x03\x04": ".npz"}
 """How files of other kinds than text begin, for what comes from standard input."""
@@ -120,7 +122,11 @@ def readable(path: str) -> Iterator[str]:
         with target.open("wb") as file:
             file.write(head)
             shutil.copyfileobj(sys.stdin.buffer, file)
-        yield str(target)
+        try:
+            yield str(target)
+        except GramianError as error:  # a person knows nothing of the copy
+            error.args = tuple(str(arg).replace(str(target), STANDARD_INPUT) for arg in error.args)
+            raise
 
 
 def stem_of(path: str) -> str:
@@ -163,7 +169,7 @@ def opened(path: str, asked: Asked, talk: Talk, *, drop: Sequence[str] = ()) -> 
 
 
 def _origin(path: str) -> str:
-    return "standard input" if Path(path).name.startswith("stdin.") else path
+    return STANDARD_INPUT if Path(path).name.startswith("stdin.") else path
 
 
 def names_of(source: RowSource) -> tuple[str, ...]:
