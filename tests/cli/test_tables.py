@@ -80,6 +80,14 @@ def test_empty_standard_input_is_named_as_such(tmp_path):
     assert b"stdin.csv" not in finished.stderr
 
 
+def test_a_bad_row_of_standard_input_is_said_to_be_there(tmp_path):
+    """The copy in a temporary folder is nobody's concern."""
+    finished = run("look", "-", cwd=tmp_path, stdin=b"a,b\n1,2\n3\n")
+    assert finished.returncode == 3
+    assert b"gramian: standard input, row 1 (counted from 0) has 1 cells" in finished.stderr
+    assert b"stdin.csv" not in finished.stderr
+
+
 def test_look_shows_deviations_beside_their_columns_without_a_header(tmp_path, monkeypatch, capfd):
     """Columns are counted from 1 by their place in the file, and the missing header is said."""
     monkeypatch.chdir(tmp_path)

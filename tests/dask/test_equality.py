@@ -61,6 +61,17 @@ def test_rules_choose_the_same_number(n_components):
     assert PCA(n_components).fit(DOORS["dask"](X)).n_components_ == PCA(n_components).fit(X).n_components_
 
 
+@pytest.mark.parametrize("pre_image", ["ridge", "fixed_point", "distances"])
+@pytest.mark.parametrize("how", [{"eigen_solver": "dense"}, {"eigen_solver": "tiled"}, {"landmarks": 60}])
+def test_pre_images_are_those_of_memory(pre_image, how):
+    """A fit on chunks, exact too, knows the way back to rows."""
+    X = _rows(200, 5)
+    memory = KernelPCA(3, kernel="rbf", gamma=0.05, pre_image=pre_image, **how).fit(X)
+    chunked = KernelPCA(3, kernel="rbf", gamma=0.05, pre_image=pre_image, **how).fit(DOORS["dask"](X))
+    expected = memory.inverse_transform(memory.transform(X[:20]))
+    np.testing.assert_allclose(chunked.inverse_transform(chunked.transform(X[:20])), expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("door", parameters(DASK))
 @pytest.mark.parametrize("how", [{"eigen_solver": "tiled"}, {"eigen_solver": "dense"}, {"landmarks": 60}])
 def test_kernel_pca_is_that_of_memory(door, how):

@@ -153,6 +153,15 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path, case):
     assert str(caught.value).rstrip().endswith((".", ")", "csv")), "a sentence ends"
 
 
+def test_a_text_cell_at_row_five_million_is_named(tmp_path):
+    """However far down it is."""
+    path, before = tmp_path / "long.csv", 5_000_000
+    path.write_bytes(b"a,b\n" + b"1,2\n3,5\n" * (before // 2) + b"1,oops\n")
+    with pytest.raises(InputError, match=r"long\.csv, row 5,000,000 .*, column 'b': 'oops' is text") as caught:
+        PCA().fit(path)
+    assert (caught.value.row, caught.value.column) == (before, "b")
+
+
 @pytest.mark.parametrize("case", ["1e15 rows", "truncated npy", "text late", "truncated parquet"])
 def test_a_bad_file_costs_no_memory(tmp_path, case):
     """What a header claims is not believed: no room is taken for rows that are not there."""

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gramian.errors import InputError
+from gramian.errors import GramianError, InputError
+
+STANDARD_INPUT = "standard input"
 
 MAGIC = {b"PAR1": ".parquet", b"\x93NUM": ".npy", b"ARRO": ".arrow", b"\x1f\x8b\x08": ".csv.gz", b"PK\x03\x04": ".npz"}
 """How files of other kinds than text begin, for what comes from standard input."""
@@ -37,7 +39,11 @@ def readable(path: str) -> Iterator[str]:
         with target.open("wb") as file:
             file.write(head)
             shutil.copyfileobj(sys.stdin.buffer, file)
-        yield str(target)
+        try:
+            yield str(target)
+        except GramianError as error:  # a person knows nothing of the copy
+            error.args = tuple(str(arg).replace(str(target), STANDARD_INPUT) for arg in error.args)
+            raise
 
 
 def stem_of(path: str) -> str:
@@ -56,4 +62,4 @@ def stem_of(path: str) -> str:
 
 def origin_of(path: str) -> str:
     """Return what an input is called in words: no name of a temporary file."""
-    return "standard input" if Path(path).name.startswith("stdin.") else path
+    return STANDARD_INPUT if Path(path).name.startswith("stdin.") else path

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
 from time import monotonic
 from typing import Any
 
@@ -32,6 +31,7 @@ from gramian.sources.rows import (
     run_folds,
     worker_count,
 )
+from gramian.sources.stretches import Stretch, cut_windows, fold_stretch, forget, runs_of
 from gramian.sources.table_facts import TableFacts
 
 SHARE_OF_BUDGET = 12
@@ -109,7 +109,7 @@ class FileRows(RowSource):
         self._say = progress
         self._looked = 0.0
         self.block_rows = block_rows or self._window_rows(0)
-        self._windows = _cut(self.n_rows, self.block_rows, file.starts)
+        self._windows = cut_windows(self.n_rows, self.block_rows, file.starts)
 
     @property
     def n_entries(self) -> int:
@@ -159,20 +159,20 @@ class FileRows(RowSource):
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every block into one value: one pass over the file, each worker on its own stretch."""
         step = self.block_rows if state_bytes == 0 else max(self.block_rows, self._window_rows(state_bytes))
-        windows = self._windows if step == self.block_rows else _cut(self.n_rows, step, self.file.starts)
+        windows = self._windows if step == self.block_rows else cut_windows(self.n_rows, step, self.file.starts)
         workers = 1 if state_bytes > LARGE_STATE else min(worker_count(), len(windows))
-        runs = _runs(windows, workers, self.file.starts)
+        runs = runs_of(windows, workers, self.file.starts)
         meter = Meter(self._say, self.file.origin, self.n_rows, self.n_rows * self.file.row_bytes)
         stretches = None if self.log is None else self.log.begin(fold, self.file.stamps, runs, self._taken)
         if stretches is None:
-            tasks = [_Stretch(run, None, _forget) for run in runs]
+            tasks = [Stretch(run, None, forget) for run in runs]
         elif stretches.finished:
             return stretches.result
         else:
             tasks = [
-                _Stretch(run[at:], state, keep) for run, (at, state, keep) in zip(runs, stretches.parts, strict=True)
+                Stretch(run[at:], state, keep) for run, (at, state, keep) in zip(runs, stretches.parts, strict=True)
             ]
-        result = run_folds(tasks, partial(_fold_stretch, self, fold, meter), merge, state_bytes=state_bytes)
+        result = run_folds(tasks, partial(fold_stretch, self._blocks, fold, meter), merge, state_bytes=state_bytes)
         if stretches is not None:
             stretches.finish(result)
         return result
@@ -271,15 +271,6 @@ class FileRows(RowSource):
 
 
 @dataclass(frozen=True, eq=False)
-class _Stretch:
-    """Consecutive windows of one worker, the value they begin with, and what is told of each value on the way."""
-
-    windows: Sequence[slice]
-    state: Any
-    keep: Callable[[int, Any], None]
-
-
-@dataclass(frozen=True, eq=False)
 class _Fill:
     """Write ``local(block)`` to its rows of an array that is there already."""
 
@@ -290,50 +281,9 @@ class _Fill:
         self.out[block.start : block.start + block.rows.shape[0], ...] = self.local(block)
 
 
-def _fold_stretch(source: FileRows, fold: Fold, meter: Meter, _state: Any, stretch: _Stretch) -> Any:
-    state = stretch.state
-    for done, block in enumerate(read_ahead(source._blocks(stretch.windows)), start=1):  # noqa: SLF001
-        state = fold(state, block)
-        stretch.keep(done, state)
-        meter.add(block.rows.shape[0])
-    return state
-
-
 def _pair(fold: PairFold) -> Callable[[Any, tuple[Block, Block]], Any]:
     return lambda state, pair: fold(state, *pair)
 
 
 def _nothing(_left: Any, _right: Any) -> None:
     return None
-
-
-def _forget(_done: int, _state: Any) -> None:
-    return None
-
-
-def _cut(n_rows: int, step: int, starts: Sequence[int]) -> list[slice]:
-    """Cut the rows into even windows of at most ``step``; none crosses a start, where reading begins anew.
-
-    Even ones, because a short window beside a long one costs as many calls, and Arrow decodes it at a worse rate.
-
-    Examples
-    --------
-    >>> _cut(5, 2, (0, 3))
-    [slice(0, 2, None), slice(2, 3, None), slice(3, 5, None)]
-    """
-    bounds = [*starts, n_rows] if starts else [0, n_rows]
-    cut = []
-    for low, high in pairwise(bounds):
-        even = -(-(high - low) // -(-(high - low) // step))
-        cut += [slice(low + part.start, low + part.stop) for part in ranges(high - low, even)]
-    return cut
-
-
-def _runs(windows: list[slice], workers: int, starts: Sequence[int]) -> list[list[slice]]:
-    """Share the windows out in contiguous runs, each beginning where reading is cheap if there are many such places."""
-    places = range(len(windows))
-    if len(starts) >= 4 * workers:
-        firsts = set(starts)
-        places = [i for i, window in enumerate(windows) if window.start in firsts]  # type: ignore[assignment]
-    bounds = sorted({0, len(windows), *(places[round(w * len(places) / workers)] for w in range(1, workers))})
-    return [windows[low:high] for low, high in pairwise(bounds)]
