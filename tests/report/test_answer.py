@@ -31,6 +31,14 @@ def test_two_tables_of_opposite_findings_get_different_sentences():
     assert "No direction stands out" not in factor
 
 
+def test_few_rows_of_one_direction_are_not_called_noise():
+    """Where parallel analysis sees too little in a handful of rows, but one direction has most, both are said."""
+    X = one_factor(5, 4, seed=3)
+    said = told(X)
+    assert "No direction stands out" not in said
+    assert "PC1" in said
+
+
 def test_a_label_is_said_to_follow_a_component_or_none():
     """Groups that lie apart are told with their component, groups drawn at random are told as such."""
     X = one_factor()

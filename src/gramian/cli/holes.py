@@ -8,7 +8,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.cli.held_rows import dense_block, dense_rows, held, varying
 from gramian.cli.input_path import origin_of
-from gramian.cli.prepared import Asked, Prepared, names_of, opened, plain
+from gramian.cli.prepared import Asked, Prepared, names_of, opened, plain, spreads_apart
 from gramian.cli.talk import Talk
 from gramian.cli.wording import components, constant_note, listed
 from gramian.errors import InputError
@@ -33,7 +33,8 @@ def without_holes(path: str, asked: Asked, source: RowSource, holes: HostArray, 
     if asked.missing == "drop":
         return _dropped(prepared, X, own, notes)
     talk(f"filling {int(np.isnan(X).sum()):,} holes")
-    return _filled(prepared, X, own, notes)
+    # Columns count alike where they would in a fit; for sources too, which do not depend on it, the filling does.
+    return _filled(prepared, X, own, notes, scale=spreads_apart(np.nanstd(X, axis=0)))
 
 
 def _without_empty(
@@ -48,18 +49,22 @@ def _without_empty(
     return opened(path, asked, talk, drop=list(empty)), [f"Left out {said}: more than half empty."], list(empty)
 
 
-def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, notes: list[str]) -> Prepared:
+def _filled(
+    prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, notes: list[str], *, scale: bool
+) -> Prepared:
     missing = np.isnan(X)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        filled = fill_holes(X)
+        filled = fill_holes(X, scale=scale)
     share, columns, count = missing.mean(), int(missing.any(axis=0).sum()), int(missing.sum())
     said = (
         f"Filled {count:,} missing values ({share:.1%} of the table, {columns} of {X.shape[1]} columns) "
         f"by regularized EM-PCA with {components(filled.n_components)}; they count as if they were measured."
     )
     notes = [*notes, said, *(str(warning.message) for warning in caught)]
-    return replace(prepared, source=dense_rows(filled.rows, own), notes=tuple(notes), n_holes=count)
+    return replace(
+        prepared, source=dense_rows(filled.rows, own), notes=tuple(notes), n_holes=count, filled_scaled=scale
+    )
 
 
 def _dropped(prepared: Prepared, X: HostArray, names: tuple[str, ...] | None, notes: list[str]) -> Prepared:

@@ -71,7 +71,7 @@ def _listed(value: Any) -> str:
 def _values(prepared: Prepared, *, array: bool) -> str:
     taken = "rows.map_rows(lambda block: block.rows)"
     if prepared.n_holes:
-        return f"X = fill_holes({taken}).rows"
+        return f"X = fill_holes({taken}{'' if prepared.filled_scaled else ', scale=False'}).rows"
     if prepared.row_numbers is not None:
         return f"X = {taken}\nwhole = (X == X).all(axis=1)  # rows without holes\nX = X[whole]"
     return f"X = {taken}" if array else "X = rows"

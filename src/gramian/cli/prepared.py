@@ -12,6 +12,9 @@ from gramian.cli.talk import Talk
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 
+SPREADS_APART = 5.0
+"""Ratio of the largest to the smallest deviation of a column above which columns are scaled when nothing is said."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -53,6 +56,8 @@ class Prepared:
         Where rows were dropped, the numbers of the others in the file, from 1.
     left_out : tuple of str
         Columns that were left out although they hold numbers: empty or constant ones.
+    filled_scaled : bool
+        Whether columns counted alike when holes were filled.
     """
 
     source: RowSource
@@ -66,6 +71,7 @@ class Prepared:
     n_holes: int = 0
     row_numbers: HostArray | None = None
     left_out: tuple[str, ...] = ()
+    filled_scaled: bool = True
 
     @property
     def called(self) -> list[str] | None:
@@ -87,6 +93,24 @@ def opened(path: str, asked: Asked, talk: Talk, *, drop: Sequence[str] = ()) -> 
         memory_budget=asked.memory,
         progress=talk,
     )
+
+
+def spreads_apart(spread: HostArray) -> bool:
+    """Tell whether deviations of columns differ so much that columns are scaled when nothing is said.
+
+    Examples
+    --------
+    >>> spreads_apart(np.array([1.0, 2.0])), spreads_apart(np.array([1.0, 0.0, 20.0]))
+    (False, True)
+    """
+    positive = spread[spread > 0]
+    return len(positive) > 1 and ratio(positive) > SPREADS_APART
+
+
+def ratio(positive: HostArray) -> float:
+    """Return the largest over the smallest; the largest float where that is beyond it."""
+    with np.errstate(over="ignore"):
+        return float(min(positive.max() / positive.min(), np.finfo(np.float64).max))
 
 
 def exactly(name: str) -> str:

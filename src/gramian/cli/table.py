@@ -8,7 +8,7 @@ from gramian.arrays.namespace import HostArray, to_host
 from gramian.cli.held_rows import dense_rows, scaled_moments
 from gramian.cli.holes import without_holes
 from gramian.cli.input_path import origin_of
-from gramian.cli.prepared import Asked, Prepared, opened, plain
+from gramian.cli.prepared import Asked, Prepared, opened, plain, ratio, spreads_apart
 from gramian.cli.talk import Talk
 from gramian.cli.wording import constant_note, for_many, listed, times
 from gramian.sources.dense import DenseRows
@@ -21,9 +21,6 @@ SAFE_SQUARES = (1e-280, 1e280)
 
 SMALL_MEAN = 1e-120
 """Mean under which a column may vary although the squares of its deviations vanish."""
-
-SPREADS_APART = 5.0
-"""Ratio of the largest to the smallest deviation of a column above which columns are scaled when nothing is said."""
 
 
 def open_table(path: str, asked: Asked, talk: Talk) -> Prepared:
@@ -90,12 +87,6 @@ def _spreads(source: RowSource) -> tuple[HostArray, HostArray]:
     return spread, spread <= 8 * np.finfo(np.float64).eps * np.abs(mean)
 
 
-def _ratio(positive: HostArray) -> float:
-    """Return the largest over the smallest; the largest float where that is beyond it."""
-    with np.errstate(over="ignore"):
-        return float(min(positive.max() / positive.min(), np.finfo(np.float64).max))
-
-
 def _scaled(prepared: Prepared, asked: Asked) -> Prepared:
     """Decide whether columns are scaled to unit variance, and say why."""
     if asked.scale is not None:
@@ -106,14 +97,14 @@ def _scaled(prepared: Prepared, asked: Asked) -> Prepared:
     if prepared.source.column_names is None or prepared.source.is_sparse:
         said = "Not scaled: columns without names are taken to have one unit (--scale to scale them)."
         return replace(prepared, scale=False, notes=(*prepared.notes, said))
-    if len(positive) < 2 or _ratio(positive) <= SPREADS_APART:
+    if not spreads_apart(spread):
         said = "Not scaled: the columns have spreads of one size."
         return replace(prepared, scale=False, notes=(*prepared.notes, said) if len(positive) > 1 else prepared.notes)
     wide, narrow = (
         prepared.names[int(j)] for j in (np.argmax(spread), np.argmin(np.where(spread > 0, spread, np.inf)))
     )
     said = (
-        f"Scaled to unit variance because spreads differ {times(_ratio(positive))}-fold, "
+        f"Scaled to unit variance because spreads differ {times(ratio(positive))}-fold, "
         f"from {narrow!r} ({positive.min():.3g}) to {wide!r} ({positive.max():.3g}): unscaled, "
         "the latter would decide alone."
     )

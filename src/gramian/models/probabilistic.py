@@ -24,8 +24,11 @@ MOST_STEPS = 1000
 MOST_TRIED = 5
 """Components, at most, that are tried when their number is not given."""
 
-ROUGH = 1e-3
-"""Tolerance of the alternations by which numbers of components are compared."""
+ROUGH, ROUGH_STEPS = 1e-3, 50
+"""Tolerance and steps, at most, of the alternations by which numbers of components are compared."""
+
+ENOUGH_HELD_OUT, MOST_REPEATS = 400, 4
+"""Entries that are held out at least, again in other parts where the table has fewer, and how often at most."""
 
 FOLDS, SMALL_TABLE = 10, 300_000
 """Parts that known entries are held out in, and entries of a table up to which there are so many and not two."""
@@ -130,12 +133,16 @@ def choose_filling(X: HostArray, *, scale: bool = True, most: int = MOST_TRIED, 
     """
     n, d = X.shape
     most = max(0, min(most, n - 2, d - 1))
+    known = int((~np.isnan(X)).sum())
     folds = FOLDS if X.size <= SMALL_TABLE else 2
-    parts = np.random.default_rng(seed).integers(0, folds, X.shape)
-    errors = np.array([_held_out_errors(X, parts == part, most, scale=scale) for part in range(folds)])
+    again = max(1, min(MOST_REPEATS, ENOUGH_HELD_OUT // max(known, 1)))
+    rng = np.random.default_rng(seed)
+    drawn = [rng.integers(0, folds, X.shape) for _ in range(again)]
+    parts = [places == part for places in drawn for part in range(folds)]
+    errors = np.array([_held_out_errors(X, part, most, scale=scale) for part in parts])
     best = int(np.argmin(errors.mean(axis=0)))
     worse = errors - errors[:, [best]]
-    margin = worse.std(axis=0, ddof=1) / np.sqrt(folds)
+    margin = worse.std(axis=0, ddof=1) / np.sqrt(len(parts))
     return int(np.argmax(worse.mean(axis=0) <= margin))
 
 
@@ -184,7 +191,10 @@ def _held_out_errors(X: HostArray, out: HostArray, most: int, *, scale: bool) ->
     seen = np.where(out, np.nan, X)
     spread = np.nanstd(X, axis=0)
     known = (X / np.where(spread > 0, spread, 1.0))[out]
-    fits = (_alternate(seen, np.isnan(seen), k, scale=scale, warn=False, tol=ROUGH) for k in range(most + 1))
+    fits = (
+        _alternate(seen, np.isnan(seen), k, scale=scale, warn=False, tol=ROUGH, most_steps=ROUGH_STEPS)
+        for k in range(most + 1)
+    )
     filled = ((fit.rows / np.where(spread > 0, spread, 1.0))[out] for fit in fits)
     return np.array([np.mean((values - known) ** 2) for values in filled])
 
@@ -207,13 +217,21 @@ def require_values(X: HostArray, holes: HostArray) -> None:
 
 
 def _alternate(
-    X: HostArray, holes: HostArray, k: int, *, scale: bool, warn: bool = True, tol: float = TOLERANCE
+    X: HostArray,
+    holes: HostArray,
+    k: int,
+    *,
+    scale: bool,
+    warn: bool = True,
+    tol: float = TOLERANCE,
+    most_steps: int | None = None,
 ) -> FilledRows:
     means = np.nanmean(X, axis=0)
     rows = np.where(holes, means, X)
     spread_known = np.where((known := np.nanstd(X, axis=0)) > 0, known, 1.0)
     change, noise, step = np.inf, 0.0, 0
-    while change > tol and step < MOST_STEPS:
+    most_steps = MOST_STEPS if most_steps is None else most_steps
+    while change > tol and step < most_steps:
         mean, spread = _standards(rows, scale=scale)
         Z, noise = _shrunken((rows - mean) / spread, k)
         new = np.where(holes, Z * spread + mean, X)

@@ -84,7 +84,7 @@ def _structure(made: Material) -> str:
     if not scree.shares.any():
         return "All rows are the same, so there is nothing to find."
     noise = _stands_out(made)
-    if noise == 0:
+    if _is_noise(made):
         return (
             "No direction stands out from what unrelated columns of noise would show: these columns do not move "
             "together, and fewer components than columns would lose what is there."
@@ -92,13 +92,14 @@ def _structure(made: Material) -> str:
     first = f"PC1 alone holds {scree.shares[0]:.1%} of the variance"
     if k == 1 and scree.shares[0] > ONE_COLUMN:
         return f"One direction is nearly all there is: {first}."
-    if scree.shares[0] > DOMINANT:
+    if scree.shares[0] > DOMINANT and noise != 0:
         more = f", and {k} components together {scree.kept:.1%}" if k > 1 else ""
         return f"One direction leads: {first}{more}."
     how = "stand" if k > 1 else "stands"
     kept = f"{k} components are kept" if k > 1 else "1 component is kept"
     if noise is not None:
-        found = f"{kept} (parallel analysis finds {noise} that {'stand' if noise > 1 else 'stands'} out from noise)"
+        finds = f"{noise or 'none'} that {'stand' if noise > 1 else 'stands'} out from noise"
+        found = f"{kept} (parallel analysis finds {finds})"
         whole = min(made.model.n_rows, made.model.n_columns)
         kept = f"{k} of {whole} components {how} out" if noise == k else found
     rest = " Most of it is spread over directions that do not stand out." if scree.kept < 0.5 and noise == k else ""
@@ -112,9 +113,14 @@ def _stands_out(made: Material) -> int | None:
     return next((v.n_components for v in made.choice.verdicts if v.rule == "parallel analysis"), None)
 
 
+def _is_noise(made: Material) -> bool:
+    """Whether parallel analysis finds nothing, and no direction leads by its share (of few rows it sees little)."""
+    return _stands_out(made) == 0 and bool(made.scree.shares[0] <= DOMINANT)
+
+
 def _meanings(made: Material) -> list[str]:
     """What the first components are made of; nothing where none stands out."""
-    if _stands_out(made) == 0 or not made.scree.shares.any() or not made.telling:
+    if _is_noise(made) or not made.scree.shares.any() or not made.telling:
         return []
     return [meaning(made, j) for j in range(min(2, max(made.scree.chosen, 1), len(made.components)))]
 
