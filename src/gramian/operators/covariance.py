@@ -14,12 +14,11 @@ from gramian.operators.factor import RowSquares, RowTriangle, add, columns_of, m
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import Ways
-from gramian.planning.machine import MEGABYTE
 from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.rows import Block, RowSource, ranges
 from gramian.sources.sparse import is_sparse
 
-PIECE, PIECE_ROWS = 2 * MEGABYTE, 64
+PIECE, PIECE_ROWS = 2**21, 64
 """Bytes of rows that are copied at a time for a product, and the least rows (faster than 16 MB: 19 against 40 ms)."""
 
 

@@ -13,11 +13,10 @@ from gramian.operators.factor import ColumnSquares, ColumnTriangle, add, columns
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import Ways
-from gramian.planning.machine import MEGABYTE
 from gramian.sources.moments import SMALL_PROBLEM, Moments
 from gramian.sources.rows import Block, ColumnBlock, RowSource, ranges, rows_here
 
-PIECE, PIECE_COLUMNS = 2 * MEGABYTE, 64
+PIECE, PIECE_COLUMNS = 2**21, 64
 """Bytes of columns that are copied at a time for the way back, and the least columns."""
 
 
