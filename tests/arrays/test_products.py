@@ -55,5 +55,7 @@ def test_arrays_begin_on_cache_lines(shape, dtype):
     """In row order, of the type asked for, and free to be written."""
     array = empty_on_lines(*shape, dtype=np.dtype(dtype))
     array[...] = 1
-    assert (array.shape, array.dtype, array.ctypes.data % 64) == (shape, dtype, 0)
+    assert (array.shape, array.dtype) == (shape, dtype)
+    # NumPy does not promise where an array without numbers begins.
+    assert array.size == 0 or array.ctypes.data % 64 == 0
     assert array.flags.c_contiguous
