@@ -85,7 +85,8 @@ class KernelPCA(KernelProjection):
         An approximate model on so many rows drawn at random, its error measured; for n in the millions.
     features : map or None, default=None
         An approximate model in the space of this map, such as ``FourierFeatures("rbf", n_components=2000)`` or
-        ``Nystroem(landmarks="pivoted")``; its kernel is the one that counts.
+        ``Nystroem(landmarks="pivoted")``; its kernel is the one that counts. A kernel of one's own is asked whether it
+        is symmetric on some of the rows; a ``FeatureMap`` that was fitted before is taken as it is.
     pre_image : {'ridge', 'fixed_point', 'distances', 'auto'} or None, default=None
         How ``inverse_transform`` finds rows; 'auto' chooses by held-out error. None: 'ridge' where
         ``fit_inverse_transform`` is set.

@@ -14,11 +14,9 @@ from gramian.kernels.kernel import Kernel
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of, widened
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
+from gramian.planning.kernel_plan import PCA_TOLERANCE
 from gramian.sources.rows import Block, RowSource, rows_here
 from gramian.sources.sparse import SparseRows, in_float64
-
-PCA_TOLERANCE = 1e-9
-"""Residuals asked of PCA: its products are cheap, and small values of the kernel matrix come out with their digits."""
 
 
 def own_features(kernel: Kernel, source: RowSource) -> int | None:

@@ -41,7 +41,8 @@ class KernelPCAOptions:
     landmark_choice : str
         "uniform", "kmeans" or "pivoted".
     features : FeatureRecipe, FeatureMap or None
-        An approximate model in the space of this map instead.
+        An approximate model in the space of this map instead. The kernel of a recipe is asked for symmetry on some of
+        the rows; a map that was fitted before is taken as it is.
     drop_zeros : bool
         Whether components whose eigenvalue is zero are left out, though they were asked for.
     strict : bool

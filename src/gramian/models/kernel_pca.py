@@ -132,10 +132,11 @@ def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPC
     """Fit PCA to features near the kernel's, and measure how near."""
     if options.landmarks is not None and options.landmarks > 0:
         # A map of m landmarks takes m^3 operations: a budget that is too small is refused before.
-        plan_kernel_pca(_near_facts(source, options, options.kernel, min(options.landmarks, source.n_rows)))
+        m = min(options.landmarks, source.n_rows)
+        plan_kernel_pca(_near_facts(source, options, options.kernel, m, landmarks=True))
     phi = _map_of(source, options)
     D = phi.n_features
-    facts = _near_facts(source, options, phi.kernel, D)
+    facts = _near_facts(source, options, phi.kernel, D, landmarks=isinstance(phi, LandmarkMap))
     way = "landmarks" if isinstance(phi, LandmarkMap) else "map"
     plan = replace(plan_kernel_pca(facts), way=way, reason=f"because {D:,} features near the kernel's were asked for")
     _say(options, f"solving: {plan}")
@@ -154,11 +155,13 @@ def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPC
     return replace(model, approximate=not phi.is_exact, error=error)
 
 
-def _near_facts(source: RowSource, options: KernelPCAOptions, kernel: Kernel, features: int) -> KernelFacts:
+def _near_facts(
+    source: RowSource, options: KernelPCAOptions, kernel: Kernel, features: int, *, landmarks: bool
+) -> KernelFacts:
     """Return the facts of a fit to so many features near the kernel's."""
     k = _within(requested(options.n_components, source.n_rows), features)
     facts = first_facts(source, options, kernel)
-    return replace(facts, k=k, features=features, way="features", approximate=True)
+    return replace(facts, k=k, features=features, way="features", approximate=True, landmarks=landmarks)
 
 
 def _within(k: int | None, features: int) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.arrays.products import LINE, empty_on_lines, turned_in_strips, turned_product
+from gramian.arrays.products import LINE, empty_on_lines, product_in_strips, turned_in_strips, turned_product
 from gramian.kernels.blocks import shifted
 from gramian.kernels.kernel import Kernel, Prepared
 from gramian.sources.rows import Block
@@ -149,18 +149,16 @@ class Running:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"start": -1, "left": None, "_buffers": {}, "turned": None}
 
-    def buffer(self, use: str, *shape: int, dtype: np.dtype[Any] | None = None) -> HostArray:
+    def buffer(self, use: str, *shape: int) -> HostArray:
         """Return an array of that shape to write into, the same one every time for one use."""
         key = (use, shape)
         if key not in self._buffers:
-            self._buffers[key] = empty_on_lines(*shape, dtype=dtype or self.dtype)
+            self._buffers[key] = empty_on_lines(*shape, dtype=self.dtype)
         return self._buffers[key]
 
     def add(self, rows: slice, product: HostArray) -> None:
-        """Add a product to the sums, in float64: converted first, as an addition of two types is five times slower."""
-        wide = self.buffer("wide", *product.shape, dtype=FLOAT64)
-        wide[...] = product
-        self.total[rows] += wide
+        """Add a product to the sums, in float64: in one call, as between calls workers wait for the interpreter."""
+        self.total[rows] += product
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +190,7 @@ class TileProducts:
             state.start, state.left = left.start, self.tiles.ready(left)
             state.turned = turned_in_strips(self.V[i], b)
         tile = self.tiles.tile(state.left, (left, right), state.buffer("tile", a, b))
-        state.add(i, np.matmul(tile, self.V[j], out=state.buffer("product", a, columns)))
+        state.add(i, product_in_strips(tile, self.V[j], out=state.buffer("product", a, columns)))
         if i.start != j.start and state.turned is not None:
             # Vectors as rows: the faster of the two ways to multiply by a transposed tile.
             parts, out = state.buffer("parts", len(state.turned), columns, b), state.buffer("turned", columns, b)

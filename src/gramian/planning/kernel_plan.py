@@ -5,6 +5,7 @@ iteration that starts from landmarks; and PCA of the kernel's own features where
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from gramian.eigen.pairs import EigenSolver
 from gramian.errors import MemoryBudgetError
 from gramian.operators.kernel_tiles import TILE_ROWS
 from gramian.planning.machine import MEGABYTE, cores
+from gramian.planning.plan import Facts, plan_pca
 
 WAYS = ("auto", "dense", "stored", "tiled", "features")
 """Ways that can be asked for by name."""
@@ -41,6 +43,9 @@ PRODUCTS = 3
 WIDTH = 16
 """Columns of a product: fewer cost the same."""
 
+
+PCA_TOLERANCE = 1e-9
+"""Residuals asked of PCA of features: its products are cheap, and small values of K come out with their digits."""
 
 SAMPLED = 2048
 """Rows whose features are made at once where the error of an approximation is measured."""
@@ -84,6 +89,8 @@ class KernelFacts:
         Size of the kernel's own explicit map, where there is one.
     approximate : bool
         Whether those features are landmarks or others that only come near the kernel's.
+    landmarks : bool
+        Whether they are landmarks: solved in strips, not by PCA with a plan of its own.
     """
 
     n: int
@@ -95,6 +102,7 @@ class KernelFacts:
     slow: bool = False
     features: int | None = None
     approximate: bool = False
+    landmarks: bool = False
 
     @property
     def wanted(self) -> int:
@@ -164,7 +172,7 @@ def plan_kernel_pca(facts: KernelFacts) -> KernelPlan:
     plan = _ways(facts)
     if plan.peak_bytes <= facts.budget:
         return plan
-    if plan.way in {"stored", "dense"} and facts.way == "auto" and facts.wanted <= facts.n // 4:
+    if plan.way in {"stored", "dense", "features"} and facts.way == "auto" and facts.wanted <= facts.n // 4:
         plan = _iterate(facts, stored=False)
     if plan.way == "tiled" and plan.peak_bytes > facts.budget:
         plan = _iterate(facts, stored=False, pairs=facts.wanted + 2 * WIDTH)
@@ -224,7 +232,18 @@ def _features(facts: KernelFacts) -> KernelPlan:
     why = f"because the kernel has {D:,} features of its own and there are {facts.n:,} rows"
     memory = 8 * D * D * (5 + 2 * cores()) + 8 * (facts.n * (4 * k + 4) + D * (3 * (k + WIDTH) + 2 * SAMPLED))
     memory += 4 * strip_bytes(facts.budget) * cores() + SLACK
+    memory = memory if facts.landmarks else max(memory, _pca_bytes(facts, D, k))
     return KernelPlan("features", None, why, operations=float(facts.n) * D * D, peak_bytes=memory)
+
+
+def _pca_bytes(facts: KernelFacts, D: int, k: int) -> int:
+    """Return what PCA of the features asks for under the budget, or would need beyond it."""
+    asked: dict[str, Any] = {"n": facts.n, "d": D, "entries": facts.n * D, "itemsize": 8, "k": k, "solver": "auto"}
+    asked |= {"tol": min(facts.tol, PCA_TOLERANCE), "sparse": False, "by_columns": True}
+    try:
+        return plan_pca(Facts(budget=facts.budget, **asked)).peak_bytes
+    except MemoryBudgetError as refusal:
+        return refusal.needed
 
 
 def _iterate(facts: KernelFacts, *, stored: bool, pairs: int | None = None) -> KernelPlan:
