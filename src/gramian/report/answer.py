@@ -295,12 +295,13 @@ def _ica(made: Material) -> tuple[str, ...]:
     if not model.converged:
         opening += f" The algorithm stopped before it converged, so take them with care ({model.n_iter} iterations)."
     return (
-        f"{opening} {_independence(report, made.components)}",
+        f"{opening} {_independence(report, made.components, whitened=model.options.whiten)}",
         " ".join(filter(None, (_shapes(made), _stability(model, made.components)))),
     )
 
 
-def _independence(report: Any, names: Sequence[str]) -> str:
+def _independence(report: Any, names: Sequence[str], *, whitened: bool) -> str:
+    """Say what unmixing took out beyond whitening, from which the drop is measured."""
     if report is None:
         return ""
     gaussian = len(report.gaussian)
@@ -308,11 +309,11 @@ def _independence(report: Any, names: Sequence[str]) -> str:
         return "None of them can be told from a Gaussian, so there is nothing independent to find here."
     if not np.isfinite([report.drop, report.drop_error]).all():
         return str(report).partition("\n")[0]
-    drop = (
-        f"The sources share {report.drop:.2f} ± {report.drop_error:.2f} nats of information less than the columns did"
-    )
+    before = "the columns after whitening (decorrelation)" if whitened else "the columns, given as white"
+    drop = f"The sources share {report.drop:.2f} ± {report.drop_error:.2f} nats of information less than {before}"
     if report.drop <= report.drop_error:
-        return f"{drop}: nothing beyond error, so the columns were as independent as they are."
+        # A difference within error is no sign of independence: these rows may be too few to show more.
+        return f"{drop}: these rows do not show more than decorrelation already gave."
     if gaussian > 1:
         which = joined([names[i] for i in report.gaussian])
         return f"{drop}. {which} are too Gaussian to be told apart: only the space they span is known."
