@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from gramian.arrays.namespace import HostArray, from_host, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64
-from gramian.errors import IdentifiabilityWarning, ParameterError
+from gramian.errors import IdentifiabilityWarning, ParameterError, users_line
 from gramian.models.ica_model import ICAModel, ICAOptions
 from gramian.models.ica_whitening import require_rows, white_rows
 from gramian.models.pca import PCAModel
@@ -19,7 +19,7 @@ from gramian.models.scoring import deviations
 from gramian.models.spectrum import signs_of
 from gramian.planning.machine import memory_budget, one_blas_thread, total_memory
 from gramian.sources.rows import RowSource
-from gramian.unmixing.contrast import LogCosh
+from gramian.unmixing.contrast import CONTRASTS, Contrast, LogCosh, derivative_fault
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
 from gramian.unmixing.held_rows import small_blocks
 from gramian.unmixing.independence import Independence, look_gaussian, measure_independence, source_name
@@ -92,6 +92,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     """
     options = options or ICAOptions()
     METHODS[options.algorithm](options.contrast).require_suited(source.like())
+    _check_contrast(options.contrast, source)
     require_rows(source, options)
     source = small_blocks(source)
     with one_blas_thread() if source.n_columns <= FEW_COLUMNS else nullcontext():
@@ -117,6 +118,14 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
         independence=independence,
         stability=index,
     )
+
+
+def _check_contrast(contrast: Contrast, source: RowSource) -> None:
+    """Refuse a contrast of one's own that cannot tell sources apart, and warn of a derivative that is none."""
+    fault = "" if type(contrast) in CONTRASTS.values() else derivative_fault(contrast, source.like())
+    if fault:
+        message = f"{fault} With a wrong derivative the sources found may not be the right ones."
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
 
 
 def _bytes_of(rows: WhiteRows, dtype: np.dtype[Any] | None = None) -> int:

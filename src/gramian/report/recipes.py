@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gramian.report.material import Material
-from gramian.report.unmixing_code import unmixing_line
-from gramian.views import kernel_code
+from gramian.views import ica_code, kernel_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ def fit_line(made: Material, count: Any) -> str:
     """Return the line that fits this model with some number of components."""
     options = made.model.options
     if made.kind == "ica":
-        return unmixing_line(made.model, type_of(made))
+        return ica_code(made.model, type_of(made))
     if made.kind == "kernel":
         words = f"n_components={count}, kernel={kernel_code(made.model.kernel)}"
         words += "" if options.landmarks is None else f", landmarks={options.landmarks}, random_state={options.seed}"

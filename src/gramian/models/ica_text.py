@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import to_host
-from gramian.models.ica import ICAModel, ICAOptions
+from gramian.models.ica_model import ICAModel, ICAOptions
 from gramian.unmixing.contrast import CONTRASTS, Contrast, LogCosh, Own
 
 DEFAULTS = {"ICA": ICAOptions(), "FastICA": replace(ICAOptions(), algorithm="parallel", tol=1e-4, independence=False)}
 """What each class asks for where nothing is said."""
 
 
-def unmixing_line(model: ICAModel, name: str) -> str:
+def ica_code(model: ICAModel, name: str) -> str:
     """Return the line that fits this model again by the class of this name.
 
     A start, or a contrast that has no name, cannot be written in a line: they stand there as names of the reader's own,
