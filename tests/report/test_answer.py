@@ -143,3 +143,17 @@ def test_labels_are_held_against_kept_components_alone():
     one, two = (" ".join(answer_words(PCA().fit(X), rows=X, labels={"side": side}, chosen=k)) for k in (1, 2))
     assert "PC2 tells most about side" in two
     assert "PC2" not in one
+
+
+def test_stability_is_told_as_the_index_it_is_with_runs_that_did_not_converge():
+    """A mean over pairs of runs does not say that every run found a source; runs cut short are counted."""
+    rng = np.random.default_rng(0)
+    model = ICA(runs=4).fit(rng.laplace(size=(2000, 2)) @ rng.standard_normal((2, 2)))._model
+    assert model.converged_runs == 4
+    fair = answer_words(replace(model, stability=np.array([0.97, 0.83])))[1]
+    assert "stability of every source is 0.83 or more" in fair
+    assert "all 4 runs" not in fair
+    assert "converge" not in fair
+    weak = answer_words(replace(model, stability=np.array([0.97, 0.41]), converged_runs=3))[1]
+    assert "IC2 (0.41) came back only in part" in weak
+    assert "1 of these runs did not converge" in weak

@@ -107,8 +107,9 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
         order, W = _ordered(found.matrix, rows, pca)
         independence = _independence(rows, W, method, options) if options.independence else None
     _warn(found, independence, options)
+    _warn_of_runs(stability, options)
     index = None if stability is None else _matched(stability, found.matrix)[order]
-    return _assembled(
+    model = _assembled(
         W,
         found,
         second=rows.second,
@@ -118,6 +119,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
         independence=independence,
         stability=index,
     )
+    return model if stability is None else replace(model, converged_runs=stability.n_converged)
 
 
 def _check_contrast(contrast: Contrast, source: RowSource) -> None:
@@ -230,6 +232,17 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
             "space that they span is known. Keep fewer sources (n_components), or use them together."
         )
         warnings.warn(message, IdentifiabilityWarning, stacklevel=5)
+
+
+def _warn_of_runs(stability: Stability | None, options: ICAOptions) -> None:
+    """Warn where stability is that of runs cut short. The fit itself may have converged: it is no such warning."""
+    if stability is not None and stability.n_converged < stability.n_runs:
+        message = (
+            f"{stability.n_runs - stability.n_converged} of {stability.n_runs} runs did not converge within "
+            f"{options.max_iter} iterations, so stability_ may be lower than these rows would give. Raise max_iter, or "
+            "keep fewer sources (n_components): nearly Gaussian ones converge slowly."
+        )
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
 
 
 def _advice(options: ICAOptions) -> str:

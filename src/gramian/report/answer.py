@@ -24,6 +24,9 @@ WILD = 2.5
 WORTH_SAYING = 0.3
 """Share of a spread between groups, or squared correlation, from which a label is worth a sentence."""
 
+STABLE = 0.8
+"""Index of stability under which a source is said to have come back only in part."""
+
 
 def answer_words(
     fitted: Any,
@@ -333,10 +336,15 @@ def _shapes(made: Material) -> str:
 
 
 def _stability(model: Any, names: Sequence[str]) -> str:
+    """Say what the index is, which is a mean over pairs of runs, and how many runs did not converge."""
     if model.stability is None:
         return ""
-    shaky = np.flatnonzero(np.asarray(model.stability) < 0.8)
-    if not len(shaky):
-        return f"Every source came back in all {model.options.runs} runs."
-    which = joined([names[i] for i in shaky.tolist()])
-    return f"In {model.options.runs} runs, {which} came back only in part."
+    index, runs = np.asarray(model.stability), model.options.runs
+    shaky = np.flatnonzero(index < STABLE)
+    words = f"Over {runs} runs on resamples of the rows, the stability of every source is {index.min():.2f} or more"
+    if len(shaky):
+        which = joined([f"{names[i]} ({index[i]:.2f})" for i in shaky.tolist()])
+        words = f"Over {runs} runs on resamples of the rows, {which} came back only in part"
+    short = 0 if model.converged_runs is None else runs - model.converged_runs
+    cut = f" {short} of these runs did not converge, so it may be lower than the rows would give." if short else ""
+    return f"{words} (1 is a source that all runs find alike).{cut}"
