@@ -225,13 +225,13 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
             f"{options.tol:g}. Otherwise try {_advice(options)}; sources that are nearly Gaussian converge slowly and "
             "mean little."
         )
-        warnings.warn(message, options.warning, stacklevel=5)
+        warnings.warn(message, options.warning, stacklevel=users_line())
     if independence is not None and len(independence.gaussian) > 1:
         message = (
             f"Sources {', '.join(map(source_name, independence.gaussian))} are too Gaussian to be told apart: only the "
             "space that they span is known. Keep fewer sources (n_components), or use them together."
         )
-        warnings.warn(message, IdentifiabilityWarning, stacklevel=5)
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
 
 
 def _warn_of_runs(stability: Stability | None, options: ICAOptions) -> None:
