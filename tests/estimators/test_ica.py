@@ -1,5 +1,6 @@
 import inspect
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ import sklearn.decomposition
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
 
 import gramian
 from gramian import ICA, FastICA, fastica
@@ -247,3 +249,29 @@ def test_page_is_written_by_report_as_for_other_models(mixed, tmp_path):
     page = ica.report(tmp_path / "page.html", mixed[0])
     assert "IC1" in page.read_text(encoding="utf-8")
     assert "\nIC1 " in str(ica.independence_)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X: ICA(max_iter=1).fit(X),
+        lambda X: ICA(max_iter=1).fit_transform(X),
+        lambda X: FastICA(max_iter=1).fit_transform(X),
+        lambda X: fastica(X, max_iter=1),
+        lambda X: fastica(X, max_iter=1, compute_sources=False),
+        lambda X: ICA(9).fit_transform(X),
+        lambda X: ICA(2, whiten=False).fit(X),
+        lambda X: ICA(2, whiten=False).fit_transform(X),
+        lambda X: ICA(2, whiten=False, max_iter=1).fit_transform(X),
+        lambda X: make_pipeline(ICA(max_iter=1)).fit(X),
+        lambda X: ICA(fun=lambda x: (x**3, (2 * x**2).mean(axis=-1))).fit_transform(X),
+    ],
+)
+def test_every_warning_points_at_the_line_of_the_user(call):
+    """Not into Gramian nor into scikit-learn, by whichever way the fit was asked for."""
+    G = np.random.default_rng(0).standard_normal((3000, 3))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(3.0 * np.hstack([G, G[:, :1]]))
+    assert caught
+    assert {warning.filename for warning in caught} == {__file__}

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -95,9 +97,22 @@ def test_sources_are_told_apart_from_gaussian_noise():
     """Peaked sources are told with what unmixing took out; Gaussian columns are said to hold none."""
     rng = np.random.default_rng(0)
     mixed = rng.laplace(size=(4000, 3)) @ rng.standard_normal((3, 3))
-    assert "nats of information less than the columns did" in answer_words(ICA().fit(mixed))[0]
+    less = "nats of information less than the columns after whitening (decorrelation)"
+    assert less in answer_words(ICA().fit(mixed))[0]
     flat = answer_words(ICA().fit(rng.standard_normal((4000, 3))))[0]
     assert "None of them can be told from a Gaussian" in flat
+
+
+def test_drop_within_error_is_no_sign_of_independence():
+    """Where nothing is seen beyond decorrelation, that is said, and not that correlated columns were independent."""
+    rng = np.random.default_rng(0)
+    mixed = rng.laplace(size=(2000, 2)) @ np.array([[1.0, 0.9], [0.0, 0.3]])
+    assert np.corrcoef(mixed.T)[0, 1] > 0.9
+    fitted = ICA().fit(mixed)
+    unsure = replace(fitted._model.independence, drop=0.01, drop_error=0.02)
+    words = answer_words(replace(fitted._model, independence=unsure))[0]
+    assert "do not show more than decorrelation already gave" in words
+    assert "independent" not in words
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -128,3 +143,17 @@ def test_labels_are_held_against_kept_components_alone():
     one, two = (" ".join(answer_words(PCA().fit(X), rows=X, labels={"side": side}, chosen=k)) for k in (1, 2))
     assert "PC2 tells most about side" in two
     assert "PC2" not in one
+
+
+def test_stability_is_told_as_the_index_it_is_with_runs_that_did_not_converge():
+    """A mean over pairs of runs does not say that every run found a source; runs cut short are counted."""
+    rng = np.random.default_rng(0)
+    model = ICA(runs=4).fit(rng.laplace(size=(2000, 2)) @ rng.standard_normal((2, 2)))._model
+    assert model.converged_runs == 4
+    fair = answer_words(replace(model, stability=np.array([0.97, 0.83])))[1]
+    assert "stability of every source is 0.83 or more" in fair
+    assert "all 4 runs" not in fair
+    assert "converge" not in fair
+    weak = answer_words(replace(model, stability=np.array([0.97, 0.41]), converged_runs=3))[1]
+    assert "IC2 (0.41) came back only in part" in weak
+    assert "1 of these runs did not converge" in weak

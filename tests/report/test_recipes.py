@@ -7,7 +7,7 @@ import shlex
 import numpy as np
 import pytest
 
-from gramian import ICA, PCA, KernelPCA, load
+from gramian import ICA, PCA, FastICA, KernelPCA, load
 from gramian.cli.main import main
 
 matplotlib = pytest.importorskip("matplotlib", reason="the pictures need matplotlib: pip install 'gramian[plot]'")
@@ -24,7 +24,7 @@ def execute(code, **given):
     matplotlib.use("Agg")
     names = dict(given)
     exec(compile(code, "a block of the page", "exec"), names)  # noqa: S102 - that is the test
-    matplotlib.pyplot.close("all")
+    pytest.importorskip("matplotlib.pyplot").close("all")
     return names
 
 
@@ -126,3 +126,40 @@ def test_blocks_of_a_page_made_in_python_run_on_the_readers_rows(tmp_path):
             made = execute(block, X=X, **more)
             expected = fitted.transform(X)
             np.testing.assert_allclose(made["model"].transform(X)[:, : expected.shape[1]], expected, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "fitted",
+    [
+        ICA(2),
+        ICA(fun="exp", tol=1e-4, max_iter=300, independence="all", runs=3, random_state=5),
+        ICA(fun_args={"alpha": 1.5}, algorithm="infomax", independence=False),
+        ICA(whiten="arbitrary-variance", memory_budget=10**9),
+        ICA(whiten=False),
+        FastICA(),
+        FastICA(fun="cube", whiten="arbitrary-variance", max_iter=500, random_state=1),
+        FastICA(algorithm="deflation", tol=1e-5),
+    ],
+    ids=str,
+)
+def test_fits_of_sources_are_written_with_all_that_differs_from_the_defaults(fitted, tmp_path):
+    """Class, contrast and its arguments, variance, tolerance, iterations, measuring: the line has what the fit had."""
+    rng = np.random.default_rng(0)
+    X = rng.laplace(size=(800, 3)) @ np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    again = execute(blocks(fitted.fit(X).report(tmp_path / "page.html", X))[-1], X=X)["model"]
+    asked = {name: value for name, value in fitted.get_params().items() if name not in ("n_components", "random_state")}
+    assert type(again) is type(fitted)
+    assert {name: again.get_params()[name] for name in asked} == asked
+    np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
+
+
+def test_contrast_and_start_of_ones_own_are_left_to_the_reader_with_a_comment(tmp_path):
+    """They stand as names, so that nothing else is fitted in silence; with them at hand the code gives the model."""
+    rng = np.random.default_rng(0)
+    X = rng.laplace(size=(800, 2)) @ rng.standard_normal((2, 2))
+    own = {"fun": lambda x, a: (a * x**3, (3 * a * x**2).mean(axis=-1)), "w_init": np.eye(2)}
+    fitted = ICA(**own, fun_args={"a": 0.5}).fit(X)
+    code = blocks(fitted.report(tmp_path / "page.html", X))[-1]
+    assert "# fun: the function or Contrast of this fit; w_init: the start of this fit" in code
+    np.testing.assert_array_equal(execute(code, X=X, **own)["model"].transform(X), fitted.transform(X))

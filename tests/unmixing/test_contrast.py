@@ -3,8 +3,8 @@ import pickle
 import numpy as np
 import pytest
 
-from gramian import check_contrast
-from gramian.errors import ParameterError
+from gramian import ICA, check_contrast
+from gramian.errors import IdentifiabilityWarning, ParameterError
 from gramian.unmixing.contrast import Cube, Exp, LogCosh, Own, contrast_of
 
 
@@ -82,3 +82,38 @@ def test_arguments_of_a_function_are_its_own():
     """A function of one's own gets whatever arguments it takes, alpha of any size too."""
     own = contrast_of(lambda x, alpha: (alpha * x**3, (3 * alpha * x**2).mean(axis=-1)), {"alpha": 5.0})
     np.testing.assert_allclose(own.evaluate(np.array([[2.0]]))[0], 40.0)
+
+
+def test_a_check_takes_the_arguments_that_a_fit_takes():
+    """With them a function is tested as it will be used, good or wrong."""
+
+    def power(x, p):
+        return x**p, (3 * x ** (p - 1)).mean(axis=-1)
+
+    check_contrast(power, {"p": 3})
+    check_contrast("logcosh", fun_args={"alpha": 1.5})
+    with pytest.raises(ParameterError, match="finite differences give"):
+        check_contrast(power, {"p": 5})
+
+
+@pytest.mark.parametrize(
+    "fun, words",
+    [
+        (lambda x: (np.log(x), (1 / x).mean(axis=-1)), "not finite at x = -4"),
+        (lambda x: (x, np.ones(len(x))), "linear"),
+        (lambda x: (0 * x, np.zeros(len(x))), "linear"),
+    ],
+)
+@pytest.mark.parametrize("algorithm", ["picard", "parallel", "deflation"])
+def test_a_fit_refuses_a_contrast_that_cannot_tell_sources_apart(fun, words, algorithm):
+    """With the sentence of the check, and not an arbitrary rotation or an error of linear algebra."""
+    X = np.random.default_rng(0).laplace(size=(500, 3))
+    with pytest.raises(ParameterError, match=words):
+        ICA(algorithm=algorithm, fun=fun).fit(X)
+
+
+def test_a_fit_warns_of_a_wrong_derivative():
+    """It may still find sources, so it goes on; the point and both numbers are named."""
+    X = np.random.default_rng(0).laplace(size=(500, 3))
+    with pytest.warns(IdentifiabilityWarning, match="At x = -4 the contrast's derivative is 32, and finite diff"):
+        ICA(fun=lambda x: (x**3, (2 * x**2).mean(axis=-1)), max_iter=1000, independence=False).fit(X)

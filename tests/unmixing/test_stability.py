@@ -42,3 +42,12 @@ def test_index_of_one_source_and_of_one_run():
     np.testing.assert_allclose(measure_stability(rows, PicardO(), runs=3, seed=0).index, [1.0])
     rows = WhiteRows(DenseRows(z), np.eye(2), None, np.eye(2))
     assert measure_stability(rows, PicardO(), runs=1, seed=0).index.shape == (2,)
+
+
+@pytest.mark.filterwarnings("ignore::gramian.errors.ConvergenceWarning")
+def test_runs_that_do_not_converge_are_told():
+    """Their number is in a warning, of which the command line makes a note, and the model keeps it."""
+    X = np.random.default_rng(0).laplace(size=(2000, 3))
+    with pytest.warns(IdentifiabilityWarning, match="4 of 4 runs did not converge within 1 iterations"):
+        ica = ICA(runs=4, max_iter=1, independence=False).fit(X)
+    assert ica._model.converged_runs == 0

@@ -51,7 +51,8 @@ class ICA(UnmixedSources):
         Where the algorithm starts. None is a fixed seed.
     runs : int, default=1
         With 2 or more: how many bootstrap resamples are unmixed, each from a start of its own, to measure
-        ``stability_``; the fit then begins at the most central of them.
+        ``stability_``; the fit then begins at the most central of them. Each has a quarter as many rows as the data (of
+        which 20,000 at most are drawn from), or 10 a source where that is more.
     independence : bool or 'all', default=True
         Whether independence is measured: on at most 100,000 rows of up to 5 sources, 12,500 of 10, 10,000 of 11 to 50
         and 200 a source of more; 'all' takes all rows. ``independence_.n_rows`` says how many it were, and the errors
@@ -83,7 +84,8 @@ class ICA(UnmixedSources):
         That number's error, negentropy, kurtosis, dependence of pairs, and sources that are too Gaussian; prints as a
         table.
     stability_ : array (k,) or None
-        Index of each source over the runs: 1 when all of them find it.
+        Index of each source over the runs: 1 when all of them find it. It is that of fits to a quarter of the rows, so
+        lower than all rows together would give.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only for tables whose column names are all strings.

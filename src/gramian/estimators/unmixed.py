@@ -16,7 +16,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, namespace_of
-from gramian.errors import ConvergenceWarning, InputError, ParameterError
+from gramian.errors import ConvergenceWarning, InputError, ParameterError, users_line
 from gramian.estimators.features import feature_names
 from gramian.estimators.opening import open_new_rows, open_rows
 from gramian.estimators.parameters import Limits, check_parameters, is_whole, seed_of
@@ -205,7 +205,7 @@ class UnmixedSources(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transform
         check_parameters(self, self._limits())
         options = self._options()
         if self.whiten is False and self.n_components is not None:
-            _warn_of_components()
+            warnings.warn("Ignoring n_components with whiten=False.", UserWarning, stacklevel=users_line())
         source = open_rows(self, X)
         model, names = fit_ica(source, options), feature_names(X, source)
         self._adopt(in_their_units(model, self.whiten), names)
@@ -273,10 +273,6 @@ def _start_of(w_init: Any) -> HostArray:
         message = f"w_init has {start[i, j]} in row {i}, column {j}. Pass finite numbers, or None to draw a start."
         raise ParameterError(message)
     return start
-
-
-def _warn_of_components() -> None:
-    warnings.warn("Ignoring n_components with whiten=False.", UserWarning, stacklevel=4)
 
 
 def in_their_units(model: ICAModel, whiten: Any) -> ICAModel:

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from gramian.arrays.namespace import HostArray, from_host, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64
-from gramian.errors import IdentifiabilityWarning, ParameterError
+from gramian.errors import IdentifiabilityWarning, ParameterError, users_line
 from gramian.models.ica_model import ICAModel, ICAOptions
 from gramian.models.ica_whitening import require_rows, white_rows
 from gramian.models.pca import PCAModel
@@ -19,7 +19,7 @@ from gramian.models.scoring import deviations
 from gramian.models.spectrum import signs_of
 from gramian.planning.machine import memory_budget, one_blas_thread, total_memory
 from gramian.sources.rows import RowSource
-from gramian.unmixing.contrast import LogCosh
+from gramian.unmixing.contrast import CONTRASTS, Contrast, LogCosh, derivative_fault
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
 from gramian.unmixing.held_rows import small_blocks
 from gramian.unmixing.independence import Independence, look_gaussian, measure_independence, source_name
@@ -92,6 +92,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     """
     options = options or ICAOptions()
     METHODS[options.algorithm](options.contrast).require_suited(source.like())
+    _check_contrast(options.contrast, source)
     require_rows(source, options)
     source = small_blocks(source)
     with one_blas_thread() if source.n_columns <= FEW_COLUMNS else nullcontext():
@@ -106,8 +107,9 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
         order, W = _ordered(found.matrix, rows, pca)
         independence = _independence(rows, W, method, options) if options.independence else None
     _warn(found, independence, options)
+    _warn_of_runs(stability, options)
     index = None if stability is None else _matched(stability, found.matrix)[order]
-    return _assembled(
+    model = _assembled(
         W,
         found,
         second=rows.second,
@@ -117,6 +119,15 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
         independence=independence,
         stability=index,
     )
+    return model if stability is None else replace(model, converged_runs=stability.n_converged)
+
+
+def _check_contrast(contrast: Contrast, source: RowSource) -> None:
+    """Refuse a contrast of one's own that cannot tell sources apart, and warn of a derivative that is none."""
+    fault = "" if type(contrast) in CONTRASTS.values() else derivative_fault(contrast, source.like())
+    if fault:
+        message = f"{fault} With a wrong derivative the sources found may not be the right ones."
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
 
 
 def _bytes_of(rows: WhiteRows, dtype: np.dtype[Any] | None = None) -> int:
@@ -214,13 +225,24 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
             f"{options.tol:g}. Otherwise try {_advice(options)}; sources that are nearly Gaussian converge slowly and "
             "mean little."
         )
-        warnings.warn(message, options.warning, stacklevel=5)
+        warnings.warn(message, options.warning, stacklevel=users_line())
     if independence is not None and len(independence.gaussian) > 1:
         message = (
             f"Sources {', '.join(map(source_name, independence.gaussian))} are too Gaussian to be told apart: only the "
             "space that they span is known. Keep fewer sources (n_components), or use them together."
         )
-        warnings.warn(message, IdentifiabilityWarning, stacklevel=5)
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
+
+
+def _warn_of_runs(stability: Stability | None, options: ICAOptions) -> None:
+    """Warn where stability is that of runs cut short. The fit itself may have converged: it is no such warning."""
+    if stability is not None and stability.n_converged < stability.n_runs:
+        message = (
+            f"{stability.n_runs - stability.n_converged} of {stability.n_runs} runs did not converge within "
+            f"{options.max_iter} iterations, so stability_ may be lower than these rows would give. Raise max_iter, or "
+            "keep fewer sources (n_components): nearly Gaussian ones converge slowly."
+        )
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
 
 
 def _advice(options: ICAOptions) -> str:

@@ -86,6 +86,8 @@ class ICAModel:
     stability : numpy array (k,) or None
         Index of each source over several runs.
     options : ICAOptions
+    converged_runs : int or None
+        Runs, of those that stability was measured by, that converged.
     """
 
     components: Array
@@ -102,6 +104,7 @@ class ICAModel:
     independence: Independence | None
     stability: HostArray | None
     options: ICAOptions
+    converged_runs: int | None = None
 
     def project(self, rows: RowSource | Array) -> Array:
         """Return the sources  (x - mean) components'  of rows (n, k): one pass, 2 n d k operations."""

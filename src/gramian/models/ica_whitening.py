@@ -7,7 +7,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.errors import IdentifiabilityWarning, InputError, RankWarning
+from gramian.errors import IdentifiabilityWarning, InputError, RankWarning, users_line
 from gramian.models.ica_model import ICAOptions
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.models.scoring import deviations
@@ -43,7 +43,7 @@ def white_rows(source: RowSource, options: ICAOptions) -> tuple[WhiteRows, PCAMo
     k = most if options.n_components is None else options.n_components
     if k > most:
         message = f"n_components is too large: it will be set to {most}, the smaller side of these rows."
-        warnings.warn(message, RankWarning, stacklevel=5)
+        warnings.warn(message, RankWarning, stacklevel=users_line())
         k, options = most, replace(options, n_components=None)
     pca = fit_pca(source, PCAOptions(n_components=k, ddof=0, seed=options.seed, memory_budget=options.memory_budget))
     _check_rank(pca, k, options)
@@ -71,7 +71,7 @@ def _check_white(source: RowSource, second: HostArray) -> None:
             f"by up to {apart:.3g}: the sources found may not be independent. Let ICA whiten the rows "
             "(whiten='unit-variance'), or center them and divide by their principal deviations first."
         )
-        warnings.warn(message, IdentifiabilityWarning, stacklevel=6)
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
 
 
 def _vary(source: RowSource) -> bool:
@@ -93,4 +93,4 @@ def _check_rank(pca: PCAModel, k: int, options: ICAOptions) -> None:
             f"returned and not {k}. Columns may be constant or repeated, or the rows too few; pass "
             f"n_components={pca.rank} to say that this is meant."
         )
-        warnings.warn(message, RankWarning, stacklevel=6)
+        warnings.warn(message, RankWarning, stacklevel=users_line())

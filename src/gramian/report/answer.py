@@ -24,6 +24,9 @@ WILD = 2.5
 WORTH_SAYING = 0.3
 """Share of a spread between groups, or squared correlation, from which a label is worth a sentence."""
 
+STABLE = 0.8
+"""Index of stability under which a source is said to have come back only in part."""
+
 
 def answer_words(
     fitted: Any,
@@ -295,12 +298,13 @@ def _ica(made: Material) -> tuple[str, ...]:
     if not model.converged:
         opening += f" The algorithm stopped before it converged, so take them with care ({model.n_iter} iterations)."
     return (
-        f"{opening} {_independence(report, made.components)}",
+        f"{opening} {_independence(report, made.components, whitened=model.options.whiten)}",
         " ".join(filter(None, (_shapes(made), _stability(model, made.components)))),
     )
 
 
-def _independence(report: Any, names: Sequence[str]) -> str:
+def _independence(report: Any, names: Sequence[str], *, whitened: bool) -> str:
+    """Say what unmixing took out beyond whitening, from which the drop is measured."""
     if report is None:
         return ""
     gaussian = len(report.gaussian)
@@ -308,11 +312,11 @@ def _independence(report: Any, names: Sequence[str]) -> str:
         return "None of them can be told from a Gaussian, so there is nothing independent to find here."
     if not np.isfinite([report.drop, report.drop_error]).all():
         return str(report).partition("\n")[0]
-    drop = (
-        f"The sources share {report.drop:.2f} ± {report.drop_error:.2f} nats of information less than the columns did"
-    )
+    before = "the columns after whitening (decorrelation)" if whitened else "the columns, given as white"
+    drop = f"The sources share {report.drop:.2f} ± {report.drop_error:.2f} nats of information less than {before}"
     if report.drop <= report.drop_error:
-        return f"{drop}: nothing beyond error, so the columns were as independent as they are."
+        # A difference within error is no sign of independence: these rows may be too few to show more.
+        return f"{drop}: these rows do not show more than decorrelation already gave."
     if gaussian > 1:
         which = joined([names[i] for i in report.gaussian])
         return f"{drop}. {which} are too Gaussian to be told apart: only the space they span is known."
@@ -332,10 +336,15 @@ def _shapes(made: Material) -> str:
 
 
 def _stability(model: Any, names: Sequence[str]) -> str:
+    """Say what the index is, which is a mean over pairs of runs, and how many runs did not converge."""
     if model.stability is None:
         return ""
-    shaky = np.flatnonzero(np.asarray(model.stability) < 0.8)
-    if not len(shaky):
-        return f"Every source came back in all {model.options.runs} runs."
-    which = joined([names[i] for i in shaky.tolist()])
-    return f"In {model.options.runs} runs, {which} came back only in part."
+    index, runs = np.asarray(model.stability), model.options.runs
+    shaky = np.flatnonzero(index < STABLE)
+    words = f"Over {runs} runs on resamples of the rows, the stability of every source is {index.min():.2f} or more"
+    if len(shaky):
+        which = joined([f"{names[i]} ({index[i]:.2f})" for i in shaky.tolist()])
+        words = f"Over {runs} runs on resamples of the rows, {which} came back only in part"
+    short = 0 if model.converged_runs is None else runs - model.converged_runs
+    cut = f" {short} of these runs did not converge, so it may be lower than the rows would give." if short else ""
+    return f"{words} (1 is a source that all runs find alike).{cut}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gramian.report.material import Material
-from gramian.views import kernel_code
+from gramian.views import ica_code, kernel_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +89,17 @@ def cut_code(made: Material) -> str:
 
 def type_of(made: Material) -> str:
     """What the estimator is called."""
-    return {"pca": "PCA", "kernel": "KernelPCA", "ica": "ICA"}[made.kind]
+    if made.kind == "ica":
+        return "FastICA" if made.model.options.name == "FastICA" else "ICA"
+    return {"pca": "PCA", "kernel": "KernelPCA"}[made.kind]
 
 
 def fit_line(made: Material, count: Any) -> str:
     """Return the line that fits this model with some number of components."""
     options = made.model.options
     if made.kind == "ica":
-        words = f"n_components={len(made.components)}, algorithm={options.algorithm!r}, random_state={options.seed}"
-        words += f", runs={options.runs}" if options.runs > 1 else ""
-    elif made.kind == "kernel":
+        return ica_code(made.model, type_of(made))
+    if made.kind == "kernel":
         words = f"n_components={count}, kernel={kernel_code(made.model.kernel)}"
         words += "" if options.landmarks is None else f", landmarks={options.landmarks}, random_state={options.seed}"
     else:

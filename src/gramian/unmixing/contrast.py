@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, device_of, namespace_of
+from gramian.arrays.namespace import Array, HostArray, device_of, from_host, namespace_of, to_host
 from gramian.errors import ParameterError
 
 
@@ -177,15 +177,21 @@ def _alpha(fun: str, arguments: Mapping[str, Any]) -> float:
     return float(alpha)
 
 
-def check_contrast(fun: str | Callable[..., Any] | Contrast, *, tol: float = 1e-5) -> None:
+def check_contrast(
+    fun: str | Callable[..., Any] | Contrast, fun_args: Mapping[str, Any] | None = None, *, tol: float = 1e-5
+) -> None:
     """Test a contrast by finite differences: psi' must be the derivative of psi, both finite and not linear.
 
-    Computes  (psi(x + h) - psi(x - h)) / 2h  at points from -4 to 4, one at a time, and compares with psi'(x).
+    Computes  (psi(x + h) - psi(x - h)) / 2h  at points from -4 to 4, one at a time, and compares with psi'(x). A fit
+    asks the same of a contrast of one's own: it refuses one that is linear or not finite, and warns of a wrong
+    derivative.
 
     Parameters
     ----------
     fun : str, callable or Contrast
         What ``ICA(fun=...)`` takes.
+    fun_args : dict or None, default=None
+        What ``ICA(fun_args=...)`` takes.
     tol : float, default=1e-5
         Largest difference, relative to the largest derivative.
 
@@ -202,28 +208,38 @@ def check_contrast(fun: str | Callable[..., Any] | Contrast, *, tol: float = 1e-
     ...
     gramian.errors.ParameterError: At x = -4 the contrast's derivative is 32, and finite differences give 48. ...
     """
-    contrast = contrast_of(fun)
+    fault = derivative_fault(contrast_of(fun, fun_args), np.empty(0), tol=tol)
+    if fault:
+        raise ParameterError(fault)
+
+
+def derivative_fault(contrast: Contrast, like: Array, *, tol: float = 1e-5) -> str:
+    """Refuse a contrast that is not finite or linear; say where its derivative is wrong, if it is.
+
+    It is tried on numbers of the library of ``like``. A derivative may be wrong at a kink alone, and do no harm.
+    """
     points, step = np.linspace(-4.0, 4.0, 41), 1e-5
-    psi, slope = _at(contrast, points)
+    psi, slope = _at(contrast, points, like)
     _require_finite(points, psi, slope)
-    measured = (_at(contrast, points + step)[0] - _at(contrast, points - step)[0]) / (2 * step)
-    wrong = np.abs(measured - slope) > tol * max(1.0, float(np.abs(measured).max()))
-    if wrong.any():
-        i = int(np.argmax(wrong))
-        message = (
-            f"At x = {points[i]:.4g} the contrast's derivative is {slope[i]:.6g}, and finite differences give "
-            f"{measured[i]:.6g}. Correct the derivative, or psi."
-        )
-        raise ParameterError(message)
-    if np.ptp(slope) <= tol * np.abs(slope).max():
+    measured = (_at(contrast, points + step, like)[0] - _at(contrast, points - step, like)[0]) / (2 * step)
+    if np.ptp(measured) <= tol * np.abs(measured).max():
         message = "The contrast is linear: it sees variances only, and cannot tell sources apart. Bend it."
         raise ParameterError(message)
+    wrong = ~(np.abs(measured - slope) <= tol * max(1.0, float(np.abs(measured).max())))
+    if not wrong.any():
+        return ""
+    i = int(np.argmax(wrong))
+    return (
+        f"At x = {points[i]:.4g} the contrast's derivative is {slope[i]:.6g}, and finite differences give "
+        f"{measured[i]:.6g}. Correct the derivative, or psi."
+    )
 
 
-def _at(contrast: Contrast, points: HostArray) -> tuple[HostArray, HostArray]:
+def _at(contrast: Contrast, points: HostArray, like: Array) -> tuple[HostArray, HostArray]:
     """Evaluate at points, one source each, so that a mean over rows is the value itself."""
-    psi, slope = contrast.evaluate(points[None, :].copy())
-    return np.asarray(psi)[0], np.asarray(slope)[0]
+    with np.errstate(all="ignore"):
+        psi, slope = contrast.evaluate(from_host(points[None, :].copy(), like=like))
+    return to_host(psi)[0], to_host(slope)[0]
 
 
 def _require_finite(points: HostArray, psi: HostArray, slope: HostArray) -> None:

@@ -3,6 +3,7 @@
 A view knows nothing of colors, axes or pages, so the same numbers serve a plot, a page and a test.
 """
 
+from gramian.models.ica_text import ica_code
 from gramian.models.kernel_text import kernel_code, kernel_words
 from gramian.views.biplot import Biplot, biplot_of
 from gramian.views.certificates import CertificateTable, Residuals, certificate_residuals, certificate_table
@@ -50,6 +51,7 @@ __all__ = [
     "deviations_of",
     "eigenfunctions_of",
     "gamma_curve",
+    "ica_code",
     "image_strip",
     "kernel_code",
     "kernel_profiles",
