@@ -20,7 +20,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check compat bench docs format clean
+.PHONY: help demo test check compat bench fuzz docs format clean
 
 help:  ## List the commands.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ compat: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run scikit-learn's own tests
 
 bench: $(VENV)/.ready-bench $(VENV)/.ready-torch  ## Measure against the peers and rewrite the table in the README.
 	$(BIN)/python -m benchmarks $(ARGS)
+
+fuzz: $(VENV)/.ready-dev  ## Open 100,000 damaged or hostile model files (for a nightly run; about five minutes).
+	$(BIN)/python -m benchmarks.fuzz_archive 100000 $(ARGS)
 
 docs: $(VENV)/.ready-dev  ## Build the documentation into docs/_build/html.
 	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
