@@ -65,6 +65,9 @@ LEAST_QUARTERS = 40
 STABILITY_ROWS = 20_000
 """Rows, at most, that are resampled for stability."""
 
+MOST_NAMED = 8
+"""Sources, at most, that a warning names; ``independence_.gaussian`` has them all."""
+
 
 def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     """Fit independent sources to the rows of a source.
@@ -228,10 +231,23 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
         warnings.warn(message, options.warning, stacklevel=users_line())
     if independence is not None and len(independence.gaussian) > 1:
         message = (
-            f"Sources {', '.join(map(source_name, independence.gaussian))} are too Gaussian to be told apart: only the "
+            f"Sources {_listed(independence.gaussian)} are too Gaussian to be told apart: only the "
             "space that they span is known. Keep fewer sources (n_components), or use them together."
         )
         warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
+
+
+def _listed(sources: tuple[int, ...]) -> str:
+    """Name sources, the first of them where they are many.
+
+    Examples
+    --------
+    >>> _listed((0, 2)), _listed(tuple(range(157)))
+    ('IC1, IC3', 'IC1, IC2, IC3, IC4, IC5, IC6, IC7, IC8 and 149 more')
+    """
+    more = len(sources) - MOST_NAMED
+    words = ", ".join(map(source_name, sources[:MOST_NAMED]))
+    return f"{words} and {more} more" if more > 0 else words
 
 
 def _warn_of_runs(stability: Stability | None, options: ICAOptions) -> None:
