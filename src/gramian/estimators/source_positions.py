@@ -36,7 +36,7 @@ def source_positions(sources: Any, k: int, *, name: str) -> list[int]:
             raise ParameterError(message)
         return [i for i, taken in enumerate(named) if taken]
     places = {source_name(i): i for i in range(k)}
-    positions = [places.get(i, i) if isinstance(i, str) else i for i in named]
+    positions: list[Any] = [places.get(i, i) if isinstance(i, str) else i for i in named]
     wrong = [i for i in positions if not is_whole(i) or not -k <= i < k]
     if wrong:
         message = (
