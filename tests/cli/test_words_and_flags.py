@@ -154,3 +154,23 @@ def test_reader_that_has_had_enough_is_no_fault(folder):
         said = process.stderr.read()
         assert process.wait() == 0, said
     assert said == b""
+
+
+@pytest.mark.parametrize("verb", ["pca", "kpca", "ica"])
+def test_missing_file_is_not_mistaken_for_the_folder_of_its_results(verb, tmp_path, monkeypatch, capfd):
+    """The input is looked for before a folder of nearly the same name is made."""
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run_here(capfd, verb, "nofile.csv")
+    assert code == exits.DATA
+    assert "There is no file 'nofile.csv'. Check the name" in err
+    assert not list(tmp_path.iterdir())
+
+
+def test_help_of_ica_offers_what_it_takes(capfd):
+    """Sources are counted, not a share of variance, and no column is scaled; the others keep both."""
+    ica, pca = (run_here(capfd, verb, "--help")[1] for verb in ("ica", "pca"))
+    assert "-k N|auto" in ica
+    assert "--scale" not in ica
+    assert "SHARE" not in ica.upper()
+    assert "--scale" in pca
+    assert "SHARE" in pca.upper()

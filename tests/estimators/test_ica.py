@@ -275,3 +275,45 @@ def test_every_warning_points_at_the_line_of_the_user(call):
         call(3.0 * np.hstack([G, G[:, :1]]))
     assert caught
     assert {warning.filename for warning in caught} == {__file__}
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        np.array([True, False, False, True]),
+        [True, False, False, True],
+        {0, 3},
+        (i for i in (0, 3)),
+        ["IC1", "IC4"],
+        np.array(["IC4", "IC1"]),
+        np.array([0, -1]),
+        range(0, 4, 3),
+    ],
+    ids=["mask", "list of bools", "set", "generator", "names", "array of names", "array", "range"],
+)
+def test_sources_to_remove_are_positions_names_or_a_mask(sources, mixed):
+    """All of them take out the same two."""
+    X, ica = mixed[0], ICA().fit(mixed[0])
+    np.testing.assert_allclose(ica.remove(X, sources), ica.remove(X, [0, 3]), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "sources, words",
+    [
+        ([True, False], "a mask of 2, and this ICA has 4 sources"),
+        ("IC5", "sources holds 'IC5', and this ICA has the sources 0 to 3, called IC1 to IC4"),
+        ([0.5], "sources holds 0.5.+Pass positions, names or a mask of 4"),
+        (None, "sources holds None"),
+        ([0, True], "sources holds True"),
+    ],
+)
+def test_sources_that_are_not_there_are_refused(sources, words, mixed):
+    """The sentence says what there is, and in which ways it can be named."""
+    with pytest.raises(ParameterError, match=words):
+        ICA().fit(mixed[0]).remove(mixed[0], sources)
+
+
+def test_many_gaussian_sources_are_named_in_short():
+    """Eight by name, the others by their number."""
+    with pytest.warns(IdentifiabilityWarning, match=r"IC8 and 4 more are too Gaussian"):
+        ICA().fit(np.random.default_rng(0).standard_normal((4000, 12)))

@@ -22,6 +22,7 @@ from gramian.cli.talk import Talk
 from gramian.cli.writing import MODEL, cannot_write, claimed, refuse_written, remove_stale, scores_name, write_scores
 from gramian.errors import ConvergenceWarning
 from gramian.models.whole_file import whole_file
+from gramian.sources.paths import files_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,8 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
             prepared = open_table(file, asked, talk)
             click.echo("\n".join([*prepared.notes, verb.plan(prepared, flags)]))
             return
+        # Before a folder is made, which is not what a person who mistyped a name was looking for.
+        files_of(file)
         with claimed(folder) as target:
             prepared = open_table(file, asked, talk)
             answer, converged = _work(verb, path, asked, prepared, target, flags=flags, talk=talk)

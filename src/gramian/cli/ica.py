@@ -1,5 +1,6 @@
 """``gramian ica FILE``: independent sources."""
 
+from functools import partial
 from typing import Any
 
 import click
@@ -26,7 +27,7 @@ Examples:
     "--runs", type=click.IntRange(1), default=1, show_default=True, help="Runs by which stability is measured."
 )
 @click.option("--rate", type=float, help="Rows a second, for the traces on the page.")
-@fit_flags
+@partial(fit_flags, counts="N|auto", counted="How many sources; auto: as many as the rows have.", scales=False)
 def command(file: str, **flags: Any) -> None:
     """Unmix the columns of FILE into sources that are as independent as can be.
 

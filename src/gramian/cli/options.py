@@ -101,13 +101,19 @@ def row_flags(command: Any) -> Any:
     )
 
 
-def fit_flags(command: Any) -> Any:
-    """Add the flags of the verbs that fit a model."""
+def fit_flags(
+    command: Any, *, counts: str | None = None, counted: str = "How many components.", scales: bool = True
+) -> Any:
+    """Add the flags of the verbs that fit a model.
+
+    A verb that counts otherwise says how in its help; one that does not scale keeps the flag to refuse it in words.
+    """
+    unit = "Unit variance a column; default: where spreads differ."
     return _apply(
         command,
-        click.option("-k", "count", type=Count(), default="auto", show_default=True, help="How many components."),
+        click.option("-k", "count", type=Count(), default="auto", show_default=True, metavar=counts, help=counted),
         click.option("-o", "--output", metavar="DIR", type=click.Path(), help="Where to write; default ./STEM-VERB/."),
-        click.option("--scale/--no-scale", default=None, help="Unit variance a column; default: where spreads differ."),
+        click.option("--scale/--no-scale", default=None, hidden=not scales, help=unit),
         click.option(
             "--missing",
             type=click.Choice(["em", "error", "drop"]),

@@ -19,9 +19,10 @@ from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, namespace
 from gramian.errors import ConvergenceWarning, InputError, ParameterError, users_line
 from gramian.estimators.features import feature_names
 from gramian.estimators.opening import open_new_rows, open_rows
-from gramian.estimators.parameters import Limits, check_parameters, is_whole, seed_of
+from gramian.estimators.parameters import Limits, check_parameters, seed_of
 from gramian.estimators.saving import Saved
 from gramian.estimators.shown import Reported
+from gramian.estimators.source_positions import source_positions
 from gramian.models.ica import ICAModel, ICAOptions, fit_ica
 from gramian.models.score_file import write_scores
 from gramian.sources.opening import as_source, require_finite
@@ -150,16 +151,17 @@ class UnmixedSources(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transform
         Parameters
         ----------
         X : array, sparse array or table (n, d)
-        sources : sequence of int
-            Positions of the sources to take out, from 0, so that 0 is the one called IC1; negative ones from the end.
-            Repeated ones count once.
+        sources : int, str, iterable of them, or mask of k bools
+            The sources to take out: positions from 0, negative ones from the end, or names, so that 0 is "IC1"; or True
+            for each that is to go. Repeated ones count once.
 
         Returns
         -------
         rows : array (n, d)
         """
         source = self._opened(X)
-        return self._finite(self._model.remove(source, self._positions(sources)), source)
+        positions = source_positions(sources, self._n_features_out, name=type(self).__name__)
+        return self._finite(self._model.remove(source, positions), source)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""
@@ -246,16 +248,6 @@ class UnmixedSources(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transform
         if not isfinite(total):
             require_finite(source)
         return results
-
-    def _positions(self, sources: Any) -> list[int]:
-        k = self._n_features_out
-        named = np.atleast_1d(np.asarray(sources)).tolist() if not isinstance(sources, list) else sources
-        wrong = [i for i in named if not is_whole(i) or not -k <= i < k]
-        if wrong:
-            message = f"sources holds {wrong[0]!r}, and this {type(self).__name__} has the sources 0 to {k - 1}."
-            raise ParameterError(message)
-        # Each source once: 0 and -k are the same one, and taking it out twice would put its opposite in.
-        return list(dict.fromkeys(int(i) % k for i in named))
 
 
 def _start_of(w_init: Any) -> HostArray:

@@ -118,7 +118,7 @@ class ICAModel:
         return rows
 
     def remove(self, rows: RowSource | Array, sources: list[int]) -> Array:
-        """Return rows without some sources,  x - s_i mixing_i'  (n, d): one pass, 2 n d operations a source.
+        """Return rows without some sources,  x - s_i mixing_i'  (n, d): one pass, 4 n d operations a source.
 
         What lies outside the space of all sources stays as it is.
         """

@@ -46,7 +46,7 @@ def open_path(X: Any, chosen: Chosen) -> tuple[RowFile, TableFacts | None]:
     NotSupportedError
         A kind of file that is not known.
     """
-    files = _files(X)
+    files = files_of(X)
     if all(path.name.lower().endswith(ENDS) for path in files):
         _refuse_columns(chosen, files[0])
         return ImageFiles(files, str(X)), None
@@ -92,7 +92,8 @@ def _require_numbers(table: OpenedTable, used: tuple[str, ...], first: str) -> N
             raise InputError(message, column=column.name)
 
 
-def _files(X: Any) -> list[Path]:
+def files_of(X: Any) -> list[Path]:
+    """Return the files that a path, a folder or a glob names, or say that there are none: none is opened."""
     path = Path(X)
     if path.is_dir() and not is_zarr(path):
         found = sorted(child for child in path.iterdir() if child.is_file() and child.name[0] not in "._")

@@ -1,6 +1,7 @@
 """Dependence of pairs of sources, in nats, from classes of equal size."""
 
 from functools import partial
+from operator import concat
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def pairwise_dependence(s: HostArray) -> HostArray:
     if any(values is not None for values, _ in cuts):
         columns = np.array([old if new is None else new for old, (new, _) in zip(columns, cuts, strict=True)])
     edges = np.array([edges for _, edges in cuts])
-    parts = run_folds(ranges(len(columns), GROUP), partial(_fold_group, columns, edges), _chain)
+    parts = run_folds(ranges(len(columns), GROUP), partial(_fold_group, columns, edges), concat)
     upper = np.triu(np.vstack(parts), 1)
     dependence: HostArray = np.maximum(upper + upper.T, 0.0)
     return dependence
@@ -94,10 +95,6 @@ def _counts_above(columns: HostArray, edges: HostArray, g: int) -> HostArray:
         above = np.greater(piece, edges[:, :, None], out=room[:, :, : piece.shape[2]]).reshape(k * BINS, -1)
         counts += above[: g * BINS] @ above.T
     return counts.reshape(g, BINS, k, BINS)
-
-
-def _chain(left: list[HostArray], right: list[HostArray]) -> list[HostArray]:
-    return left + right
 
 
 def merged(values: HostArray) -> HostArray:

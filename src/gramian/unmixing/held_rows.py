@@ -1,6 +1,7 @@
 """White rows held in memory: one of each run of m, or all, one source after another."""
 
 from dataclasses import dataclass
+from operator import concat
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,7 @@ def _first(left: Any, _right: Any) -> Any:
 
 def _gathered(source: RowSource, project: Projection, step: int, dtype: np.dtype[Any]) -> DenseRows:
     """Project one row in each run of ``step`` of a source of any kind."""
-    parts = source.reduce(_Gather(project, source.n_rows, step, dtype), _chain)
+    parts = source.reduce(_Gather(project, source.n_rows, step, dtype), concat)
     columns = namespace_of(parts[0][0]).concat([rows.T for rows, _ in parts], axis=1)
     weights = None if parts[0][1] is None else np.concatenate([to_host(w) for _, w in parts])
     return DenseRows(columns.T, weights=weights)
@@ -121,7 +122,3 @@ def _taken(array: Array, taken: slice | HostArray) -> Array:
         return array[taken]
     xp = namespace_of(array)
     return xp.take(array, xp.asarray(taken, **device_of(array)), axis=0)
-
-
-def _chain(left: list[Any], right: list[Any]) -> list[Any]:
-    return left + right
