@@ -216,10 +216,9 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
         )
         warnings.warn(message, options.warning, stacklevel=5)
     if independence is not None and len(independence.gaussian) > 1:
-        message = (
-            f"Sources {', '.join(map(source_name, independence.gaussian))} are too Gaussian to be told apart: only the "
-            "space that they span is known. Keep fewer sources (n_components), or use them together."
-        )
+        names = f"Sources {', '.join(map(source_name, independence.gaussian))}"
+        advice = "or use them together" if independence.can_tell else "or pass more rows"
+        message = f"{independence.doubt(names)} Keep fewer sources (n_components), {advice}."
         warnings.warn(message, IdentifiabilityWarning, stacklevel=5)
 
 

@@ -305,7 +305,7 @@ def _independence(report: Any, names: Sequence[str]) -> str:
         return ""
     gaussian = len(report.gaussian)
     if gaussian and gaussian == len(report.kurtosis):
-        return "None of them can be told from a Gaussian, so there is nothing independent to find here."
+        return report.doubt("The sources" if report.can_tell else "them")
     if not np.isfinite([report.drop, report.drop_error]).all():
         return str(report).partition("\n")[0]
     drop = (
@@ -315,7 +315,7 @@ def _independence(report: Any, names: Sequence[str]) -> str:
         return f"{drop}: nothing beyond error, so the columns were as independent as they are."
     if gaussian > 1:
         which = joined([names[i] for i in report.gaussian])
-        return f"{drop}. {which} are too Gaussian to be told apart: only the space they span is known."
+        return f"{drop}. {report.doubt(which)}"
     return f"{drop}."
 
 

@@ -20,6 +20,10 @@ from gramian.unmixing.thinning import thinned_rows
 LEAST_ROWS, LEAST_A_SOURCE = 50, 10
 """Rows, at least, and rows a source, from which anything is reported: fewer can be turned into sources of any shape."""
 
+CLEAR_KAPPA, KAPPA_NOISE = 0.13, 1.2
+"""The moment kappa of a uniform source, that of a Laplace one being larger, and two deviations of it for a Laplace
+source, times sqrt(n)."""
+
 DEPENDENCE_ROWS, DEPENDENCE_NUMBERS = 10_000, 250_000
 """Rows, at most, and numbers, about, from which the dependence of pairs is measured."""
 
@@ -48,8 +52,9 @@ class Independence:
     dependence_noise : float
         Value that a pair of independent sources stays under, 99 times of 100.
     gaussian : tuple of int
-        Positions, from 0, of sources that cannot be told from a Gaussian; two or more of them are known only as a
-        space.
+        Positions, from 0, of sources that cannot be told from a Gaussian: kurtosis, negentropy and the contrast are
+        no larger than unmixing makes of Gaussian noise. Two or more of them are known only as a space. Whether so few
+        rows could tell is in ``can_tell``.
     n_rows : int
         Rows that all this was measured on: a sample of those of the fit where they are many.
     """
@@ -63,6 +68,17 @@ class Independence:
     dependence_noise: float
     gaussian: tuple[int, ...]
     n_rows: int
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether the rows are enough to tell uniform or Laplace sources, so many of them, from Gaussian ones."""
+        return can_tell(self.n_rows, len(self.kurtosis))
+
+    def doubt(self, names: str) -> str:
+        """Return the sentence on the sources, so named, that cannot be told from Gaussian ones."""
+        if self.can_tell:
+            return f"{names} are too Gaussian to be told apart: only the space that they span is known."
+        return f"These {self.n_rows:,} rows cannot tell {names} from Gaussian sources, whatever they are."
 
     def __str__(self) -> str:
         """One line for all sources together, then one a source."""
@@ -83,7 +99,8 @@ class Independence:
         partner = int(np.argmax(self.dependence[i]))
         most = float(self.dependence[i, partner])
         dependence = f"{source_name(partner)} ({most:.3f} nats)" if most > 0 else "none"
-        mark = "  too Gaussian" if i in self.gaussian else ""
+        words = "too Gaussian" if self.can_tell else "so few rows cannot tell it from a Gaussian"
+        mark = f"  {words}" if i in self.gaussian else ""
         return f"{source_name(i):<6}  {negentropy:<20}  {self.kurtosis[i]:8.2f}  {dependence}{mark}"
 
 
@@ -140,21 +157,29 @@ def measure_independence(
     before, after = [column.before for column in found], [column.after for column in found]
     scale = np.array([column.scale for column in found])
     few = _few(z, W)
-    limit, left = gaussian_limit(k), sum(e.value for e in after) - _log_volume(W)
+    negentropy = GAUSSIAN_ENTROPY + np.log(scale) - np.array([e.value for e in after])
+    left = sum(e.value for e in after) - _log_volume(W)
     return Independence(
         drop=sum(e.value for e in before) - left,
         drop_error=2 * float(np.sqrt(sum(e.error**2 for e in (*before, *after)))) + _loss(z, left, parts, fewer),
-        negentropy=(negentropy := GAUSSIAN_ENTROPY + np.log(scale) - np.array([e.value for e in after])),
+        negentropy=negentropy,
         negentropy_error=2 * np.array([e.error for e in after]),
         kurtosis=np.array([column.kurtosis for column in found]),
         dependence=pairwise_dependence(few),
         dependence_noise=dependence_noise(len(few)),
-        gaussian=tuple(
-            j
-            for j in range(k)
-            if abs(found[j].kappa.value) <= limit * found[j].kappa.error and negentropy[j] <= 2 * limit * after[j].error
-        ),
+        gaussian=_alike(found, negentropy, gaussian_limits(len(z), k)),
         n_rows=len(z),
+    )
+
+
+def _alike(found: Sequence["_Column"], negentropy: HostArray, limits: "GaussianLimits") -> tuple[int, ...]:
+    """Return the sources that no measure tells from a Gaussian."""
+    return tuple(
+        j
+        for j, column in enumerate(found)
+        if abs(column.kappa) <= limits.kappa
+        and abs(column.kurtosis) <= limits.kurtosis
+        and negentropy[j] <= limits.negentropy
     )
 
 
@@ -203,7 +228,7 @@ class _Column(NamedTuple):
     after: Estimate
     scale: float
     kurtosis: float
-    kappa: Estimate
+    kappa: float
 
 
 def _fold_columns(z: HostArray, W: HostArray, state: list[_Column] | None, share: slice) -> list[_Column]:
@@ -219,20 +244,64 @@ def _column(column: HostArray, s: HostArray, room: HostArray) -> _Column:
     scale = float(np.sqrt(s @ s / len(s))) or 1.0
     s /= s.dtype.type(scale)
     squares = np.multiply(s, s, out=room[0])
-    return _Column(before, after, scale, float(squares @ squares) / len(s) - 3.0, _nongaussianity(s, squares, room[1:]))
+    return _Column(before, after, scale, float(squares @ squares) / len(s) - 3.0, _nongaussianity(s, room[1:]))
 
 
 def _chain(left: list[Any], right: list[Any]) -> list[Any]:
     return left + right
 
 
-def gaussian_limit(k: int) -> float:
-    """Return how many standard errors from zero the nonlinear moment of a Gaussian source may be.
+class GaussianLimits(NamedTuple):
+    """How far from zero the moments of a Gaussian source may be found."""
 
-    Unmixing looks for the least Gaussian directions, so among k Gaussian columns the moment that it finds is larger
-    than that of one direction drawn at random: 1.6, 3.2, 4.7 and 7.0 errors for 2, 5, 10 and 20 columns of 10,000 rows.
+    kappa: float
+    kurtosis: float
+    negentropy: float
+
+
+def gaussian_limits(n: int, k: int) -> GaussianLimits:
+    """Return what unmixing makes at most of Gaussian noise: of kappa = E[psi'(s) - psi(s) s], psi = tanh, and others.
+
+    It looks for the least Gaussian directions, so what it finds among k Gaussian columns of n rows is larger than what
+    one direction drawn at random shows, and grows like sqrt(k / n). The formulas lie just above the 99% points over
+    sources of fits to Gaussian noise, here times sqrt(n), beside the 1% points of as many Laplace and uniform sources:
+
+    ==========  ======================  ======================  ======================
+    k x n       kappa: Gauss, L, U      kurtosis: Gauss, L, U   negentropy: Gauss, L, U
+    ==========  ======================  ======================  ======================
+    2 x 200     0.87   0.96   1.45      15     13    15         1.39   0.83   1.76
+    5 x 500     1.36   2.10   2.29      16     24    24         1.40   1.43   2.60
+    10 x 1,000  1.81   3.46   3.57      31     44    36         1.38   2.11   4.25
+    20 x 1,000  2.52   3.46   3.59      47     48    36         1.82   1.81   3.59
+    20 x 5,000  2.54   9.20   8.45      34    152    83         1.19   4.62  10.40
+    10 x 100    1.88   0.78   0.84      42      8     8         2.27   0.55   0.51
+    50 x 500    4.07   2.04   2.36     147     19    21         3.40   1.34   1.46
+    ==========  ======================  ======================  ======================
+
+    Examples
+    --------
+    >>> [round(float(limit), 2) for limit in gaussian_limits(10_000, 4)]
+    [0.01, 0.2, 0.01]
     """
-    return 2.0 + 1.3 * float(np.sqrt(k))
+    root, crowd = float(np.sqrt(n)), k / n
+    return GaussianLimits(
+        kappa=(0.3 + 0.55 * float(np.sqrt(k))) / root,
+        kurtosis=(9.0 + 5.5 * float(np.sqrt(k))) * (1.0 + 20.0 * crowd) / root,
+        negentropy=(0.7 + 3.5 * float(n**-0.25)) * (1.0 + 30.0 * crowd) / root,
+    )
+
+
+def can_tell(n: int, k: int) -> bool:
+    """Tell whether n rows part k uniform or Laplace sources from Gaussian ones.
+
+    Their kappa, less two deviations of it, must be more than unmixing makes of Gaussian noise.
+
+    Examples
+    --------
+    >>> can_tell(100, 10), can_tell(1000, 10)
+    (False, True)
+    """
+    return gaussian_limits(n, k).kappa + KAPPA_NOISE / float(np.sqrt(n)) <= CLEAR_KAPPA
 
 
 def look_gaussian(kappa: HostArray, n: int, k: int) -> HostArray:
@@ -244,28 +313,12 @@ def look_gaussian(kappa: HostArray, n: int, k: int) -> HostArray:
     >>> look_gaussian(np.array([0.001, 0.1]), 10_000, 4)
     array([ True, False])
     """
-    x, weights = np.polynomial.hermite_e.hermegauss(64)
-    weights /= weights.sum()
-    psi = np.tanh(x)
-    # As in the error of kappa: the change of the deviation that sources were divided by counts too.
-    noise = 1.0 - psi * psi - psi * x + (weights @ (1.0 - psi * psi)) * (x * x)
-    spread = np.sqrt(weights @ noise**2 - (weights @ noise) ** 2)
-    alike: HostArray = np.abs(kappa) <= gaussian_limit(k) * spread / np.sqrt(n)
+    alike: HostArray = np.abs(kappa) <= gaussian_limits(n, k).kappa
     return alike
 
 
-def _nongaussianity(s: HostArray, squares: HostArray, room: HostArray) -> Estimate:
-    """Return  kappa = E[psi'(s) - psi(s) s],  zero for a Gaussian, and the standard error it has for one.
-
-    psi is tanh, psi' = 1 - psi^2; s has unit variance, and its squares are used up.
-    """
+def _nongaussianity(s: HostArray, room: HostArray) -> float:
+    """Return  kappa = E[psi'(s) - psi(s) s],  psi = tanh: zero for a Gaussian. Here s has unit variance."""
     psi = np.tanh(s, out=room[0])
     slope = np.subtract(1.0, np.multiply(psi, psi, out=room[1]), out=room[1])
-    mean_slope = slope.mean()
-    terms = np.subtract(slope, np.multiply(psi, s, out=psi), out=slope)
-    kappa = terms.mean()
-    # Sources were divided by their own deviation: for a Gaussian that moves kappa by -E[psi'] times the change of s^2.
-    noise = np.multiply(squares, mean_slope, out=squares)
-    noise += terms
-    noise -= noise.mean()
-    return Estimate(float(kappa), float(np.sqrt(noise @ noise)) / len(s))
+    return float(slope.mean() - (psi @ s) / len(s))
