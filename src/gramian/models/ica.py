@@ -22,7 +22,7 @@ from gramian.sources.rows import RowSource
 from gramian.unmixing.contrast import LogCosh
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
 from gramian.unmixing.held_rows import small_blocks
-from gramian.unmixing.independence import Independence, look_gaussian, measure_independence, source_name
+from gramian.unmixing.independence import LEAST_A_SOURCE, Independence, look_gaussian, measure_independence, source_name
 from gramian.unmixing.infomax import Infomax
 from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation
 from gramian.unmixing.picard import PicardO
@@ -215,6 +215,12 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
             "mean little."
         )
         warnings.warn(message, options.warning, stacklevel=5)
+    if independence is not None and independence.n_rows < LEAST_A_SOURCE * len(independence.kurtosis):
+        message = (
+            f"{independence.n_rows:,} rows for {len(independence.kurtosis):,} sources: so few can be turned into "
+            "sources of any shape, noise too. Ask for fewer components (n_components), or pass more rows."
+        )
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=5)
     if independence is not None and len(independence.gaussian) > 1:
         names = f"Sources {', '.join(map(source_name, independence.gaussian))}"
         advice = "or use them together" if independence.can_tell else "or pass more rows"
