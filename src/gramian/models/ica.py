@@ -60,7 +60,7 @@ MEASURED_A_SOURCE = 200
 """Rows a source that are taken in any case, so that a quarter of them still unmixes."""
 
 LEAST_QUARTERS = 40
-"""Rows a source, at least, whose quarters are unmixed to tell the error of W."""
+"""Rows a source, at least, whose quarters are unmixed to tell the error of W; that of fewer is not known."""
 
 STABILITY_ROWS = 20_000
 """Rows, at most, that are resampled for stability."""
@@ -173,6 +173,9 @@ def _independence(rows: WhiteRows, W: HostArray, method: UnmixingMethod, options
     enough = len(z) >= LEAST_QUARTERS * rows.size
     parts = unmixed_quarters(z, method, W, whiten=options.whiten) if enough else ()
     found = measure_independence(z, W, parts, fewer=4 * rows.n_rows / len(z))
+    if not enough:
+        # What the error of W costs cannot be told from so few rows.
+        found = replace(found, drop_error=np.inf, negentropy_error=np.full(rows.size, np.inf))
     if not found.gaussian or len(z) == rows.n_rows:
         return found
     return replace(found, gaussian=_confirmed(rows, W, found.gaussian))
