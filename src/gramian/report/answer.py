@@ -305,7 +305,7 @@ def _independence(report: Any, names: Sequence[str]) -> str:
         return ""
     gaussian = len(report.gaussian)
     if gaussian and gaussian == len(report.kurtosis):
-        return report.doubt("The sources" if report.can_tell else "them")
+        return str(report.doubt("The sources" if report.can_tell else "them"))
     if not np.isfinite([report.drop, report.drop_error]).all():
         return str(report).partition("\n")[0]
     drop = (

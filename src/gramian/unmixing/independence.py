@@ -24,7 +24,7 @@ CLEAR_KAPPA, KAPPA_NOISE = 0.13, 1.2
 """The moment kappa of a uniform source, that of a Laplace one being larger, and two deviations of it for a Laplace
 source, times sqrt(n)."""
 
-SURE = 1.2
+SURE = 1.0
 """What the costs of four parts are multiplied by, so that 19 of 20 drops and negentropies are within their errors."""
 
 DEPENDENCE_ROWS, DEPENDENCE_NUMBERS = 10_000, 250_000
@@ -36,17 +36,17 @@ class Independence:
     """What the rows say about the sources.
 
     A discrete source has no density: where its values are seen to repeat its entropy is -inf, its negentropy inf, and
-    the drop is not finite; where the error of W parts them, these are large, and so is the error of the drop. Of fewer
+    the drop is not finite; where the error of W parts them, these are large, and their errors infinite. Of fewer
     than 50 rows, or 10 a source, nothing is known: every number is NaN.
 
     Attributes
     ----------
     drop, drop_error : float
         Mutual information, in nats, that unmixing took out of the white columns, and its error: two standard errors of
-        the entropies it is computed from, and what the error of W costs at most, found by
-        unmixing parts of the rows.
+        the entropies it is computed from, their bias, and what the error of W costs, found by unmixing parts of the
+        rows; infinite, for unknown, of fewer than 40 rows a source.
     negentropy, negentropy_error : numpy arrays (k,)
-        Nats by which the entropy of each source, at unit variance, falls short of a Gaussian's; two standard errors.
+        Nats by which the entropy of each source, at unit variance, falls short of a Gaussian's; the same kind of error.
     kurtosis : numpy array (k,)
         E[s^4] - 3: positive for peaked sources, negative for flat ones.
     dependence : numpy array (k, k)
@@ -144,8 +144,8 @@ def measure_independence(
 ) -> Independence:
     """Measure how independent the sources  s = W z  of white rows z (N, k) are.
 
-    ``parts`` are the W that ``fewer`` times fewer rows give by themselves: without them the error of the drop leaves
-    out that of W.  Cost: 2 k sorts of N numbers, k more a part, and 64 k^2 operations a row for the pairs, of at most
+    ``parts`` are the W that ``fewer`` times fewer rows give by themselves: without them the errors leave out that
+    of W.  Cost: 2 k sorts of N numbers, k more a part, and 64 k^2 operations a row for the pairs, of at most
     10,000 rows.
 
     Examples
@@ -168,7 +168,7 @@ def measure_independence(
     lost, lost_each = _lost(z, _Entropies(sum(e.value for e in after) - _log_volume(W), each), parts, fewer)
     return Independence(
         drop=sum(e.value for e in before) - sum(e.value for e in after) + _log_volume(W),
-        drop_error=_twice([*before, *after]) + max(sum(e.bias for e in part) for part in (before, after)) + lost,
+        drop_error=_twice([*before, *after]) + _bias(before, after) + lost,
         negentropy=(negentropy := GAUSSIAN_ENTROPY - each),
         negentropy_error=np.array([_twice([e]) + e.bias for e in after]) + lost_each,
         kurtosis=np.array([column.kurtosis for column in found]),
@@ -183,6 +183,12 @@ def _with_atoms(after: Sequence[Estimate], few: HostArray) -> list[Estimate]:
     """Return the entropies of sources with an infinite error where they are discrete but for the error of W."""
     atoms = [is_discrete(np.sort(column)) for column in few.T]
     return [e._replace(error=np.inf) if atom else e for e, atom in zip(after, atoms, strict=True)]
+
+
+def _bias(before: Sequence[Estimate], after: Sequence[Estimate]) -> float:
+    """Return the most that biases of both sides leave in their difference: each is 0.4 to 1 times the one stated."""
+    first, second = (sum(e.bias for e in side) for side in (before, after))
+    return max(first - 0.4 * second, second - 0.4 * first)
 
 
 def _twice(estimates: Sequence[Estimate]) -> float:
