@@ -51,7 +51,7 @@ def test_errors_stated_cover_the_truth(kinds, n):
     assert np.mean(negentropies) >= 0.9
 
 
-@pytest.mark.parametrize("kinds", ["uu", "ul"])
+@pytest.mark.parametrize("kinds", ["uu", "uuu", "ul"])
 def test_errors_stated_cover_the_truth_of_many_rows(kinds):
     """Ten draws of 100,000 rows: nine drops at least, and nine in ten negentropies."""
     drops, negentropies = zip(*(_within(kinds, 100_000, seed) for seed in range(10)), strict=True)
