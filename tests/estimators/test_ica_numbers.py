@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -152,6 +154,17 @@ def test_gaussian_sources_are_named():
     X = np.random.default_rng(3).standard_normal((10_000, 4))
     with pytest.warns(IdentifiabilityWarning, match="Sources IC1, IC2, IC3, IC4 are too Gaussian"):
         ICA(tol=1e-4, max_iter=2000).fit(X)
+
+
+def test_too_few_rows_for_the_sources_are_warned_of_once():
+    """60 rows can be turned into 50 sources of any shape, and the fit says so."""
+    X = np.random.default_rng(0).standard_normal((60, 50))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ICA(tol=1.0).fit(X)
+    told = [str(warning.message) for warning in caught if warning.category is IdentifiabilityWarning]
+    assert len(told) == 1
+    assert told[0].startswith("60 rows for 50 sources")
 
 
 def test_same_seed_same_digits_and_any_block_size(mixed):

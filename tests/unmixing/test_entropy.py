@@ -31,6 +31,15 @@ def test_stated_error_is_the_spread_over_draws():
     assert 0.66 * spread <= stated <= 1.5 * spread
 
 
+@pytest.mark.parametrize("name", ["uniform", "laplace", "gaussian", "t"])
+@pytest.mark.parametrize("n", [100, 1_000])
+def test_bias_of_few_numbers_is_stated(name, n):
+    """Nine of ten draws are within two standard errors and the bias stated."""
+    draw, truth = RNG_ENTROPIES[name]
+    found = [entropy(draw(np.random.default_rng(seed), n)) for seed in range(100)]
+    assert np.mean([abs(e.value - truth) <= 2 * e.error + e.bias for e in found]) >= 0.9
+
+
 def test_entropy_scales_as_it_must():
     """H(a x + b) = H(x) + log|a|."""
     x = np.random.default_rng(0).laplace(size=5_000)

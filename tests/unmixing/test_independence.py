@@ -1,6 +1,9 @@
+import warnings
+
 import numpy as np
 import pytest
 
+from gramian import ICA
 from gramian.testing import haar
 from gramian.unmixing.entropy import GAUSSIAN_ENTROPY
 from gramian.unmixing.independence import least_rows, measure_independence
@@ -60,7 +63,7 @@ def test_drop_of_two_rotated_uniforms_is_the_analytic_one(angle):
     truth = 2 * trapezoid - 2 * np.log(2 * np.sqrt(3))
     found = measure_independence(s @ Q.T, Q.T)
     assert abs(found.drop - truth) <= 0.02
-    assert abs(found.drop - truth) <= 1.5 * found.drop_error
+    assert abs(found.drop - truth) <= found.drop_error
 
 
 def test_rotation_alone_has_no_determinant():
@@ -69,3 +72,37 @@ def test_rotation_alone_has_no_determinant():
     Q = haar(2, 2, seed=0)
     one, other = measure_independence(z, Q), measure_independence(z, 10 * Q)
     assert one.drop == pytest.approx(other.drop, abs=1e-6)
+
+
+@pytest.mark.parametrize("k, n", [(2, 200), (5, 500), (10, 1_000), (20, 1_000), (5, 5_000)])
+def test_few_rows_of_clear_sources_are_not_called_gaussian(k, n):
+    """Of Laplace and of uniform sources at most one in a hundred is called too Gaussian; of Gaussian ones 97 are named.
+
+    Of 200 rows of two sources it is said that they cannot tell.
+    """
+    named = {"laplace": 0, "uniform": 0, "standard_normal": 0}
+    for draw in named:
+        for seed in range(8 if k < 20 else 2):
+            rng = np.random.default_rng([seed, k])
+            X = getattr(rng, draw)(size=(n, k)) @ rng.standard_normal((k, k))
+            found = _fitted(X)
+            named[draw] += len(found.gaussian) if found.can_tell or draw == "standard_normal" else 0
+    total = k * (8 if k < 20 else 2)
+    assert max(named["laplace"], named["uniform"]) <= 0.01 * total
+    assert named["standard_normal"] >= 0.97 * total
+
+
+def _fitted(X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ICA(tol=1e-4).fit(X).independence_
+
+
+def test_rows_too_few_to_tell_are_said_to_be():
+    """100 rows of ten Laplace sources: they are not called Gaussian, for so few rows show nothing else."""
+    rng = np.random.default_rng(0)
+    found = _fitted(rng.laplace(size=(100, 10)) @ rng.standard_normal((10, 10)))
+    assert found.gaussian
+    assert not found.can_tell
+    assert "too Gaussian" not in str(found) + found.doubt("IC1 and IC2")
+    assert "100 rows cannot tell IC1 and IC2 from" in found.doubt("IC1 and IC2")

@@ -22,7 +22,7 @@ from gramian.sources.rows import RowSource
 from gramian.unmixing.contrast import CONTRASTS, Contrast, LogCosh, derivative_fault
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
 from gramian.unmixing.held_rows import small_blocks
-from gramian.unmixing.independence import Independence, look_gaussian, measure_independence, source_name
+from gramian.unmixing.independence import LEAST_A_SOURCE, Independence, look_gaussian, measure_independence, source_name
 from gramian.unmixing.infomax import Infomax
 from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation
 from gramian.unmixing.picard import PicardO
@@ -62,7 +62,7 @@ MEASURED_A_SOURCE = 200
 """Rows a source that are taken in any case, so that a quarter of them still unmixes."""
 
 LEAST_QUARTERS = 40
-"""Rows a source, at least, whose quarters are unmixed to tell the error of W."""
+"""Rows a source, at least, whose quarters are unmixed to tell the error of W; that of fewer is not known."""
 
 STABILITY_ROWS = 20_000
 """Rows, at most, that are resampled for stability."""
@@ -189,6 +189,9 @@ def _independence(rows: WhiteRows, W: HostArray, method: UnmixingMethod, options
     enough = len(z) >= LEAST_QUARTERS * rows.size
     parts = unmixed_quarters(z, method, W, whiten=options.whiten) if enough else ()
     found = measure_independence(z, W, parts, fewer=4 * rows.n_rows / len(z))
+    if not enough:
+        # What the error of W costs cannot be told from so few rows.
+        found = replace(found, drop_error=np.inf, negentropy_error=np.full(rows.size, np.inf))
     if not found.gaussian or len(z) == rows.n_rows:
         return found
     return replace(found, gaussian=_confirmed(rows, W, found.gaussian))
@@ -231,11 +234,16 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
             "mean little."
         )
         warnings.warn(message, options.warning, stacklevel=users_line())
-    if independence is not None and len(independence.gaussian) > 1:
+    if independence is not None and independence.n_rows < LEAST_A_SOURCE * len(independence.kurtosis):
         message = (
-            f"Sources {_listed(independence.gaussian)} are too Gaussian to be told apart: only the "
-            "space that they span is known. Keep fewer sources (n_components), or use them together."
+            f"{independence.n_rows:,} rows for {len(independence.kurtosis):,} sources: so few can be turned into "
+            "sources of any shape, noise too. Ask for fewer components (n_components), or pass more rows."
         )
+        warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
+    if independence is not None and len(independence.gaussian) > 1:
+        advice = "or use them together" if independence.can_tell else "or pass more rows"
+        doubt = independence.doubt(f"Sources {_listed(independence.gaussian)}")
+        message = f"{doubt} Keep fewer sources (n_components), {advice}."
         warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
 
 

@@ -309,7 +309,7 @@ def _independence(report: Any, names: Sequence[str], *, whitened: bool) -> str:
         return ""
     gaussian = len(report.gaussian)
     if gaussian and gaussian == len(report.kurtosis):
-        return "None of them can be told from a Gaussian, so there is nothing independent to find here."
+        return str(report.doubt("The sources" if report.can_tell else "them"))
     if not np.isfinite([report.drop, report.drop_error]).all():
         return str(report).partition("\n")[0]
     before = "the columns after whitening (decorrelation)" if whitened else "the columns, given as white"
@@ -319,7 +319,7 @@ def _independence(report: Any, names: Sequence[str], *, whitened: bool) -> str:
         return f"{drop}: these rows do not show more than decorrelation already gave."
     if gaussian > 1:
         which = joined([names[i] for i in report.gaussian])
-        return f"{drop}. {which} are too Gaussian to be told apart: only the space they span is known."
+        return f"{drop}. {report.doubt(which)}"
     return f"{drop}."
 
 

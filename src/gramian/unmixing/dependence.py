@@ -58,7 +58,7 @@ def dependence_noise(n: int) -> float:
 def _cut(values: HostArray) -> tuple[HostArray | None, HostArray]:
     """Return the merged values of a column where it is discrete, and the lower edges of its classes."""
     x, new = np.sort(values), None
-    if _is_discrete(x):
+    if is_discrete(x):
         new = merged(values)
         x = np.sort(new)
     edges = x[((len(x) - 1) * np.arange(BINS)) // BINS]
@@ -114,7 +114,7 @@ def merged(values: HostArray) -> HostArray:
     """
     order = np.argsort(values, kind="stable")
     x = values[order]
-    if not _is_discrete(x):
+    if not is_discrete(x):
         return values
     starts, counts, atoms = _runs(x)
     means = np.add.reduceat(x.astype(np.float64), starts) / counts
@@ -123,7 +123,7 @@ def merged(values: HostArray) -> HostArray:
     return result
 
 
-def _is_discrete(x: HostArray) -> bool:
+def is_discrete(x: HostArray) -> bool:
     """Tell whether two narrow runs of sorted values, or more, hold a twentieth of the rows each."""
     _, counts, atoms = _runs(x)
     return bool(np.count_nonzero(atoms & (counts >= ATOM_SHARE * len(x))) >= 2)

@@ -13,12 +13,20 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray
 from gramian.sources.rows import ranges, run_folds, worker_count
-from gramian.unmixing.dependence import dependence_noise, pairwise_dependence
+from gramian.unmixing.dependence import dependence_noise, is_discrete, pairwise_dependence
 from gramian.unmixing.entropy import GAUSSIAN_ENTROPY, Estimate, entropy
 from gramian.unmixing.thinning import thinned_rows
 
 LEAST_ROWS, LEAST_A_SOURCE = 50, 10
 """Rows, at least, and rows a source, from which anything is reported: fewer can be turned into sources of any shape."""
+
+CLEAR_KAPPA, KAPPA_NOISE = 0.13, 1.2
+"""The moment kappa of a uniform source, that of a Laplace one being larger, and two deviations of it for a Laplace
+source, times sqrt(n)."""
+
+SURE, SURE_EACH = 1.0, 1.5
+"""What the largest cost of four parts is multiplied by for all sources and for one, so that nine of ten drops and
+negentropies, at least, are within their errors: fewer angles add up for one source, and the largest varies more."""
 
 DEPENDENCE_ROWS, DEPENDENCE_NUMBERS = 10_000, 250_000
 """Rows, at most, and numbers, about, from which the dependence of pairs is measured."""
@@ -29,17 +37,17 @@ class Independence:
     """What the rows say about the sources.
 
     A discrete source has no density: where its values are seen to repeat its entropy is -inf, its negentropy inf, and
-    the drop is not finite; where the error of W parts them, these are large, and so is the error of the drop. Of fewer
+    the drop is not finite; where the error of W parts them, these are large, and their errors infinite. Of fewer
     than 50 rows, or 10 a source, nothing is known: every number is NaN.
 
     Attributes
     ----------
     drop, drop_error : float
         Mutual information, in nats, that unmixing took out of the white columns, and its error: two standard errors of
-        the entropies it is computed from, and what the error of W costs at most, found by
-        unmixing parts of the rows.
+        the entropies it is computed from, their bias, and what the error of W costs, found by unmixing parts of the
+        rows; infinite, for unknown, of fewer than 40 rows a source.
     negentropy, negentropy_error : numpy arrays (k,)
-        Nats by which the entropy of each source, at unit variance, falls short of a Gaussian's; two standard errors.
+        Nats by which the entropy of each source, at unit variance, falls short of a Gaussian's; the same kind of error.
     kurtosis : numpy array (k,)
         E[s^4] - 3: positive for peaked sources, negative for flat ones.
     dependence : numpy array (k, k)
@@ -48,8 +56,9 @@ class Independence:
     dependence_noise : float
         Value that a pair of independent sources stays under, 99 times of 100.
     gaussian : tuple of int
-        Positions, from 0, of sources that cannot be told from a Gaussian; two or more of them are known only as a
-        space.
+        Positions, from 0, of sources that cannot be told from a Gaussian: kurtosis, negentropy and the contrast are
+        no larger than unmixing makes of Gaussian noise. Two or more of them are known only as a space. Whether so few
+        rows could tell is in ``can_tell``.
     n_rows : int
         Rows that all this was measured on: a sample of those of the fit where they are many.
     """
@@ -64,27 +73,43 @@ class Independence:
     gaussian: tuple[int, ...]
     n_rows: int
 
+    @property
+    def can_tell(self) -> bool:
+        """Whether the rows are enough to tell uniform or Laplace sources, so many of them, from Gaussian ones."""
+        return can_tell(self.n_rows, len(self.kurtosis))
+
+    def doubt(self, names: str) -> str:
+        """Return the sentence on the sources, so named, that cannot be told from Gaussian ones."""
+        if self.can_tell:
+            return f"{names} are too Gaussian to be told apart: only the space that they span is known."
+        return f"These {self.n_rows:,} rows cannot tell {names} from Gaussian sources, whatever they are."
+
     def __str__(self) -> str:
         """One line for all sources together, then one a source."""
         k = len(self.kurtosis)
         if self.n_rows < least_rows(k):
             few = f"{self.n_rows:,} rows are too few to tell how independent {k} sources are"
             return f"{few}: pass {least_rows(k):,} or more."
-        first = f"Mutual information falls by {self.drop:.3f} +- {self.drop_error:.3f} nats ({self.n_rows:,} rows)."
+        first = f"Mutual information falls by {_with_error(self.drop, self.drop_error)} nats ({self.n_rows:,} rows)."
         if not np.isfinite(self.drop):
             first = f"The fall of mutual information is not known: discrete columns ({self.n_rows:,} rows)."
         lines = [first, "source  negentropy            kurtosis  most dependent on", *map(self._line, range(k))]
         return "\n".join(lines)
 
     def _line(self, i: int) -> str:
-        negentropy = f"{self.negentropy[i]:.3f} +- {self.negentropy_error[i]:.3f}"
+        negentropy = _with_error(self.negentropy[i], self.negentropy_error[i])
         if not np.isfinite(self.negentropy[i]):
             negentropy = "discrete: no density"
         partner = int(np.argmax(self.dependence[i]))
         most = float(self.dependence[i, partner])
         dependence = f"{source_name(partner)} ({most:.3f} nats)" if most > 0 else "none"
-        mark = "  too Gaussian" if i in self.gaussian else ""
+        words = "too Gaussian" if self.can_tell else "so few rows cannot tell it from a Gaussian"
+        mark = f"  {words}" if i in self.gaussian else ""
         return f"{source_name(i):<6}  {negentropy:<20}  {self.kurtosis[i]:8.2f}  {dependence}{mark}"
+
+
+def _with_error(value: float, error: float) -> str:
+    return f"{value:.3f} +- {error:.3f}" if np.isfinite(error) else f"{value:.3f} +- unknown"
 
 
 def source_name(index: int) -> str:
@@ -120,8 +145,8 @@ def measure_independence(
 ) -> Independence:
     """Measure how independent the sources  s = W z  of white rows z (N, k) are.
 
-    ``parts`` are the W that ``fewer`` times fewer rows give by themselves: without them the error of the drop leaves
-    out that of W.  Cost: 2 k sorts of N numbers, k more a part, and 64 k^2 operations a row for the pairs, of at most
+    ``parts`` are the W that ``fewer`` times fewer rows give by themselves: without them the errors leave out that
+    of W.  Cost: 2 k sorts of N numbers, k more a part, and 64 k^2 operations a row for the pairs, of at most
     10,000 rows.
 
     Examples
@@ -137,24 +162,49 @@ def measure_independence(
     if len(z) < least_rows(k):
         return _unmeasured(len(z), k)
     found: list[_Column] = run_folds(_shares(k), partial(_fold_columns, z, W), _chain)
-    before, after = [column.before for column in found], [column.after for column in found]
-    scale = np.array([column.scale for column in found])
     few = _few(z, W)
-    limit, left = gaussian_limit(k), sum(e.value for e in after) - _log_volume(W)
+    before, after = [column.before for column in found], _with_atoms([column.after for column in found], few)
+    scale = np.array([column.scale for column in found])
+    each = np.array([e.value for e in after]) - np.log(scale)
+    lost, lost_each = _lost(z, _Entropies(sum(e.value for e in after) - _log_volume(W), each), parts, fewer)
     return Independence(
-        drop=sum(e.value for e in before) - left,
-        drop_error=2 * float(np.sqrt(sum(e.error**2 for e in (*before, *after)))) + _loss(z, left, parts, fewer),
-        negentropy=(negentropy := GAUSSIAN_ENTROPY + np.log(scale) - np.array([e.value for e in after])),
-        negentropy_error=2 * np.array([e.error for e in after]),
+        drop=sum(e.value for e in before) - sum(e.value for e in after) + _log_volume(W),
+        drop_error=_twice([*before, *after]) + _bias(before, after) + lost,
+        negentropy=(negentropy := GAUSSIAN_ENTROPY - each),
+        negentropy_error=np.array([_twice([e]) + e.bias for e in after]) + lost_each,
         kurtosis=np.array([column.kurtosis for column in found]),
         dependence=pairwise_dependence(few),
         dependence_noise=dependence_noise(len(few)),
-        gaussian=tuple(
-            j
-            for j in range(k)
-            if abs(found[j].kappa.value) <= limit * found[j].kappa.error and negentropy[j] <= 2 * limit * after[j].error
-        ),
+        gaussian=_alike(found, negentropy, gaussian_limits(len(z), k)),
         n_rows=len(z),
+    )
+
+
+def _with_atoms(after: Sequence[Estimate], few: HostArray) -> list[Estimate]:
+    """Return the entropies of sources with an infinite error where they are discrete but for the error of W."""
+    atoms = [is_discrete(np.sort(column)) for column in few.T]
+    return [e._replace(error=np.inf) if atom else e for e, atom in zip(after, atoms, strict=True)]
+
+
+def _bias(before: Sequence[Estimate], after: Sequence[Estimate]) -> float:
+    """Return the most that biases of both sides leave in their difference: each is 0.4 to 1 times the one stated."""
+    first, second = (sum(e.bias for e in side) for side in (before, after))
+    return max(first - 0.4 * second, second - 0.4 * first)
+
+
+def _twice(estimates: Sequence[Estimate]) -> float:
+    """Return two standard errors of the sum of estimates."""
+    return 2 * float(np.sqrt(sum(e.error**2 for e in estimates)))
+
+
+def _alike(found: Sequence["_Column"], negentropy: HostArray, limits: "GaussianLimits") -> tuple[int, ...]:
+    """Return the sources that no measure tells from a Gaussian."""
+    return tuple(
+        j
+        for j, column in enumerate(found)
+        if abs(column.kappa) <= limits.kappa
+        and abs(column.kurtosis) <= limits.kurtosis
+        and negentropy[j] <= limits.negentropy
     )
 
 
@@ -162,21 +212,37 @@ def _log_volume(W: HostArray) -> float:
     return float(np.linalg.slogdet(W)[1])
 
 
-def _loss(z: HostArray, left: float, parts: Sequence[HostArray], fewer: float) -> float:
-    """Return the nats, at most, by which a drop falls short because W is known from N rows only.
+class _Entropies(NamedTuple):
+    """Entropy of all sources less log|det W|, and that of each at unit variance."""
 
-    The angles of a W found from ``fewer`` times fewer rows are  r = sqrt(fewer)  times as uncertain. What they cost
-    more, d nats, is measured on the same rows. A cost that grows like the angle, as for sources with edges, then is
-    d / (r - 1)  for all rows; like its square, as for smooth densities, d / (r^2 - 1). The first is taken, and to it
-    two deviations of a sum of one angle a pair, found once and estimated twice.
+    total: float
+    each: HostArray
+
+
+def _lost(z: HostArray, own: _Entropies, parts: Sequence[HostArray], fewer: float) -> tuple[float, HostArray]:
+    """Return the nats, at most, by which the drop and each negentropy fall short because W is known from N rows only.
+
+    The angles of a W found from ``fewer`` times fewer rows are  r = sqrt(fewer)  times as uncertain, and so is what
+    they cost where it grows like the angle, as for sources with edges; like its square, as for smooth densities, more.
+    The cost of a part is measured on the same rows: the entropy it leaves, above the least that any W leaves. The
+    largest over four parts, of twice the uncertainty, covers what W costs (see :data:`SURE`).
     """
+    k = len(own.each)
     if not parts:
-        return 0.0
+        return 0.0, np.zeros(k)
     rows = np.vstack(parts).astype(z.dtype)
-    found: list[float] = run_folds(_shares(len(rows)), partial(_fold_entropies, z, rows), _chain)
-    theirs = (sum(found) - sum(map(_log_volume, parts))) / len(parts)
-    pairs = max(1, len(rows[0]) * (len(rows[0]) - 1) // 2)
-    return max(0.0, theirs - left) / (float(np.sqrt(fewer)) - 1.0) * (1.0 + 2.0 / float(np.sqrt(pairs)))
+    found = np.array(run_folds(_shares(len(rows)), partial(_fold_entropies, z, rows), _chain)).reshape(-1, k, 2)
+    totals = found[:, :, 0].sum(axis=1) - [_log_volume(part) for part in parts]
+    each = found[:, :, 0] - np.log(found[:, :, 1])
+    share = 2.0 / float(np.sqrt(fewer))
+    return SURE * share * float(_range(totals, own.total)), SURE_EACH * share * _range(each, own.each)
+
+
+def _range(theirs: HostArray, own: Any) -> HostArray:
+    """Return the largest of theirs less the least of all; infinite where one is not finite."""
+    known = np.isfinite(theirs).all(axis=0) & np.isfinite(own)
+    least = np.where(known, np.minimum(own, theirs.min(axis=0)), 0.0)
+    return np.where(known, theirs.max(axis=0) - least, np.inf)
 
 
 def _few(z: HostArray, W: HostArray) -> HostArray:
@@ -191,9 +257,13 @@ def _shares(count: int) -> list[slice]:
     return ranges(count, -(-count // worker_count()))
 
 
-def _fold_entropies(z: HostArray, rows: HostArray, state: list[float] | None, share: slice) -> list[float]:
+def _fold_entropies(
+    z: HostArray, rows: HostArray, state: list[tuple[float, float]] | None, share: slice
+) -> list[tuple[float, float]]:
+    """Return the entropy and the deviation of the source of each row."""
     s, room = np.empty(len(z), dtype=z.dtype), np.empty((2, len(z)), dtype=z.dtype)
-    return [*(state or []), *(entropy(np.dot(z, row, out=s), room).value for row in rows[share])]
+    found = [(entropy(np.dot(z, row, out=s), room).value, float(s.std()) or 1.0) for row in rows[share]]
+    return [*(state or []), *found]
 
 
 class _Column(NamedTuple):
@@ -203,7 +273,7 @@ class _Column(NamedTuple):
     after: Estimate
     scale: float
     kurtosis: float
-    kappa: Estimate
+    kappa: float
 
 
 def _fold_columns(z: HostArray, W: HostArray, state: list[_Column] | None, share: slice) -> list[_Column]:
@@ -219,20 +289,64 @@ def _column(column: HostArray, s: HostArray, room: HostArray) -> _Column:
     scale = float(np.sqrt(s @ s / len(s))) or 1.0
     s /= s.dtype.type(scale)
     squares = np.multiply(s, s, out=room[0])
-    return _Column(before, after, scale, float(squares @ squares) / len(s) - 3.0, _nongaussianity(s, squares, room[1:]))
+    return _Column(before, after, scale, float(squares @ squares) / len(s) - 3.0, _nongaussianity(s, room[1:]))
 
 
 def _chain(left: list[Any], right: list[Any]) -> list[Any]:
     return left + right
 
 
-def gaussian_limit(k: int) -> float:
-    """Return how many standard errors from zero the nonlinear moment of a Gaussian source may be.
+class GaussianLimits(NamedTuple):
+    """How far from zero the moments of a Gaussian source may be found."""
 
-    Unmixing looks for the least Gaussian directions, so among k Gaussian columns the moment that it finds is larger
-    than that of one direction drawn at random: 1.6, 3.2, 4.7 and 7.0 errors for 2, 5, 10 and 20 columns of 10,000 rows.
+    kappa: float
+    kurtosis: float
+    negentropy: float
+
+
+def gaussian_limits(n: int, k: int) -> GaussianLimits:
+    """Return what unmixing makes at most of Gaussian noise: of kappa = E[psi'(s) - psi(s) s], psi = tanh, and others.
+
+    It looks for the least Gaussian directions, so what it finds among k Gaussian columns of n rows is larger than what
+    one direction drawn at random shows, and grows like sqrt(k / n). The formulas lie just above the 99% points over
+    sources of fits to Gaussian noise, here times sqrt(n), beside the 1% points of as many Laplace and uniform sources:
+
+    ==========  ======================  ======================  ======================
+    k x n       kappa: Gauss, L, U      kurtosis: Gauss, L, U   negentropy: Gauss, L, U
+    ==========  ======================  ======================  ======================
+    2 x 200     0.87   0.96   1.45      15     13    15         1.39   0.83   1.76
+    5 x 500     1.36   2.10   2.29      16     24    24         1.40   1.43   2.60
+    10 x 1,000  1.81   3.46   3.57      31     44    36         1.38   2.11   4.25
+    20 x 1,000  2.52   3.46   3.59      47     48    36         1.82   1.81   3.59
+    20 x 5,000  2.54   9.20   8.45      34    152    83         1.19   4.62  10.40
+    10 x 100    1.88   0.78   0.84      42      8     8         2.27   0.55   0.51
+    50 x 500    4.07   2.04   2.36     147     19    21         3.40   1.34   1.46
+    ==========  ======================  ======================  ======================
+
+    Examples
+    --------
+    >>> [round(float(limit), 2) for limit in gaussian_limits(10_000, 4)]
+    [0.01, 0.2, 0.01]
     """
-    return 2.0 + 1.3 * float(np.sqrt(k))
+    root, crowd = float(np.sqrt(n)), k / n
+    return GaussianLimits(
+        kappa=(0.3 + 0.55 * float(np.sqrt(k))) / root,
+        kurtosis=(9.0 + 5.5 * float(np.sqrt(k))) * (1.0 + 20.0 * crowd) / root,
+        negentropy=(0.7 + 3.5 * float(n**-0.25)) * (1.0 + 30.0 * crowd) / root,
+    )
+
+
+def can_tell(n: int, k: int) -> bool:
+    """Tell whether n rows part k uniform or Laplace sources from Gaussian ones.
+
+    Their kappa, less two deviations of it, must be more than unmixing makes of Gaussian noise.
+
+    Examples
+    --------
+    >>> can_tell(100, 10), can_tell(1000, 10)
+    (False, True)
+    """
+    return gaussian_limits(n, k).kappa + KAPPA_NOISE / float(np.sqrt(n)) <= CLEAR_KAPPA
 
 
 def look_gaussian(kappa: HostArray, n: int, k: int) -> HostArray:
@@ -244,28 +358,12 @@ def look_gaussian(kappa: HostArray, n: int, k: int) -> HostArray:
     >>> look_gaussian(np.array([0.001, 0.1]), 10_000, 4)
     array([ True, False])
     """
-    x, weights = np.polynomial.hermite_e.hermegauss(64)
-    weights /= weights.sum()
-    psi = np.tanh(x)
-    # As in the error of kappa: the change of the deviation that sources were divided by counts too.
-    noise = 1.0 - psi * psi - psi * x + (weights @ (1.0 - psi * psi)) * (x * x)
-    spread = np.sqrt(weights @ noise**2 - (weights @ noise) ** 2)
-    alike: HostArray = np.abs(kappa) <= gaussian_limit(k) * spread / np.sqrt(n)
+    alike: HostArray = np.abs(kappa) <= gaussian_limits(n, k).kappa
     return alike
 
 
-def _nongaussianity(s: HostArray, squares: HostArray, room: HostArray) -> Estimate:
-    """Return  kappa = E[psi'(s) - psi(s) s],  zero for a Gaussian, and the standard error it has for one.
-
-    psi is tanh, psi' = 1 - psi^2; s has unit variance, and its squares are used up.
-    """
+def _nongaussianity(s: HostArray, room: HostArray) -> float:
+    """Return  kappa = E[psi'(s) - psi(s) s],  psi = tanh: zero for a Gaussian. Here s has unit variance."""
     psi = np.tanh(s, out=room[0])
     slope = np.subtract(1.0, np.multiply(psi, psi, out=room[1]), out=room[1])
-    mean_slope = slope.mean()
-    terms = np.subtract(slope, np.multiply(psi, s, out=psi), out=slope)
-    kappa = terms.mean()
-    # Sources were divided by their own deviation: for a Gaussian that moves kappa by -E[psi'] times the change of s^2.
-    noise = np.multiply(squares, mean_slope, out=squares)
-    noise += terms
-    noise -= noise.mean()
-    return Estimate(float(kappa), float(np.sqrt(noise @ noise)) / len(s))
+    return float(slope.mean() - (psi @ s) / len(s))

@@ -36,13 +36,13 @@ def whitened_anew(source: DenseRows) -> WhiteRows:
 
 
 def unmixed_quarters(z: HostArray, method: UnmixingMethod, W: HostArray, *, whiten: bool) -> list[HostArray]:
-    """Return the W that two quarters of white rows z (N, k) give by themselves, begun at W.
+    """Return the W that each quarter of white rows z (N, k) gives by itself, begun at W.
 
-    Their angles are twice as uncertain as those of W.  Cost: a few passes over half of z.
+    Their angles are twice as uncertain as those of W.  Cost: a few passes over z.
     """
     near = replace(method, tol=max(method.tol, 0.1 / np.sqrt(len(z))), max_iter=min(method.max_iter, MOST_ITERATIONS))
     found = []
-    for shift in (0, 2):
+    for shift in range(4):
         source, size = DenseRows(thinned_rows(z, 4, shift=shift)), len(W)
         rows = whitened_anew(source) if whiten else WhiteRows(source, np.eye(size), None, np.eye(size))
         found.append(near.solve(rows, W).matrix @ rows.whitening)

@@ -94,7 +94,7 @@ def source_traces(
         shares=shares_of(model),
         kurtosis=None if report is None else host(report.kurtosis),
         stability=None if model.stability is None else host(model.stability),
-        gaussian=() if report is None else report.gaussian,
+        gaussian=report.gaussian if report is not None and report.can_tell else (),
         unit="rows" if sampling_rate is None else "seconds",
     )
 
