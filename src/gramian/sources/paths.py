@@ -72,14 +72,20 @@ def _open_tables(tables: list[OpenedTable], origin: str, chosen: Chosen) -> tupl
     n_rows = sum(table.n_rows for table in tables)
     facts = choose_columns(first.sampled, origin=origin, n_rows=n_rows, named=first.named, **chosen._asdict())
     used = tuple(column.name for column in facts.used)
-    wanted = used if chosen.columns is not None else tuple(column.name for column in first.sampled)
+    wanted = used if chosen.columns is not None else tuple(_names_beside_index(first, facts))
     for table in tables[1:]:
-        names = [column.name for column in table.sampled]
+        names = _names_beside_index(table, facts)
         others = [name for name in names if name in wanted] if chosen.columns is not None else names
         require_same_names(first.origin, wanted, table.origin, others)
         _require_numbers(table, used, first.origin)
     files = [table.rows(used) for table in tables]
     return (files[0] if len(files) == 1 else JoinedFiles(files, origin)), facts
+
+
+def _names_beside_index(table: OpenedTable, facts: TableFacts) -> list[str]:
+    """Return the columns that files must share: an index that nothing is made of may be in some of them alone."""
+    kept = (facts.label, facts.id, *(column.name for column in facts.used))
+    return [column.name for column in table.sampled if not column.is_index or column.name in kept]
 
 
 def _require_numbers(table: OpenedTable, used: tuple[str, ...], first: str) -> None:

@@ -101,11 +101,15 @@ class TableFacts:
 
 
 class Sampled(NamedTuple):
-    """A column as a first look shows it: its name, its kind, and some of its first values (``None`` for a hole)."""
+    """A column as a first look shows it: its name, its kind, and some of its first values (``None`` for a hole).
+
+    ``is_index`` tells that the file calls it the index of a data frame, and no variable.
+    """
 
     name: str
     kind: str
     values: list[Any]
+    is_index: bool = False
 
 
 def choose_columns(
@@ -182,6 +186,8 @@ def _count_fold(state: HostArray | None, block: Block) -> HostArray:
 
 def _role(column: Sampled, n_rows: int) -> tuple[str, str]:
     """Return what a column is for when nothing is said about it, and why."""
+    if column.is_index:
+        return "left_out", "left out: it is the index of the data frame that was written, and no variable"
     if column.kind == "integer":
         why = _why_identifier(column, n_rows)
         return ("left_out", why) if why else ("used", "integers")
@@ -231,6 +237,9 @@ def _name_roles(
 
 
 def _names_rows(column: Sampled, found: Column) -> bool:
+    if column.is_index and column.kind != "text":
+        # An index without a name of its own says where a row stood in some other frame.
+        return not column.name.startswith("__index_level_") and len(set(column.values)) == len(column.values) > 1
     if column.kind == "text":
         return len(column.values) > 1 and None not in column.values and len(set(column.values)) == len(column.values)
     return found.kind == "integer"
