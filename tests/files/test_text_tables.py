@@ -138,3 +138,18 @@ def test_columns_without_names_are_counted_from_one(tmp_path):
     assert [column.name for column in source.facts.columns] == ["column 1", "column 2", "column 3"]
     assert [column.name for column in source.facts.used] == ["column 2", "column 3"]
     assert table(tmp_path, "1.5,2.5\n3.5,4.25\n", drop="column 1").n_columns == 1
+
+
+@pytest.mark.parametrize("rows", [3, 90_000])
+@pytest.mark.parametrize("header", ["a,b,c", "a,b,c,"])
+def test_a_delimiter_at_the_end_of_rows_shifts_no_name(tmp_path, header, rows):
+    """The surplus column is empty and left out, and the header stands, in long files too."""
+    source = table(tmp_path, "\n".join([header, *(f"{i}.5,2.25,3.{i}," for i in range(rows))]))
+    assert source.column_names == ("a", "b", "c")
+    np.testing.assert_array_equal(numbers(source)[:, 0], np.arange(rows) + 0.5)
+
+
+def test_row_names_without_a_name_are_still_told(tmp_path):
+    """R leaves the name of the first column out; an empty cell at the end of one row does not change that."""
+    source = table(tmp_path, "a,b\nr1,1.5,2.5\nr2,3.5,\nr3,5.5,6.5\n")
+    assert (source.column_names, source.facts.id) == (("a", "b"), "")

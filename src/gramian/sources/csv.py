@@ -210,7 +210,7 @@ def _look(text: _Text, shown: int) -> list[Sampled]:
 
 def _sampled(name: str, column: Any, dialect: Dialect, *, whole: bool) -> Sampled:
     kind = kind_of(column.type)
-    if kind == "empty" and not whole:
+    if kind == "empty" and name and not whole:  # without a name it is what a delimiter at the end of rows makes
         kind = "number"
     if kind == "text":
         texts = texts_of(column, dialect.encoding)

@@ -227,7 +227,9 @@ def _names(rows: list[list[str]], *, named: bool) -> tuple[str, ...]:
         return tuple(f"column {j + 1}" for j in range(len(rows[0])))
     names = [name.strip() for name in rows[0]]
     if len(rows) > 1 and len(rows[1]) == len(names) + 1:
-        names.insert(0, "")  # R leaves out the name of the column that names the rows
+        # R leaves out the name of the column that names the rows; others end each row, and no header, with a delimiter.
+        trailing = all(not row[-1].strip() for row in rows[1:] if len(row) > len(names))
+        names.insert(len(names) if trailing else 0, "")
     seen: dict[str, int] = {}
     unique = []
     for name in names:
