@@ -153,3 +153,16 @@ def test_row_names_without_a_name_are_still_told(tmp_path):
     """R leaves the name of the first column out; an empty cell at the end of one row does not change that."""
     source = table(tmp_path, "a,b\nr1,1.5,2.5\nr2,3.5,\nr3,5.5,6.5\n")
     assert (source.column_names, source.facts.id) == (("a", "b"), "")
+
+
+def test_one_column_of_decimal_commas_is_one_column(tmp_path):
+    """One name over cells like 1,5 is no header over two columns; whole numbers and holes may stand between them."""
+    source = table(tmp_path, "height\n1,5\n1,75\n2\nNA\n-3,25\n")
+    assert source.column_names == ("height",)
+    np.testing.assert_array_equal(numbers(source)[:, 0], [1.5, 1.75, 2, np.nan, -3.25])
+
+
+def test_numbered_rows_under_one_name_are_refused(tmp_path):
+    """Nobody can tell 1,5 2,5 with a decimal comma from rows that R numbered."""
+    with pytest.raises(InputError, match="decimal comma, or a row's number"):
+        table(tmp_path, "a\n1,5\n2,5\n3,5\n")

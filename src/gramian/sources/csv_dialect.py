@@ -75,7 +75,7 @@ def detect_dialect(path: Path, origin: str) -> Dialect:
         message = f"{origin} ends its lines with a carriage return alone. Save it with ordinary line ends."
         raise InputError(message)
     lines = _logical_lines(text)
-    delimiter = _delimiter(lines)
+    delimiter = ";" if _is_one_column_of_decimals(lines, origin) else _delimiter(lines)
     rows = [split(line, delimiter) for line in lines]
     decimal = "," if _commas_are_decimal(rows, delimiter) else "."
     named = _has_header(rows, decimal)
@@ -165,6 +165,24 @@ def _beside_decimal_commas(lines: list[str], agreement: float) -> str | None:
         if usual > 1 and counts.count(usual) / len(counts) >= agreement and _commas_are_decimal(rows, candidate):
             return candidate
     return None
+
+
+def _is_one_column_of_decimals(lines: list[str], origin: str) -> bool:
+    """Tell whether one name stands over cells like 1,5: a single column with decimal commas, and not two columns."""
+    below = [line.strip() for line in lines[1:]]
+    commas = [cell for cell in below if COMMA_NUMBER.fullmatch(cell)]
+    if any(sign in lines[0] for sign in DELIMITERS) or is_number(lines[0], ",") or not commas:
+        return False
+    if not all(is_number(cell, ",") or cell in HOLES for cell in below):
+        return False
+    wholes = [cell.partition(",")[0] for cell in below]
+    if len(below) > 1 and len(commas) == len(below) and wholes == [str(i + 1) for i in range(len(below))]:
+        message = (
+            f"{origin} has one name and rows like {below[0]!r}: a number with a decimal comma, or a row's number and a "
+            "value. Write decimal points in the first case, and a name for both columns in the second."
+        )
+        raise InputError(message)
+    return True
 
 
 def _commas_are_decimal(rows: list[list[str]], delimiter: str) -> bool:
