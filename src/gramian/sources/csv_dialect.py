@@ -1,9 +1,9 @@
 """How a text table is written: encoding, delimiter, header, decimal sign; found from its first lines."""
 
 import csv
+import itertools
 import re
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from gramian.errors import InputError
@@ -231,7 +231,7 @@ def _are_numbers_as_names(first: list[str], rest: list[list[str]], decimal: str)
     filled = [[cell for cell in below[j] if cell not in HOLES and is_number(cell, decimal)] for j in numbers]
     share = min(sum(not cell.isdecimal() and decimal in cell for cell in f) / max(len(f), 1) for f in filled)
     found = [int(cells[j]) for j in numbers]
-    spaced = len(found) > 1 and found[1] > found[0] and len({b - a for a, b in pairwise(found)}) == 1
+    spaced = len(found) > 1 and found[1] > found[0] and len({b - a for a, b in itertools.pairwise(found)}) == 1
     years = all(_is_year(cell) for cell in found) and not any(_is_year(cell) for f in filled for cell in f)
     return share == 1 or (spaced and (share >= MOSTLY_DECIMALS or (years and all(filled))))
 
@@ -248,10 +248,18 @@ def _names(rows: list[list[str]], *, named: bool) -> tuple[str, ...]:
         # R leaves out the name of the column that names the rows; others end each row, and no header, with a delimiter.
         trailing = all(not row[-1].strip() for row in rows[1:] if len(row) > len(names))
         names.insert(len(names) if trailing else 0, "")
-    seen: dict[str, int] = {}
-    unique = []
+    return _different(names)
+
+
+def _different(names: list[str]) -> tuple[str, ...]:
+    """Return names of which a second and a third of the same kind are counted, in numbers that no other name has."""
+    taken, found = set(names), list[str]()
     for name in names:
-        count = seen.get(name, 0)
-        seen[name] = count + 1
-        unique.append(f"{name}.{count}" if count else name)
-    return tuple(unique)
+        free = name
+        for count in itertools.count(1) if name in found else ():
+            free = f"{name}.{count}"
+            if free not in taken:
+                break
+        taken.add(free)
+        found.append(free)
+    return tuple(found)
