@@ -166,3 +166,32 @@ def test_numbered_rows_under_one_name_are_refused(tmp_path):
     """Nobody can tell 1,5 2,5 with a decimal comma from rows that R numbered."""
     with pytest.raises(InputError, match="decimal comma, or a row's number"):
         table(tmp_path, "a\n1,5\n2,5\n3,5\n")
+
+
+@pytest.mark.parametrize("late", [0, 40_000])
+@pytest.mark.parametrize("cell", ["9007199254740993", "-9007199254740995", "123456789012345678901"])
+def test_integers_that_float64_rounds_are_refused(tmp_path, cell, late):
+    """The file, the row and the column are named, wherever the integer stands."""
+    lines = [f"{i % 7},{i}.5,some words that fill the sample" for i in range(late + 20)]
+    lines[late + 4] = f"{cell},4.5,x"
+    with pytest.raises(InputError, match=r"table.csv, row .* beyond 2\*\*53") as caught:
+        numbers(table(tmp_path, "\n".join(["a,b,c", *lines]), columns=["a", "b"]))
+    assert (caught.value.row, caught.value.column) == (late + 4, "a")
+
+
+def test_large_numbers_that_are_no_integers_are_read(tmp_path):
+    """The last integer that float64 holds, exponents, points, infinity's neighbours and holes stay numbers."""
+    cells = ["9007199254740992", "1e20", "12345678901234567890.5", "", "-3E+17"]
+    found = numbers(table(tmp_path, "\n".join(["a,b", *(f"{cell},{i}.5" for i, cell in enumerate(cells))])))
+    np.testing.assert_array_equal(found[:, 0], [2.0**53, 1e20, 12345678901234567890.5, np.nan, -3e17])
+
+
+@pytest.mark.parametrize(
+    "header, wanted",
+    [("a,a.1,a", ("a", "a.1", "a.2")), ("x,x,x.1", ("x", "x.2", "x.1")), ("b,b,b", ("b", "b.1", "b.2"))],
+)
+def test_names_that_come_twice_get_names_that_are_free(tmp_path, header, wanted):
+    """A name that is made up is none that the header has."""
+    source = table(tmp_path, f"{header}\n1.5,2.5,3.5\n4.5,5.5,6.5\n")
+    assert source.column_names == wanted
+    np.testing.assert_array_equal(numbers(source)[0], [1.5, 2.5, 3.5])
