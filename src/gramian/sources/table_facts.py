@@ -69,6 +69,8 @@ class TableFacts:
         In the order they are taken.
     named : bool
         Whether the file names its columns; if not, they are called "column 1" and so on.
+    remarks : tuple of str
+        What else a person should know of the files: folders that were not read.
     """
 
     origin: str
@@ -76,6 +78,7 @@ class TableFacts:
     columns: tuple[Column, ...]
     used: tuple[Column, ...]
     named: bool = True
+    remarks: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> tuple[Column, ...]:
@@ -99,11 +102,14 @@ class TableFacts:
         ]
         if not self.named:
             said.append(f"{NO_HEADER}.")
-        return said + [f"Column {column.name!r} is {column.reason}." for column in self.left_out]
+        return [*said, *self.remarks] + [f"Column {column.name!r} is {column.reason}." for column in self.left_out]
 
     def doubts(self) -> list[str]:
-        """Say which columns were left out though they hold numbers or look as if they should."""
-        return [f"Column {column.name!r} is {column.reason}." for column in self.left_out if column.is_doubtful]
+        """Say what was left out that may have been meant: folders, and columns that hold numbers or nearly do."""
+        return [
+            *self.remarks,
+            *(f"Column {column.name!r} is {column.reason}." for column in self.left_out if column.is_doubtful),
+        ]
 
     def _with_role(self, role: str) -> str | None:
         return next((column.name for column in self.columns if column.role == role), None)
