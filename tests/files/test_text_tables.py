@@ -195,3 +195,12 @@ def test_names_that_come_twice_get_names_that_are_free(tmp_path, header, wanted)
     source = table(tmp_path, f"{header}\n1.5,2.5,3.5\n4.5,5.5,6.5\n")
     assert source.column_names == wanted
     np.testing.assert_array_equal(numbers(source)[0], [1.5, 2.5, 3.5])
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("first", ["sep=;\r\n", '"sep=;"\n', "SEP=;\n"])
+def test_the_line_that_tells_excel_the_delimiter_is_honoured(tmp_path, first, mark):
+    """It is no header, and what it says holds against what the cells look like."""
+    source = table(tmp_path, mark + f"{first}a;b\n1,5;2,25\n-3,5;4\n2,5;1\n".encode())
+    assert source.column_names == ("a", "b")
+    np.testing.assert_array_equal(numbers(source), [[1.5, 2.25], [-3.5, 4], [2.5, 1]])

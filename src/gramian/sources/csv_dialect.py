@@ -23,6 +23,8 @@ COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
 QUOTED = re.compile(r'(^|[,\t;|])"(?:[^"]|"")*"')
 
+TOLD = re.compile(rb'"?sep=([,;|\t])"?\r?\n', re.IGNORECASE)
+
 HOLES = ("", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A", "#NA", "NAN", "na", "?", "<NA>")
 """Words that stand for a value that is not there."""
 
@@ -66,7 +68,7 @@ def detect_dialect(path: Path, origin: str) -> Dialect:
     """
     with path.open("rb") as file:
         head = file.read(SAMPLE_BYTES)
-    begin = _skipped(head)
+    begin, told = _skipped(head)
     text, encoding = _decoded(head[begin:], complete=len(head) < SAMPLE_BYTES)
     if not text.strip():
         message = f"{origin} is empty: it has no header and no rows. Check what wrote the file."
@@ -75,7 +77,7 @@ def detect_dialect(path: Path, origin: str) -> Dialect:
         message = f"{origin} ends its lines with a carriage return alone. Save it with ordinary line ends."
         raise InputError(message)
     lines = _logical_lines(text)
-    delimiter = ";" if _is_one_column_of_decimals(lines, origin) else _delimiter(lines)
+    delimiter = told or (";" if _is_one_column_of_decimals(lines, origin) else _delimiter(lines))
     rows = [split(line, delimiter) for line in lines]
     decimal = "," if _commas_are_decimal(rows, delimiter) else "."
     named = _has_header(rows, decimal)
@@ -102,11 +104,14 @@ def is_number(cell: str, decimal: str = ".") -> bool:
     return NUMBER.fullmatch(cell.replace(",", ".") if decimal == "," else cell) is not None
 
 
-def _skipped(head: bytes) -> int:
+def _skipped(head: bytes) -> tuple[int, str | None]:
+    """Return where the header begins, and the delimiter where Excel's first line (sep=;) tells it."""
     begin = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    told = TOLD.match(head, begin)
+    begin = begin if told is None else told.end()
     while head[begin : begin + 1] == b"#" and (end := head.find(b"\n", begin)) >= 0:
         begin = end + 1
-    return begin
+    return begin, None if told is None else told[1].decode()
 
 
 def _decoded(head: bytes, *, complete: bool) -> tuple[str, str]:
