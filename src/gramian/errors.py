@@ -14,6 +14,7 @@ __all__ = [
     "IdentifiabilityWarning",
     "IndefiniteKernelWarning",
     "InputError",
+    "InputWarning",
     "KernelWidthWarning",
     "MemoryBudgetError",
     "ModelFileError",
@@ -88,6 +89,10 @@ class ClusterLostError(GramianError, ConnectionError):
 
 class ConvergenceWarning(UserWarning):
     """An iteration stopped at its cap; what is certified is returned."""
+
+
+class InputWarning(UserWarning):
+    """Something in the data was left out that may have been meant to count."""
 
 
 class PrecisionWarning(UserWarning):

@@ -138,3 +138,69 @@ def test_columns_without_names_are_counted_from_one(tmp_path):
     assert [column.name for column in source.facts.columns] == ["column 1", "column 2", "column 3"]
     assert [column.name for column in source.facts.used] == ["column 2", "column 3"]
     assert table(tmp_path, "1.5,2.5\n3.5,4.25\n", drop="column 1").n_columns == 1
+
+
+@pytest.mark.parametrize("rows", [3, 90_000])
+@pytest.mark.parametrize("header", ["a,b,c", "a,b,c,"])
+def test_a_delimiter_at_the_end_of_rows_shifts_no_name(tmp_path, header, rows):
+    """The surplus column is empty and left out, and the header stands, in long files too."""
+    source = table(tmp_path, "\n".join([header, *(f"{i}.5,2.25,3.{i}," for i in range(rows))]))
+    assert source.column_names == ("a", "b", "c")
+    np.testing.assert_array_equal(numbers(source)[:, 0], np.arange(rows) + 0.5)
+
+
+def test_row_names_without_a_name_are_still_told(tmp_path):
+    """R leaves the name of the first column out; an empty cell at the end of one row does not change that."""
+    source = table(tmp_path, "a,b\nr1,1.5,2.5\nr2,3.5,\nr3,5.5,6.5\n")
+    assert (source.column_names, source.facts.id) == (("a", "b"), "")
+
+
+def test_one_column_of_decimal_commas_is_one_column(tmp_path):
+    """One name over cells like 1,5 is no header over two columns; whole numbers and holes may stand between them."""
+    source = table(tmp_path, "height\n1,5\n1,75\n2\nNA\n-3,25\n")
+    assert source.column_names == ("height",)
+    np.testing.assert_array_equal(numbers(source)[:, 0], [1.5, 1.75, 2, np.nan, -3.25])
+
+
+def test_numbered_rows_under_one_name_are_refused(tmp_path):
+    """Nobody can tell 1,5 2,5 with a decimal comma from rows that R numbered."""
+    with pytest.raises(InputError, match="decimal comma, or a row's number"):
+        table(tmp_path, "a\n1,5\n2,5\n3,5\n")
+
+
+@pytest.mark.parametrize("late", [0, 40_000])
+@pytest.mark.parametrize("cell", ["9007199254740993", "-9007199254740995", "123456789012345678901"])
+def test_integers_that_float64_rounds_are_refused(tmp_path, cell, late):
+    """The file, the row and the column are named, wherever the integer stands."""
+    lines = [f"{i % 7},{i}.5,some words that fill the sample" for i in range(late + 20)]
+    lines[late + 4] = f"{cell},4.5,x"
+    with pytest.raises(InputError, match=r"table.csv, row .* beyond 2\*\*53") as caught:
+        numbers(table(tmp_path, "\n".join(["a,b,c", *lines]), columns=["a", "b"]))
+    assert (caught.value.row, caught.value.column) == (late + 4, "a")
+
+
+def test_large_numbers_that_are_no_integers_are_read(tmp_path):
+    """The last integer that float64 holds, exponents, points, infinity's neighbours and holes stay numbers."""
+    cells = ["9007199254740992", "1e20", "12345678901234567890.5", "", "-3E+17"]
+    found = numbers(table(tmp_path, "\n".join(["a,b", *(f"{cell},{i}.5" for i, cell in enumerate(cells))])))
+    np.testing.assert_array_equal(found[:, 0], [2.0**53, 1e20, 12345678901234567890.5, np.nan, -3e17])
+
+
+@pytest.mark.parametrize(
+    "header, wanted",
+    [("a,a.1,a", ("a", "a.1", "a.2")), ("x,x,x.1", ("x", "x.2", "x.1")), ("b,b,b", ("b", "b.1", "b.2"))],
+)
+def test_names_that_come_twice_get_names_that_are_free(tmp_path, header, wanted):
+    """A name that is made up is none that the header has."""
+    source = table(tmp_path, f"{header}\n1.5,2.5,3.5\n4.5,5.5,6.5\n")
+    assert source.column_names == wanted
+    np.testing.assert_array_equal(numbers(source)[0], [1.5, 2.5, 3.5])
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("first", ["sep=;\r\n", '"sep=;"\n', "SEP=;\n"])
+def test_the_line_that_tells_excel_the_delimiter_is_honoured(tmp_path, first, mark):
+    """It is no header, and what it says holds against what the cells look like."""
+    source = table(tmp_path, mark + f"{first}a;b\n1,5;2,25\n-3,5;4\n2,5;1\n".encode())
+    assert source.column_names == ("a", "b")
+    np.testing.assert_array_equal(numbers(source), [[1.5, 2.25], [-3.5, 4], [2.5, 1]])

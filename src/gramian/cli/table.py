@@ -49,7 +49,7 @@ def _column_notes(source: RowSource) -> tuple[str, ...]:
             out.setdefault(why, []).append(repr(column.name))
     said = [f"Left out {listed(names)}: {for_many(why, len(names))}." for why, names in out.items() if why]
     header = () if facts.named else (f"{NO_HEADER}.",)
-    return (*header, *said, *out.get("", []))
+    return (*header, *facts.remarks, *said, *out.get("", []))
 
 
 def _without_constants(path: str, asked: Asked, prepared: Prepared, talk: Talk) -> Prepared:

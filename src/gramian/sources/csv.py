@@ -15,6 +15,7 @@ from gramian.sources.arrow_columns import dense_rows, kind_of, strings_of, texts
 from gramian.sources.csv_dialect import HOLES, SAMPLE_BYTES, SPACES, Dialect, detect_dialect, is_number
 from gramian.sources.csv_lines import LineIndex, index_lines
 from gramian.sources.csv_text import plain_text
+from gramian.sources.objects import LARGEST_EXACT
 from gramian.sources.opened_table import OpenedTable
 from gramian.sources.row_file import RowFile
 from gramian.sources.stamps import Stamp
@@ -25,6 +26,9 @@ STEP = 1 << 16
 
 MOSTLY = 0.9
 """Share of cells that are numbers from which a column is one of numbers, and another cell in it a slip."""
+
+LONG_INTEGER = r"^\s*[+-]?[0-9]{16,400}\s*$"
+BEYOND = "an integer beyond 2**53, where float64 no longer holds every integer"
 
 BOOLEANS = ("true", "false", "0", "1")
 
@@ -61,7 +65,24 @@ class CsvFile(RowFile):
             self._text.require_unchanged()
             self._explain(rows, error)
         (batch,) = table.combine_chunks().to_batches()
-        return dense_rows(batch, self.dtype, self.origin, rows.start)
+        found = dense_rows(batch, self.dtype, self.origin, rows.start)
+        self._require_exact(found, rows)
+        return found
+
+    def _require_exact(self, found: HostArray, rows: slice) -> None:
+        """Refuse integers that float64 rounds; a number written with a point or an exponent is meant to be rounded."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        highest, lowest = np.fmax.reduce(found, axis=0), np.fmin.reduce(found, axis=0)
+        for j in np.flatnonzero((highest >= LARGEST_EXACT) | (lowest <= -LARGEST_EXACT)):
+            name = self._used[j]
+            cells = self._text.parse(rows, {name: pa.binary()})[name]
+            whole = pc.fill_null(pc.match_substring_regex(cells, LONG_INTEGER), fill_value=False)
+            for i in np.flatnonzero(whole.to_numpy()):
+                cell = cells[int(i)].as_py().decode().strip()
+                if abs(int(cell)) > LARGEST_EXACT:
+                    _refuse_cell(self.origin, rows.start + int(i), name, cell, BEYOND)
 
     def _numbers(self, rows: slice) -> Any:
         import pyarrow as pa
@@ -210,7 +231,7 @@ def _look(text: _Text, shown: int) -> list[Sampled]:
 
 def _sampled(name: str, column: Any, dialect: Dialect, *, whole: bool) -> Sampled:
     kind = kind_of(column.type)
-    if kind == "empty" and not whole:
+    if kind == "empty" and name and not whole:  # without a name it is what a delimiter at the end of rows makes
         kind = "number"
     if kind == "text":
         texts = texts_of(column, dialect.encoding)

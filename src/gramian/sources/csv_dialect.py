@@ -1,9 +1,9 @@
 """How a text table is written: encoding, delimiter, header, decimal sign; found from its first lines."""
 
 import csv
+import itertools
 import re
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from gramian.errors import InputError
@@ -22,6 +22,8 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)"
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
 QUOTED = re.compile(r'(^|[,\t;|])"(?:[^"]|"")*"')
+
+TOLD = re.compile(rb'"?sep=([,;|\t])"?\r?\n', re.IGNORECASE)
 
 HOLES = ("", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "#N/A", "#NA", "NAN", "na", "?", "<NA>")
 """Words that stand for a value that is not there."""
@@ -66,7 +68,7 @@ def detect_dialect(path: Path, origin: str) -> Dialect:
     """
     with path.open("rb") as file:
         head = file.read(SAMPLE_BYTES)
-    begin = _skipped(head)
+    begin, told = _skipped(head)
     text, encoding = _decoded(head[begin:], complete=len(head) < SAMPLE_BYTES)
     if not text.strip():
         message = f"{origin} is empty: it has no header and no rows. Check what wrote the file."
@@ -75,7 +77,7 @@ def detect_dialect(path: Path, origin: str) -> Dialect:
         message = f"{origin} ends its lines with a carriage return alone. Save it with ordinary line ends."
         raise InputError(message)
     lines = _logical_lines(text)
-    delimiter = _delimiter(lines)
+    delimiter = told or (";" if _is_one_column_of_decimals(lines, origin) else _delimiter(lines))
     rows = [split(line, delimiter) for line in lines]
     decimal = "," if _commas_are_decimal(rows, delimiter) else "."
     named = _has_header(rows, decimal)
@@ -102,11 +104,14 @@ def is_number(cell: str, decimal: str = ".") -> bool:
     return NUMBER.fullmatch(cell.replace(",", ".") if decimal == "," else cell) is not None
 
 
-def _skipped(head: bytes) -> int:
+def _skipped(head: bytes) -> tuple[int, str | None]:
+    """Return where the header begins, and the delimiter where Excel's first line (sep=;) tells it."""
     begin = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    told = TOLD.match(head, begin)
+    begin = begin if told is None else told.end()
     while head[begin : begin + 1] == b"#" and (end := head.find(b"\n", begin)) >= 0:
         begin = end + 1
-    return begin
+    return begin, None if told is None else told[1].decode()
 
 
 def _decoded(head: bytes, *, complete: bool) -> tuple[str, str]:
@@ -167,6 +172,24 @@ def _beside_decimal_commas(lines: list[str], agreement: float) -> str | None:
     return None
 
 
+def _is_one_column_of_decimals(lines: list[str], origin: str) -> bool:
+    """Tell whether one name stands over cells like 1,5: a single column with decimal commas, and not two columns."""
+    below = [line.strip() for line in lines[1:]]
+    commas = [cell for cell in below if COMMA_NUMBER.fullmatch(cell)]
+    if any(sign in lines[0] for sign in DELIMITERS) or is_number(lines[0], ",") or not commas:
+        return False
+    if not all(is_number(cell, ",") or cell in HOLES for cell in below):
+        return False
+    wholes = [cell.partition(",")[0] for cell in below]
+    if len(below) > 1 and len(commas) == len(below) and wholes == [str(i + 1) for i in range(len(below))]:
+        message = (
+            f"{origin} has one name and rows like {below[0]!r}: a number with a decimal comma, or a row's number and a "
+            "value. Write decimal points in the first case, and a name for both columns in the second."
+        )
+        raise InputError(message)
+    return True
+
+
 def _commas_are_decimal(rows: list[list[str]], delimiter: str) -> bool:
     """Tell whether cells like 1,5 are numbers; between tabs they may be thousands too (1,500), which are not."""
     if delimiter not in (";", "\t") or not _has_decimal_commas(rows):
@@ -213,7 +236,7 @@ def _are_numbers_as_names(first: list[str], rest: list[list[str]], decimal: str)
     filled = [[cell for cell in below[j] if cell not in HOLES and is_number(cell, decimal)] for j in numbers]
     share = min(sum(not cell.isdecimal() and decimal in cell for cell in f) / max(len(f), 1) for f in filled)
     found = [int(cells[j]) for j in numbers]
-    spaced = len(found) > 1 and found[1] > found[0] and len({b - a for a, b in pairwise(found)}) == 1
+    spaced = len(found) > 1 and found[1] > found[0] and len({b - a for a, b in itertools.pairwise(found)}) == 1
     years = all(_is_year(cell) for cell in found) and not any(_is_year(cell) for f in filled for cell in f)
     return share == 1 or (spaced and (share >= MOSTLY_DECIMALS or (years and all(filled))))
 
@@ -227,11 +250,21 @@ def _names(rows: list[list[str]], *, named: bool) -> tuple[str, ...]:
         return tuple(f"column {j + 1}" for j in range(len(rows[0])))
     names = [name.strip() for name in rows[0]]
     if len(rows) > 1 and len(rows[1]) == len(names) + 1:
-        names.insert(0, "")  # R leaves out the name of the column that names the rows
-    seen: dict[str, int] = {}
-    unique = []
+        # R leaves out the name of the column that names the rows; others end each row, and no header, with a delimiter.
+        trailing = all(not row[-1].strip() for row in rows[1:] if len(row) > len(names))
+        names.insert(len(names) if trailing else 0, "")
+    return _different(names)
+
+
+def _different(names: list[str]) -> tuple[str, ...]:
+    """Return names of which a second and a third of the same kind are counted, in numbers that no other name has."""
+    taken, found = set(names), list[str]()
     for name in names:
-        count = seen.get(name, 0)
-        seen[name] = count + 1
-        unique.append(f"{name}.{count}" if count else name)
-    return tuple(unique)
+        free = name
+        for count in itertools.count(1) if name in found else ():
+            free = f"{name}.{count}"
+            if free not in taken:
+                break
+        taken.add(free)
+        found.append(free)
+    return tuple(found)

@@ -1,5 +1,6 @@
 """Parquet and Arrow (Feather) files: groups of rows, decoded window by window."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate
@@ -136,8 +137,18 @@ def _opened(groups: _Groups) -> OpenedTable:
     looked = [name for name in names if kinds[name] in ("text", "integer")]
     shown = min(SAMPLE_ROWS, sum(groups.counts))
     values = _first_values(groups, looked, shown)
-    sampled = [Sampled(name, kinds[name], values.get(name, [])) for name in names]
+    index = _index_columns(groups.schema)
+    sampled = [Sampled(name, kinds[name], values.get(name, []), is_index=name in index) for name in names]
     return OpenedTable(groups.origin, sum(groups.counts), sampled, named=True, rows=partial(GroupedFile, groups))
+
+
+def _index_columns(schema: Any) -> set[str]:
+    """Return the columns that pandas wrote as the index of its frame; an index that only counts is no column."""
+    try:
+        found = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+    except (ValueError, AttributeError):
+        return set()  # what another program wrote under that name says nothing of an index
+    return {name for name in found if isinstance(name, str)}
 
 
 def _first_values(groups: _Groups, names: list[str], shown: int) -> dict[str, list[Any]]:

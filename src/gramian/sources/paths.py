@@ -3,6 +3,7 @@
 import glob
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,10 +47,12 @@ def open_path(X: Any, chosen: Chosen) -> tuple[RowFile, TableFacts | None]:
     NotSupportedError
         A kind of file that is not known.
     """
+    X = os.path.expanduser(X)  # noqa: PTH111 - a pattern is no path
     files = files_of(X)
-    if all(path.name.lower().endswith(ENDS) for path in files):
+    if all(_is_image(path) for path in files):
         _refuse_columns(chosen, files[0])
         return ImageFiles(files, str(X)), None
+    _refuse_among_images(files)
     openers = [_opener(path) for path in files]
     if len({kind for kind, _ in openers}) > 1:
         other = next(i for i, (kind, _) in enumerate(openers) if kind != openers[0][0])
@@ -62,9 +65,47 @@ def open_path(X: Any, chosen: Chosen) -> tuple[RowFile, TableFacts | None]:
         found = [open_(path, str(path)) for path, (_, open_) in zip(files, openers, strict=True)]
         _refuse_columns(chosen, files[0], found[0].names)
         return (found[0] if len(found) == 1 else JoinedFiles(found, str(X))), None
-    return _open_tables(
+    rows, facts = _open_tables(
         [open_(path, str(path)) for path, (_, open_) in zip(files, openers, strict=True)], str(X), chosen
     )
+    return rows, replace(facts, remarks=_unread_folders(Path(X)))
+
+
+def _is_image(path: Path) -> bool:
+    return path.name.lower().endswith(ENDS)
+
+
+def _refuse_among_images(files: list[Path]) -> None:
+    """Blame what is no image in a folder of images, and not the images."""
+    others = [path for path in files if not _is_image(path)]
+    if len(others) < len(files) and len(others) <= len(files) / 2:
+        image = next(path for path in files if _is_image(path))
+        message = (
+            f"{others[0]} is no image by the end of its name, and lies among {len(files) - len(others):,} that are. "
+            f"Take it out of the folder, or name the images alone: '{image.parent / '*'}{image.suffix}'."
+        )
+        raise NotSupportedError(message)
+
+
+def _unread_folders(path: Path) -> tuple[str, ...]:
+    """Say that folders inside a folder are not read, where there are any with files."""
+    if not path.is_dir() or is_zarr(path):
+        return ()
+    file = _file_below(path)
+    if file is None:
+        return ()
+    return (f"Folders inside {path} are not read; to read them too, name '{path / '**' / '*'}{file.suffix}'.",)
+
+
+def _file_below(path: Path) -> Path | None:
+    """Return a file in a folder inside this one, however deep."""
+    folders = (child for child in sorted(path.iterdir()) if child.is_dir() and not _is_hidden(child.relative_to(path)))
+    inside = (child for folder in folders for child in folder.rglob("*") if child.is_file())
+    return next((child for child in inside if not _is_hidden(child.relative_to(path))), None)
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part[0] in "._" for part in path.parts)
 
 
 def _open_tables(tables: list[OpenedTable], origin: str, chosen: Chosen) -> tuple[RowFile, TableFacts]:
@@ -72,14 +113,20 @@ def _open_tables(tables: list[OpenedTable], origin: str, chosen: Chosen) -> tupl
     n_rows = sum(table.n_rows for table in tables)
     facts = choose_columns(first.sampled, origin=origin, n_rows=n_rows, named=first.named, **chosen._asdict())
     used = tuple(column.name for column in facts.used)
-    wanted = used if chosen.columns is not None else tuple(column.name for column in first.sampled)
+    wanted = used if chosen.columns is not None else tuple(_names_beside_index(first, facts))
     for table in tables[1:]:
-        names = [column.name for column in table.sampled]
+        names = _names_beside_index(table, facts)
         others = [name for name in names if name in wanted] if chosen.columns is not None else names
         require_same_names(first.origin, wanted, table.origin, others)
         _require_numbers(table, used, first.origin)
     files = [table.rows(used) for table in tables]
     return (files[0] if len(files) == 1 else JoinedFiles(files, origin)), facts
+
+
+def _names_beside_index(table: OpenedTable, facts: TableFacts) -> list[str]:
+    """Return the columns that files must share: an index that nothing is made of may be in some of them alone."""
+    kept = (facts.label, facts.id, *(column.name for column in facts.used))
+    return [column.name for column in table.sampled if not column.is_index or column.name in kept]
 
 
 def _require_numbers(table: OpenedTable, used: tuple[str, ...], first: str) -> None:
@@ -98,15 +145,27 @@ def files_of(X: Any) -> list[Path]:
     if path.is_dir() and not is_zarr(path):
         found = sorted(child for child in path.iterdir() if child.is_file() and child.name[0] not in "._")
         if not found:
-            message = f"{X} is a folder without files. Name a folder of tables, or a file."
-            raise InputError(message)
+            _refuse_no_files(path)
         return found
     if path.exists():
         return [_require_content(path)]
-    found = sorted(map(Path, glob.glob(str(X))))  # noqa: PTH207 - a path object cannot hold an absolute pattern
+    matching = map(Path, glob.glob(str(X), recursive=True))  # noqa: PTH207 - a path cannot hold an absolute pattern
+    found = sorted(child for child in matching if child.is_file() or is_zarr(child))
     if not found:
         _refuse_missing(X, path)
     return [_require_content(child) for child in found]
+
+
+def _refuse_no_files(path: Path) -> None:
+    file = _file_below(path)
+    message = f"{path} is a folder without files. Name a folder of tables, or a file."
+    if file is not None:
+        message = (
+            f"{path} holds folders and no files of its own, and folders inside a folder are not read. Name the files "
+            f"in them: '{path / '**' / '*'}{file.suffix}'. A value that only the name of a folder tells (year=2020) is "
+            "no column then."
+        )
+    raise InputError(message)
 
 
 def _require_content(path: Path) -> Path:

@@ -31,6 +31,10 @@ ID_NAME = re.compile(r"(^|[\s_.-])(id|key|uuid|guid|index|unnamed: ?\d+)$|^$", r
 LABEL_NAME = re.compile(r"species|class|label|target|group|category|type|kind|cluster", re.IGNORECASE)
 """Names that a label is likelier to have than other text columns."""
 
+PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+SIGNS = re.compile(r"[\s,'%$€£¥]")
+"""A number as it is read, and the signs that people write beside and inside one."""
+
 NO_HEADER = "No header found: the first line is a row, and columns are counted from 1"
 
 Wanted = str | Sequence[str] | None
@@ -40,13 +44,14 @@ class Column(NamedTuple):
     """One column of a table file.
 
     ``kind`` is number, integer, boolean, text, date, nested or empty; ``role`` is used, label, id or left_out;
-    ``reason`` says why, in words.
+    ``reason`` says why, in words. ``is_doubtful``: it holds numbers, or nearly, and was left out unasked.
     """
 
     name: str
     kind: str
     role: str
     reason: str
+    is_doubtful: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,8 @@ class TableFacts:
         In the order they are taken.
     named : bool
         Whether the file names its columns; if not, they are called "column 1" and so on.
+    remarks : tuple of str
+        What else a person should know of the files: folders that were not read.
     """
 
     origin: str
@@ -71,6 +78,7 @@ class TableFacts:
     columns: tuple[Column, ...]
     used: tuple[Column, ...]
     named: bool = True
+    remarks: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> tuple[Column, ...]:
@@ -94,18 +102,29 @@ class TableFacts:
         ]
         if not self.named:
             said.append(f"{NO_HEADER}.")
-        return said + [f"Column {column.name!r} is {column.reason}." for column in self.left_out]
+        return [*said, *self.remarks] + [f"Column {column.name!r} is {column.reason}." for column in self.left_out]
+
+    def doubts(self) -> list[str]:
+        """Say what was left out that may have been meant: folders, and columns that hold numbers or nearly do."""
+        return [
+            *self.remarks,
+            *(f"Column {column.name!r} is {column.reason}." for column in self.left_out if column.is_doubtful),
+        ]
 
     def _with_role(self, role: str) -> str | None:
         return next((column.name for column in self.columns if column.role == role), None)
 
 
 class Sampled(NamedTuple):
-    """A column as a first look shows it: its name, its kind, and some of its first values (``None`` for a hole)."""
+    """A column as a first look shows it: its name, its kind, and some of its first values (``None`` for a hole).
+
+    ``is_index`` tells that the file calls it the index of a data frame, and no variable.
+    """
 
     name: str
     kind: str
     values: list[Any]
+    is_index: bool = False
 
 
 def choose_columns(
@@ -147,7 +166,8 @@ def choose_columns(
         if isinstance(word, str) and word not in names:
             _refuse_name(word, names, origin, parameter)
     roles = {
-        name: Column(name, column.kind, *_role(column, n_rows)) for name, column in zip(names, sampled, strict=True)
+        name: Column(name, column.kind, *_role(column, n_rows), is_doubtful=_is_doubtful(column))
+        for name, column in zip(names, sampled, strict=True)
     }
     _name_roles(roles, sampled, label=label, id_=id)
     _take(roles, asked, dropped, named=(label, id), origin=origin)
@@ -182,6 +202,8 @@ def _count_fold(state: HostArray | None, block: Block) -> HostArray:
 
 def _role(column: Sampled, n_rows: int) -> tuple[str, str]:
     """Return what a column is for when nothing is said about it, and why."""
+    if column.is_index:
+        return "left_out", "left out: it is the index of the data frame that was written, and no variable"
     if column.kind == "integer":
         why = _why_identifier(column, n_rows)
         return ("left_out", why) if why else ("used", "integers")
@@ -189,7 +211,27 @@ def _role(column: Sampled, n_rows: int) -> tuple[str, str]:
         return "used", "numbers" if column.kind == "number" else "true or false, as 1 and 0"
     if column.kind == "empty":
         return "left_out", "left out: it is empty"
-    return "left_out", f"left out: it holds {WORDS[column.kind]}"
+    return "left_out", f"left out: it holds {WORDS[column.kind]}{_nearly_numbers(column)}"
+
+
+def _is_doubtful(column: Sampled) -> bool:
+    return not column.is_index and (column.kind in NUMBERS or bool(_nearly_numbers(column)))
+
+
+def _nearly_numbers(column: Sampled) -> str:
+    """Return words about a text column whose cells are mostly numbers: what keeps it from being one."""
+    filled = [value for value in column.values if isinstance(value, str) and value.strip()]
+    if column.kind != "text" or sum(_spells_amount(cell) for cell in filled) <= len(filled) / 2:
+        return ""
+    odd = next((cell for cell in filled if not PLAIN.fullmatch(cell.strip())), None)
+    return (
+        ", which spells numbers" if odd is None else f", though most cells are numbers: {odd[:40]!r} is the first not"
+    )
+
+
+def _spells_amount(cell: str) -> bool:
+    """Tell whether a cell is a number, perhaps with a sign of money, a percent sign or commas between thousands."""
+    return PLAIN.fullmatch(SIGNS.sub("", cell)) is not None
 
 
 def _why_identifier(column: Sampled, n_rows: int) -> str | None:
@@ -211,26 +253,34 @@ def _name_roles(
 ) -> None:
     """Give one column the role of the label and one that of the row names."""
     if isinstance(label, str):
-        roles[label] = roles[label]._replace(role="label", reason="kept as the label, and not used as a number")
+        roles[label] = roles[label]._replace(
+            role="label", reason="kept as the label, and not used as a number", is_doubtful=False
+        )
     if isinstance(id_, str):
-        roles[id_] = roles[id_]._replace(role="id", reason="kept as the name of each row, and not used as a number")
+        roles[id_] = roles[id_]._replace(
+            role="id", reason="kept as the name of each row, and not used as a number", is_doubtful=False
+        )
     free = [column for column in sampled if roles[column.name].role == "left_out"]
     if id_ is None:
         found = next((column for column in free if _names_rows(column, roles[column.name])), None)
         if found is not None:
             why = roles[found.name].reason.replace("left out", "kept as the name of each row")
-            different = "kept as the name of each row: text, all different"
+            different = f"kept as the name of each row: text, all different{_nearly_numbers(found)}"
             roles[found.name] = roles[found.name]._replace(role="id", reason=different if found.kind == "text" else why)
     if label is None:
         likely = sorted(free, key=lambda column: LABEL_NAME.search(column.name) is None)
         found = next((column for column in likely if roles[column.name].role == "left_out" and _is_label(column)), None)
         if found is not None:
             count = len({value for value in found.values if value is not None})
-            why = f"kept as the label (text, {count} different values in the first rows)"
+            beside = _nearly_numbers(found)
+            why = f"kept as the label (text, {count} different values in the first rows){beside}"
             roles[found.name] = roles[found.name]._replace(role="label", reason=why)
 
 
 def _names_rows(column: Sampled, found: Column) -> bool:
+    if column.is_index and column.kind != "text":
+        # An index without a name of its own says where a row stood in some other frame.
+        return not column.name.startswith("__index_level_") and len(set(column.values)) == len(column.values) > 1
     if column.kind == "text":
         return len(column.values) > 1 and None not in column.values and len(set(column.values)) == len(column.values)
     return found.kind == "integer"
