@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gramian import ICA, PCA, FourierFeatures, IncrementalPCA, KernelPCA
+from gramian import ICA, PCA, FourierFeatures, IncrementalPCA, KernelPCA, TruncatedSVD
 from gramian.errors import InputError, NotSupportedError
 from gramian.sources import as_source
 from gramian.testing import largest_angle
@@ -52,6 +52,19 @@ def test_pca_is_that_of_memory(door, scale, solver, shape):
     np.testing.assert_allclose(chunked.mean_, memory.mean_, rtol=1e-12, atol=1e-14)
     assert largest_angle(chunked.components_.T, memory.components_.T) < 1e-6
     np.testing.assert_allclose(chunked.transform(door(X)).compute(), memory.transform(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("door", parameters(DASK))
+def test_truncated_svd_is_that_of_memory(door):
+    """The same singular values and variances of scores; the scores themselves stay lazy."""
+    X = _rows()
+    memory, chunked = TruncatedSVD(3).fit(X), TruncatedSVD(3)
+    scores = chunked.fit_transform(door(X))
+    np.testing.assert_allclose(chunked.singular_values_, memory.singular_values_, rtol=1e-9)
+    np.testing.assert_allclose(chunked.explained_variance_, memory.explained_variance_, rtol=1e-9)
+    np.testing.assert_allclose(chunked.explained_variance_ratio_, memory.explained_variance_ratio_, rtol=1e-9)
+    assert isinstance(chunked.explained_variance_, np.ndarray)
+    np.testing.assert_allclose(scores.compute(), memory.transform(X), atol=1e-6)
 
 
 @pytest.mark.parametrize("n_components", [0.8, "auto", "mle"])
