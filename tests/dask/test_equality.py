@@ -176,6 +176,19 @@ def test_a_data_frame_gives_a_dask_array_and_its_names_count():
         pca.transform(lazy[["b", "a", "c"]])
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "Float32", "boolean", "Int8"])
+def test_nullable_types_of_pandas_are_taken(dtype):
+    """A type that could hold missing values is no missing value; one that is there is refused."""
+    import pandas as pd
+
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (40, 3)), columns=["a", "b", "c"]).astype(dtype)
+    chunked, memory = PCA(2).fit(dd.from_pandas(frame, npartitions=3)), PCA(2).fit(frame)
+    np.testing.assert_allclose(chunked.explained_variance_, memory.explained_variance_, rtol=1e-5)
+    frame.loc[25, "b"] = pd.NA
+    with pytest.raises(InputError, match="NaN: row"):
+        PCA(2).fit(dd.from_pandas(frame, npartitions=3))
+
+
 def test_fit_transform_is_lazy_too():
     """The scores of the fit are those of a transform, as a Dask array."""
     X = _rows()

@@ -79,7 +79,8 @@ class DaskRows(RowSource):
     ) -> None:
         declared: Sequence[float] = ()
         if hasattr(collection, "columns"):
-            array, names = open_table(collection._meta_nonempty)  # noqa: SLF001 - two made-up rows of its types
+            # A made-up row tells the types. Dask makes two, the second of them missing where a type can be.
+            array, names = open_table(collection._meta_nonempty.iloc[:1])  # noqa: SLF001
             self.is_sparse, self.n_columns = sp.issparse(array), array.shape[1]
         else:
             collection, names = _whole_rows(collection), None
