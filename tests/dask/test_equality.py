@@ -198,6 +198,16 @@ def test_fit_transform_is_lazy_too():
         np.testing.assert_allclose(scores.compute(), model.transform(X), atol=1e-5)
 
 
+@pytest.mark.parametrize("make", [lambda: PCA(2), lambda: KernelPCA(2, kernel="rbf", gamma=0.1)])
+def test_written_scores_load_each_chunk_once(tmp_path, make):
+    """Chunks of many blocks are computed once for all of their blocks, not once for each."""
+    X, calls = _rows(9000, 4), []
+    model = make().fit(X[:300])
+    path = model.write_scores(_loaded(X, calls, chunks=3), tmp_path / "scores.npy")
+    assert len(calls) == 3
+    np.testing.assert_allclose(np.load(path), model.transform(X), atol=1e-10)
+
+
 def test_bad_chunks_are_named():
     """NaN, wrong sizes, kinds and columns: the chunk, the row and the column, not a traceback from a worker."""
     X = _rows(40, 3)
