@@ -21,8 +21,8 @@ from gramian.sources.stamps import Stamp
 class ArrayFile(RowFile):
     """Rows of a chunked array of HDF5 or Zarr, sliced where it lies.
 
-    Cost of a pass: decoding each chunk once where chunks hold a megabyte of rows or more: the rows of one chunk are held,
-    in the working type. Smaller chunks are decoded again where a window ends inside them.
+    Cost of a pass: decoding each chunk once where chunks hold a megabyte of rows or more (twice where two workers share
+    one): the rows of a chunk are held, in the working type. Smaller ones are decoded again where a window ends in them.
     """
 
     is_sparse = False
@@ -40,9 +40,9 @@ class ArrayFile(RowFile):
         self._chunk_rows = min(int(chunks[0]), self.shape[0]) if chunks else 1
 
     def require_room(self, budget: int) -> None:
-        """Refuse chunks too large to be decoded whole: each worker holds a row of them, and a quarter is windows."""
-        needed = self._chunk_rows * self.row_bytes * worker_count() * 4 // 3
-        if needed > budget:
+        """Refuse chunks too large to be decoded whole: each worker holds one, the next one, and what is made of it."""
+        needed = 3 * self._chunk_rows * self.row_bytes * worker_count()
+        if self.starts and needed > budget:
             message = (
                 f"{self.origin} has chunks of {self._chunk_rows:,} rows, and each of {worker_count()} workers decodes "
                 f"all columns of these: about {needed / MEGABYTE:,.1f} MB, and the budget is {budget / MEGABYTE:,.1f} "
@@ -58,17 +58,17 @@ class ArrayFile(RowFile):
     def stream(self, windows: Sequence[slice]) -> Iterator[HostArray]:
         """Read windows in order, from one opened file; what is left of a long chunk is kept for the next window."""
         kept, first = np.empty((0, self.shape[1]), self.dtype), 0
+        last = windows[-1].stop if windows else 0
         with self._handle.opened() as array:
             for rows in windows:
                 if not first <= rows.start <= rows.stop <= first + len(kept):
-                    kept, first = self._decoded(array, slice(rows.start, self._kept_until(rows))), rows.start
+                    kept, first = self._decoded(array, slice(rows.start, self._kept_until(rows, last))), rows.start
                 yield kept[rows.start - first : rows.stop - first]
 
-    def _kept_until(self, rows: slice) -> int:
-        """Return where to stop decoding: at the end of the chunk where windows are smaller than chunks."""
-        if not self.starts or rows.stop % self._chunk_rows == 0:
-            return int(rows.stop)
-        return min(-(-rows.stop // self._chunk_rows) * self._chunk_rows, self.shape[0])
+    def _kept_until(self, rows: slice, last: int) -> int:
+        """Return where to stop decoding: at the end of a long chunk, or of the last window if that comes first."""
+        step = self._chunk_rows if self.starts else 1
+        return min(-(-int(rows.stop) // step) * step, last)
 
     def _decoded(self, array: Any, rows: slice) -> HostArray:
         try:
