@@ -75,8 +75,8 @@ def as_source(
         For table files: the column kept for pictures, and the one that names the rows; ``None`` looks for
         them, ``False`` wants none. Neither is used as a number.
     memory_budget : int or str, optional
-        For files: bytes that the whole work may take, or a size such as ``"4GB"``; windows are sized by it. By default that of the process
-        (``GRAMIAN_MEMORY``).
+        For files: bytes that the whole work may take, or a size such as ``"4GB"``; windows are sized by it. By
+        default that of the process (``GRAMIAN_MEMORY``).
     progress : callable, optional
         For files: called with a sentence about once a second: the part done, the rate, the time left.
     checkpoint : path, optional
@@ -174,8 +174,8 @@ def _refuse_file_options(chosen: Chosen, checkpoint: Any) -> None:
     given = [name for name, value in said.items() if value is not None and value is not False]
     if given:
         message = (
-            f"{given[0]} is for files, and X is none: it would change nothing. Leave it out, and choose the columns of X "
-            "before (X[names]), or pass the path of a file."
+            f"{given[0]} is for files, and X is none: it would change nothing. Leave it out, and choose the columns "
+            "of X before (X[names]), or pass the path of a file."
         )
         raise ParameterError(message)
 
