@@ -70,7 +70,7 @@ class FileRows(RowSource):
     block_rows : int, optional
         Rows a window; by default what suits a core's cache, within a part of the budget.
     budget : int, optional
-        Bytes for everything: by default that of the process (``GRAMIAN_MEMORY``, else half of the machine).
+        Bytes for everything: by default that of the process (``GRAMIAN_MEMORY``, else 3/4 of the machine).
     progress : callable, optional
         Called with a sentence about once a second: part done, rate, time left.
     log : PassLog, optional
