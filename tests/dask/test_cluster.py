@@ -101,7 +101,6 @@ def test_only_small_matrices_come_to_the_client(n, gathered, tmp_path):
     KernelPCA(k, kernel="rbf", gamma=0.02, landmarks=landmarks).fit(lazy)
     vectors = 8 * n * (k + 1)
     assert sum(gathered) < vectors + 2_000_000  # eigenvectors_ has a row for each row of the fit
-    assert sum(gathered) < X.nbytes / 2 or n < 80_000
 
 
 def test_a_lost_scheduler_is_a_sentence_within_a_minute(tmp_path):

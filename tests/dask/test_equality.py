@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gramian import ICA, PCA, FourierFeatures, IncrementalPCA, KernelPCA
+from gramian import ICA, PCA, FourierFeatures, IncrementalPCA, KernelPCA, TruncatedSVD
 from gramian.errors import InputError, NotSupportedError
 from gramian.sources import as_source
 from gramian.testing import largest_angle
@@ -52,6 +52,19 @@ def test_pca_is_that_of_memory(door, scale, solver, shape):
     np.testing.assert_allclose(chunked.mean_, memory.mean_, rtol=1e-12, atol=1e-14)
     assert largest_angle(chunked.components_.T, memory.components_.T) < 1e-6
     np.testing.assert_allclose(chunked.transform(door(X)).compute(), memory.transform(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("door", parameters(DASK))
+def test_truncated_svd_is_that_of_memory(door):
+    """The same singular values and variances of scores; the scores themselves stay lazy."""
+    X = _rows()
+    memory, chunked = TruncatedSVD(3).fit(X), TruncatedSVD(3)
+    scores = chunked.fit_transform(door(X))
+    np.testing.assert_allclose(chunked.singular_values_, memory.singular_values_, rtol=1e-9)
+    np.testing.assert_allclose(chunked.explained_variance_, memory.explained_variance_, rtol=1e-9)
+    np.testing.assert_allclose(chunked.explained_variance_ratio_, memory.explained_variance_ratio_, rtol=1e-9)
+    assert isinstance(chunked.explained_variance_, np.ndarray)
+    np.testing.assert_allclose(scores.compute(), memory.transform(X), atol=1e-6)
 
 
 @pytest.mark.parametrize("n_components", [0.8, "auto", "mle"])
@@ -163,6 +176,19 @@ def test_a_data_frame_gives_a_dask_array_and_its_names_count():
         pca.transform(lazy[["b", "a", "c"]])
 
 
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "Float32", "boolean", "Int8"])
+def test_nullable_types_of_pandas_are_taken(dtype):
+    """A type that could hold missing values is no missing value; one that is there is refused."""
+    import pandas as pd
+
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (40, 3)), columns=["a", "b", "c"]).astype(dtype)
+    chunked, memory = PCA(2).fit(dd.from_pandas(frame, npartitions=3)), PCA(2).fit(frame)
+    np.testing.assert_allclose(chunked.explained_variance_, memory.explained_variance_, rtol=1e-5)
+    frame.loc[25, "b"] = pd.NA
+    with pytest.raises(InputError, match="NaN: row"):
+        PCA(2).fit(dd.from_pandas(frame, npartitions=3))
+
+
 def test_fit_transform_is_lazy_too():
     """The scores of the fit are those of a transform, as a Dask array."""
     X = _rows()
@@ -170,6 +196,16 @@ def test_fit_transform_is_lazy_too():
         scores = model.fit_transform(DOORS["dask"](X))
         assert isinstance(scores, da.Array)
         np.testing.assert_allclose(scores.compute(), model.transform(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("make", [lambda: PCA(2), lambda: KernelPCA(2, kernel="rbf", gamma=0.1)])
+def test_written_scores_load_each_chunk_once(tmp_path, make):
+    """Chunks of many blocks are computed once for all of their blocks, not once for each."""
+    X, calls = _rows(9000, 4), []
+    model = make().fit(X[:300])
+    path = model.write_scores(_loaded(X, calls, chunks=3), tmp_path / "scores.npy")
+    assert len(calls) == 3
+    np.testing.assert_allclose(np.load(path), model.transform(X), atol=1e-10)
 
 
 def test_bad_chunks_are_named():

@@ -3,7 +3,6 @@
 import os
 import signal
 import sys
-from functools import partial
 
 import numpy as np
 
@@ -48,7 +47,5 @@ def answer(model):
     return [model.explained_variance_, model.components_]
 
 
-main = partial(fit, *sys.argv[1:4])
-
 if __name__ == "__main__":
-    main(last=int(sys.argv[4]))
+    fit(*sys.argv[1:4], last=int(sys.argv[4]))

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 
 from gramian.errors import MemoryBudgetError, ParameterError
 from gramian.planning.machine import bytes_of, memory_budget
-from gramian.sources import as_source
+from gramian.sources import as_source, file_rows
+from gramian.sources.hdf5 import ArrayFile
 from gramian.sources.progress import Meter
 from tests.files.limited import MAKERS, spectrum
 from tests.sources.files import write
@@ -83,6 +85,33 @@ def test_a_parquet_group_beyond_the_budget_given_is_refused(tmp_path, X):
     assert as_source(path, memory_budget=1 << 30).n_rows == 5000
 
 
+@pytest.mark.parametrize("kind, what", [("feather", "record batches"), ("hdf5", "chunks"), ("zarr", "chunks")])
+def test_what_is_decoded_whole_is_counted(tmp_path, X, kind, what):
+    """A batch of Arrow and a chunk of an array cannot be read in part: one beyond the budget is refused, in words."""
+    path = write(tmp_path, kind, X[:5000], rows=5000)
+    with pytest.raises(MemoryBudgetError, match=f"has {what} of 5,000 rows, .* the budget is 6.0 MB") as caught:
+        as_source(path, memory_budget=6 << 20)
+    assert caught.value.needed >= X[:5000].nbytes
+    assert as_source(path, memory_budget=caught.value.needed).n_rows == 5000
+    assert as_source(write(tmp_path, kind, X[:5000], rows=700), memory_budget=24 << 20).n_rows == 5000
+
+
+@pytest.mark.parametrize("kind", ["hdf5", "zarr"])
+def test_a_long_chunk_is_decoded_once_a_pass(tmp_path, X, kind, monkeypatch):
+    """Windows smaller than a chunk take their rows from the one that was decoded, whichever row a stretch begins at."""
+    source = as_source(write(tmp_path, kind, X[:9000], rows=2000), memory_budget=24 << 20)
+    decoded, kept = [], ArrayFile._decoded
+    monkeypatch.setattr(
+        ArrayFile, "_decoded", lambda self, array, rows: decoded.append(rows) or kept(self, array, rows)
+    )
+    windows = source._windows
+    assert len(windows) > 10
+    np.testing.assert_array_equal(np.concatenate(list(source.file.stream(windows))), X[:9000])
+    assert len(decoded) == 5
+    some = np.concatenate(list(source.file.stream(windows[1:4])))
+    np.testing.assert_array_equal(some, X[windows[1].start : windows[3].stop])
+
+
 @pytest.mark.parametrize("word", ["", "much", "-3GB", "1..2GB", "0"])
 def test_a_size_that_is_none_is_refused(word):
     """What is no size is refused in a sentence."""
@@ -90,7 +119,7 @@ def test_a_size_that_is_none_is_refused(word):
         bytes_of(word)
 
 
-def test_progress_tells_rate_and_time_left(tmp_path, X):
+def test_progress_tells_rate_and_time_left(tmp_path, X, monkeypatch):
     """While a file is read, sentences tell the part done, the rate and the time left."""
     said = []
     source = as_source(write(tmp_path, "npy", X[:5000]), memory_budget=6_000_000, progress=said.append)
@@ -99,4 +128,8 @@ def test_progress_tells_rate_and_time_left(tmp_path, X):
     assert said[0].startswith("x.npy: 50% of 5,000 rows read, ")
     assert said[0].endswith(" left")
     assert "MB/s" in said[0]
+    said.clear()
+    monkeypatch.setattr(file_rows, "Meter", partial(Meter, every=0.0))
     source.reduce(lambda _state, block: block.start, lambda _left, right: right)
+    assert len(said) == source.n_blocks > 1
+    assert "x.npy: 100% of 5,000 rows read" in said[-1]

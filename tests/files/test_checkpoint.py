@@ -92,6 +92,44 @@ def test_a_changed_input_is_noticed(tmp_path, X):
         PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
 
 
+def test_a_change_that_keeps_size_and_date_is_noticed(tmp_path, X):
+    """Content put in place with the former date, as ``cp -p`` does, is other content."""
+    path = write(tmp_path, "npy", X)
+    PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
+    before = path.stat()
+    np.save(path, 2 * X)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    with pytest.raises(InputError, match=r"x\.npy is not what it was when the checkpoint"):
+        PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
+
+
+@pytest.mark.parametrize("name", ["", "inner"])
+def test_a_changed_chunk_of_a_store_is_noticed(tmp_path, X, name):
+    """A Zarr store is all of its files, also those of an array in a group."""
+    zarr = pytest.importorskip("zarr")
+    path = tmp_path / "x.zarr"
+    options = {"shape": X.shape, "chunks": (10_000, 20), "dtype": X.dtype}
+    store = zarr.open_group(str(path), mode="w") if name else None
+    array = store.create_array(name, **options) if name else zarr.create_array(str(path), **options)
+    array[:] = X
+    PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
+    array[:10_000] = 2 * X[:10_000]
+    with pytest.raises(InputError, match=r"x\.zarr is not what it was when the checkpoint"):
+        PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
+
+
+def test_a_checkpoint_without_its_list_of_files_is_refused(tmp_path, X):
+    """An empty list, as a full disk leaves it, and a folder that cannot be made: sentences, no tracebacks."""
+    path = write(tmp_path, "npy", X[:100])
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "input.json").write_bytes(b"")
+    with pytest.raises(InputError, match=r"input\.json is damaged"):
+        PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
+    with pytest.raises(ParameterError, match="cannot be written to"):
+        PCA(3).fit(as_source(path, checkpoint=path / "log"))
+
+
 def test_a_damaged_log_is_not_believed(tmp_path, X):
     """A file of the log that was cut short, or altered, is as if it were not there."""
     path = write(tmp_path, "npy", X)

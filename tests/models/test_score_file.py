@@ -77,6 +77,9 @@ def test_other_ends_and_the_input_itself_are_refused(tmp_path, X):
         model.write_scores(path, tmp_path / "y.txt")
     with pytest.raises(ParameterError, match="is the file that the rows are read from"):
         model.write_scores(path, path)
+    (tmp_path / "folder.npy").mkdir()
+    with pytest.raises(ParameterError, match="is a folder, and scores are written to a file"):
+        model.write_scores(path, tmp_path / "folder.npy")
     with pytest.raises(ParameterError, match=r"There is no folder '.*missing' to write 'y\.npy' to"):
         model.write_scores(path, tmp_path / "missing" / "y.npy")
 

@@ -129,7 +129,7 @@ class TruncatedSVD(LinearProjection):
         )
         model = fit_pca(source, options)
         scores = self._scores(model, source)
-        variances, shares = _variances(scores, source)
+        variances, shares = _variances(scores, source, like=model.components)
         self._adopt(model, feature_names(X, source))
         self.explained_variance_, self.explained_variance_ratio_ = variances, shares
         return scores
@@ -154,11 +154,12 @@ class TruncatedSVD(LinearProjection):
             raise ParameterError(message)
 
 
-def _variances(scores: Array, source: RowSource) -> tuple[Array, Array]:
+def _variances(scores: Array, source: RowSource, *, like: Array) -> tuple[Array, Array]:
     """Return the variance of each column of scores about its mean, and its share of that of the rows."""
     of_scores = measure_moments(as_source(scores), scatter=False)
     of_rows = measure_moments(source, scatter=False)
     total = float(of_rows.squares.sum())
     shares = of_scores.squares / total if total > 0 else of_scores.squares
-    place = {"like": scores, "dtype": dtype_of(scores)}
+    # Scores of a Dask collection are lazy, and what is learned of them lives with the components.
+    place = {"like": like, "dtype": dtype_of(like)}
     return from_host(of_scores.squares / of_scores.weight, **place), from_host(shares, **place)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -50,8 +51,9 @@ def write_scores(local: Local, source: RowSource, path: str | os.PathLike[str], 
     """
     target = Path(path)
     _check_target(target, source)
-    first = _finite(to_host(local(source.block(0))), source)
-    blocks = _score_blocks(local, source, first)
+    coming = _score_blocks(local, source)
+    first = next(coming)
+    blocks = chain([first], coming)
     write = {".npy": _write_npy, ".parquet": _write_parquet, ".csv": _write_csv}[target.suffix.lower()]
     with draft_of(target) as file:
         write(file, blocks, (source.n_rows, first.shape[1]), first.dtype, list(names))
@@ -73,15 +75,13 @@ def draft_of(target: Path) -> Iterator[IO[bytes]]:
         raise
 
 
-def _score_blocks(local: Local, source: RowSource, first: HostArray) -> Iterator[HostArray]:
-    if source.n_blocks == 1:
-        yield first
-    elif isinstance(source, FileRows):
-        for scores in source.map_blocks(local):
-            yield _finite(to_host(scores), source)
+def _score_blocks(local: Local, source: RowSource) -> Iterator[HostArray]:
+    if hasattr(source, "map_blocks"):  # files and chunks know how to read each of their parts once
+        found = source.map_blocks(local)
     else:
-        for i in range(source.n_blocks):
-            yield _finite(to_host(local(source.block(i))), source)
+        found = (local(source.block(i)) for i in range(source.n_blocks))
+    for scores in found:
+        yield _finite(to_host(scores), source)
 
 
 def _finite(scores: HostArray, source: RowSource) -> HostArray:
@@ -95,6 +95,9 @@ def _check_target(target: Path, source: RowSource) -> None:
         message = (
             f"Scores are written to {', '.join(KINDS)} files, and {target.name!r} is none of them. Choose one of these."
         )
+        raise ParameterError(message)
+    if target.is_dir():
+        message = f"{str(target)!r} is a folder, and scores are written to a file. Name a file in it."
         raise ParameterError(message)
     if not target.parent.is_dir():
         message = f"There is no folder {str(target.parent)!r} to write {target.name!r} to. Make it first."

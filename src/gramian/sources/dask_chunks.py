@@ -5,7 +5,7 @@ and folded there; what comes back is the running value of a fold, merged pairwis
 chunks alone. With a distributed ``Client`` the cluster works, without one the threads of this process.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -79,7 +79,8 @@ class DaskRows(RowSource):
     ) -> None:
         declared: Sequence[float] = ()
         if hasattr(collection, "columns"):
-            array, names = open_table(collection._meta_nonempty)  # noqa: SLF001 - two made-up rows of its types
+            # A made-up row tells the types. Dask makes two, the second of them missing where a type can be.
+            array, names = open_table(collection._meta_nonempty.iloc[:1])  # noqa: SLF001
             self.is_sparse, self.n_columns = sp.issparse(array), array.shape[1]
         else:
             collection, names = _whole_rows(collection), None
@@ -159,6 +160,14 @@ class DaskRows(RowSource):
         way, none = shared(local), shared(example)
         parts = [task(map_chunk, way, none, *self._chunk(i, lazily=True)) for i in range(self.n_chunks)]
         return self._stacked(parts, example)
+
+    def map_blocks(self, local: Callable[[Block], Array]) -> Iterator[Array]:
+        """Yield ``local(block)`` block after block, for results that are written: each chunk comes here once, alone."""
+        for i in self._filled():
+            whole: Block = computed(task(cut_chunk, slice(0, self.sizes[i]), *self._chunk(i)))
+            for rows in ranges(self.sizes[i], self.block_rows):
+                weights = None if whole.weights is None else whole.weights[rows]
+                yield local(Block(whole.rows[rows], whole.start + rows.start, weights))
 
     def map_against(
         self, other: "DaskRows", fold: PairFold, finish: Callable[[Any, Block], Array], *, example: HostArray

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from threading import Event
 from time import monotonic
 from typing import Any
 
@@ -70,7 +71,7 @@ class FileRows(RowSource):
     block_rows : int, optional
         Rows a window; by default what suits a core's cache, within a part of the budget.
     budget : int, optional
-        Bytes for everything: by default that of the process (``GRAMIAN_MEMORY``, else half of the machine).
+        Bytes for everything: by default that of the process (``GRAMIAN_MEMORY``, else 3/4 of the machine).
     progress : callable, optional
         Called with a sentence about once a second: part done, rate, time left.
     log : PassLog, optional
@@ -172,7 +173,9 @@ class FileRows(RowSource):
             tasks = [
                 Stretch(run[at:], state, keep) for run, (at, state, keep) in zip(runs, stretches.parts, strict=True)
             ]
-        result = run_folds(tasks, partial(fold_stretch, self._blocks, fold, meter), merge, state_bytes=state_bytes)
+        stop = Event()
+        way = partial(fold_stretch, self._blocks, fold, meter, stop)
+        result = run_folds(tasks, way, merge, state_bytes=state_bytes, stop=stop)
         if stretches is not None:
             stretches.finish(result)
         return result

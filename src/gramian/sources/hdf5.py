@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import HostArray
-from gramian.errors import InputError, NotSupportedError
+from gramian.errors import InputError, MemoryBudgetError, NotSupportedError
+from gramian.planning.machine import MEGABYTE
 from gramian.sources.csr_file import CsrFile
 from gramian.sources.npy import as_floats, float_type, table_shape
 from gramian.sources.places import Names
 from gramian.sources.row_file import RowFile
+from gramian.sources.rows import worker_count
 from gramian.sources.stamps import Stamp
 
 
 class ArrayFile(RowFile):
     """Rows of a chunked array of HDF5 or Zarr, sliced where it lies.
 
-    Cost of a pass: decoding each chunk once when chunks hold whole rows; chunks that cut columns, or hold many more
-    rows than a window, are decoded again for every window they touch.
+    Cost of a pass: decoding each chunk once where chunks hold a megabyte of rows or more (twice where two workers share
+    one): the rows of a chunk are held, in the working type. Smaller ones are decoded again where a window ends in them.
     """
 
     is_sparse = False
@@ -35,6 +37,18 @@ class ArrayFile(RowFile):
         self.n_entries = self.shape[0] * self.shape[1]
         self.row_bytes = self.shape[1] * self.dtype.itemsize
         self.starts = _chunk_starts(self.shape[0], chunks, self.row_bytes)
+        self._chunk_rows = min(int(chunks[0]), self.shape[0]) if chunks else 1
+
+    def require_room(self, budget: int) -> None:
+        """Refuse chunks too large to be decoded whole: each worker holds one, the next one, and what is made of it."""
+        needed = 3 * self._chunk_rows * self.row_bytes * worker_count()
+        if self.starts and needed > budget:
+            message = (
+                f"{self.origin} has chunks of {self._chunk_rows:,} rows, and each of {worker_count()} workers decodes "
+                f"all columns of these: about {needed / MEGABYTE:,.1f} MB, and the budget is {budget / MEGABYTE:,.1f} "
+                "MB. Write the file with chunks of fewer rows, or raise memory_budget (GRAMIAN_MEMORY)."
+            )
+            raise MemoryBudgetError(message, needed=needed, budget=budget)
 
     def read(self, rows: slice) -> HostArray:
         """Read some consecutive rows."""
@@ -42,14 +56,26 @@ class ArrayFile(RowFile):
         return found
 
     def stream(self, windows: Sequence[slice]) -> Iterator[HostArray]:
-        """Read windows in order, from one opened file."""
+        """Read windows in order, from one opened file; what is left of a long chunk is kept for the next window."""
+        kept, first = np.empty((0, self.shape[1]), self.dtype), 0
+        last = windows[-1].stop if windows else 0
         with self._handle.opened() as array:
             for rows in windows:
-                try:
-                    found = np.asarray(array[rows.start : rows.stop])
-                except (OSError, RuntimeError, ValueError, KeyError) as error:
-                    self._handle.refuse(error, rows)
-                yield as_floats(found, self.dtype, self.origin, rows.start)
+                if not first <= rows.start <= rows.stop <= first + len(kept):
+                    kept, first = self._decoded(array, slice(rows.start, self._kept_until(rows, last))), rows.start
+                yield kept[rows.start - first : rows.stop - first]
+
+    def _kept_until(self, rows: slice, last: int) -> int:
+        """Return where to stop decoding: at the end of a long chunk, or of the last window if that comes first."""
+        step = self._chunk_rows if self.starts else 1
+        return min(-(-int(rows.stop) // step) * step, last)
+
+    def _decoded(self, array: Any, rows: slice) -> HostArray:
+        try:
+            found = np.asarray(array[rows.start : rows.stop])
+        except (OSError, RuntimeError, ValueError, KeyError) as error:
+            self._handle.refuse(error, rows)
+        return as_floats(found, self.dtype, self.origin, rows.start)
 
     def column(self, name: str) -> HostArray:
         """Refuse: an array has no other columns."""

@@ -4,7 +4,8 @@ A new place that data can live is one new file and one line in :data:`DOORS`.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from errno import ENAMETOOLONG
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 from gramian.arrays.namespace import Array, HostArray, cast, is_torch
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
+from gramian.planning.machine import bytes_of
 from gramian.sources.cluster import is_dask
 from gramian.sources.conversion import (
     as_working_floats,
@@ -47,7 +49,7 @@ def as_source(
     drop: Wanted = None,
     label: str | bool | None = None,
     id: str | bool | None = None,  # noqa: A002 - what a person calls it
-    memory_budget: int | None = None,
+    memory_budget: int | str | None = None,
     progress: Say | None = None,
     checkpoint: str | os.PathLike[str] | PassLog | None = None,
 ) -> RowSource:
@@ -72,9 +74,9 @@ def as_source(
     label, id : str, False or None
         For table files: the column kept for pictures, and the one that names the rows; ``None`` looks for
         them, ``False`` wants none. Neither is used as a number.
-    memory_budget : int, optional
-        For files: bytes that the whole work may take; windows are sized by it. By default that of the process
-        (``GRAMIAN_MEMORY``).
+    memory_budget : int or str, optional
+        For files: bytes that the whole work may take, or a size such as ``"4GB"``; windows are sized by it. By
+        default that of the process (``GRAMIAN_MEMORY``).
     progress : callable, optional
         For files: called with a sentence about once a second: the part done, the rate, the time left.
     checkpoint : path, optional
@@ -113,14 +115,17 @@ def as_source(
     ...
     gramian.errors.InputError: Expected 2D array, got 1D array instead: X has shape (2,). ...
     """
+    chosen = Chosen(columns, drop, label, id)
+    if is_path(X):
+        _require_words(chosen)
+        options = _FileOptions(chosen, _checked_budget(memory_budget), _checked_say(progress), checkpoint)
+        return _open_file(X, weights, column_names, options)
+    _refuse_file_options(chosen, checkpoint)
     if type(X) is np.ndarray and X.dtype in _AS_THEY_ARE and X.ndim == 2 and X.size:
         rows: Array = X
         names: Names = None
     elif isinstance(X, RowSource):
         return _unchanged(X, weights, column_names)
-    elif is_path(X):
-        options = _FileOptions(Chosen(columns, drop, label, id), memory_budget, progress, checkpoint)
-        return _open_file(X, weights, column_names, options)
     elif is_dask(X):
         return _open_dask(X, weights, column_names)
     else:
@@ -144,7 +149,14 @@ class _FileOptions(NamedTuple):
 
 
 def _open_file(X: Any, weights: Any, column_names: Sequence[str] | None, options: _FileOptions) -> FileRows:
-    file, facts = open_path(X, options.chosen)
+    try:
+        file, facts = open_path(X, options.chosen)
+    except OSError as error:
+        if error.errno != ENAMETOOLONG:
+            raise
+        name = str(X)
+        message = f"X is a text of {len(name):,} characters, {name[:40]!r}..., and no path is that long. Name a file."
+        raise InputError(message) from error
     return FileRows(
         file,
         weights=None if weights is None else check_weights(weights, file.shape[0]),
@@ -154,6 +166,44 @@ def _open_file(X: Any, weights: Any, column_names: Sequence[str] | None, options
         progress=options.progress,
         log=_log(options.checkpoint),
     )
+
+
+def _refuse_file_options(chosen: Chosen, checkpoint: Any) -> None:
+    """Refuse what is said about files and their columns where X is no file: it would be without effect."""
+    said = chosen._asdict() | {"checkpoint": checkpoint}
+    given = [name for name, value in said.items() if value is not None and value is not False]
+    if given:
+        message = (
+            f"{given[0]} is for files, and X is none: it would change nothing. Leave it out, and choose the columns "
+            "of X before (X[names]), or pass the path of a file."
+        )
+        raise ParameterError(message)
+
+
+def _require_words(chosen: Chosen) -> None:
+    for name, value in (("columns", chosen.columns), ("drop", chosen.drop)):
+        words = [value] if value is None or isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+        odd = [word for word in words if word is not None and not isinstance(word, str)]
+        if odd:
+            message = f"{name} holds {odd[0]!r}, of type {type(odd[0]).__name__}. Pass names of columns, as strings."
+            raise ParameterError(message)
+
+
+def _checked_budget(budget: Any) -> int | None:
+    """Return a budget in bytes, given as a number or in words."""
+    if budget is None or isinstance(budget, str):
+        return None if budget is None else bytes_of(budget)
+    if isinstance(budget, bool) or not isinstance(budget, (int, float, np.number)) or not 0 < budget < np.inf:
+        message = f"memory_budget is {budget!r}. Pass a number of bytes above 0, or a size such as '4GB'."
+        raise ParameterError(message)
+    return int(budget)
+
+
+def _checked_say(progress: Any) -> Say | None:
+    if progress is not None and not callable(progress):
+        message = f"progress is {progress!r}. Pass a function that takes a sentence, for example progress=print."
+        raise ParameterError(message)
+    return progress  # type: ignore[no-any-return]
 
 
 def _log(checkpoint: str | os.PathLike[str] | PassLog | None) -> PassLog | None:

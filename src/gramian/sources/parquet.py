@@ -15,6 +15,7 @@ from gramian.planning.machine import MEGABYTE
 from gramian.sources.arrow_columns import dense_rows, kind_of, strings_of, working_type
 from gramian.sources.opened_table import OpenedTable
 from gramian.sources.row_file import RowFile
+from gramian.sources.rows import worker_count
 from gramian.sources.stamps import Stamp
 from gramian.sources.table_facts import Sampled
 
@@ -78,8 +79,11 @@ class GroupedFile(RowFile):
         return self.origin, row
 
     def require_room(self, budget: int) -> None:
-        """Refuse a group that cannot be decoded piece by piece within the budget."""
+        """Refuse a group that cannot be decoded piece by piece within the budget, and a batch of Arrow beyond it."""
         largest, width = max(self._groups.counts), self.shape[1]
+        if self._groups.described.metadata is None:
+            self._require_batch_room(largest, budget)
+            return
         needed = 2 * width * min(8 * largest, PAGE + BUFFER)
         if needed > budget:
             message = (
@@ -87,6 +91,20 @@ class GroupedFile(RowFile):
                 f"page of each column, about {needed / MEGABYTE:,.1f} MB, and the budget is "
                 f"{budget / MEGABYTE:,.1f} MB. Write the file with smaller row groups (row_group_size=10_000), or "
                 "raise memory_budget (GRAMIAN_MEMORY)."
+            )
+            raise MemoryBudgetError(message, needed=needed, budget=budget)
+
+    def _require_batch_room(self, largest: int, budget: int) -> None:
+        """Refuse batches of an Arrow file that are too large: each worker reads one whole, and a quarter is windows."""
+        kinds = {field.name: field.type for field in self._groups.schema}
+        batch = largest * sum(kinds[name].bit_width for name in self.names or ()) // 8
+        needed = batch * worker_count() * 4 // 3
+        if needed > budget:
+            message = (
+                f"{self.origin} has record batches of {largest:,} rows, and each of {worker_count()} workers reads one "
+                f"whole: about {needed / MEGABYTE:,.1f} MB, and the budget is {budget / MEGABYTE:,.1f} MB. Write the "
+                "file with smaller batches (pyarrow.feather.write_feather(..., chunksize=10_000)), or raise "
+                "memory_budget (GRAMIAN_MEMORY)."
             )
             raise MemoryBudgetError(message, needed=needed, budget=budget)
 

@@ -77,17 +77,28 @@ class PassLog:
         return logged
 
     def _require_same_input(self, stamps: Sequence[Stamp]) -> None:
-        now = [[str(stamp.path.resolve()), stamp.size, stamp.changed] for stamp in stamps]
-        self.folder.mkdir(parents=True, exist_ok=True)
+        now = [stamp.kept() for stamp in stamps]
         path = self.folder / "input.json"
         if not path.exists():
-            _replace(path, json.dumps(now).encode())
+            self._write_input(path, now)
             return
-        for then, here in zip(json.loads(path.read_bytes()), now, strict=False):
+        before = _read_input(path)
+        for then, here in zip(before, now, strict=False):
             if then != here:
                 _refuse_changed(self.folder, str(then[0]))
-        if len(json.loads(path.read_bytes())) != len(now):
+        if len(before) != len(now):
             _refuse_changed(self.folder, "the list of files")
+
+    def _write_input(self, path: Path, now: list[list[object]]) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _replace(path, json.dumps(now).encode())
+        except OSError as error:
+            message = (
+                f"checkpoint={str(self.folder)!r} cannot be written to ({error.strerror}). Name a folder that can be "
+                "made, or leave checkpoint out."
+            )
+            raise ParameterError(message) from error
 
 
 @dataclass
@@ -149,6 +160,20 @@ class _Values(pickle.Unpickler):
                 return found
         message = f"{module}.{name} has no place in a checkpoint"
         raise pickle.UnpicklingError(message)
+
+
+def _read_input(path: Path) -> list[list[Any]]:
+    """Return which files a checkpoint was begun with."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, list) or not all(isinstance(then, list) and then for then in found):
+        message = (
+            f"{path} is damaged: it does not say which files the checkpoint is of. Remove {path.parent}, fit again."
+        )
+        raise InputError(message)
+    return found
 
 
 def _shape_of(runs: Sequence[Sequence[slice]]) -> str:

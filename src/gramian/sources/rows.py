@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from functools import partial
 from itertools import pairwise
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,20 +182,33 @@ def ranges(total: int, step: int) -> list[slice]:
     return [slice(start, min(start + step, total)) for start in range(0, total, step)]
 
 
-def run_folds(tasks: Sequence[Any], fold: Callable[[Any, Any], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
+def run_folds(
+    tasks: Sequence[Any],
+    fold: Callable[[Any, Any], Any],
+    merge: Merge,
+    *,
+    state_bytes: int = 0,
+    stop: Event | None = None,
+) -> Any:
     """Fold ``tasks`` in contiguous runs, one a worker, and merge the runs in order.
 
     Several workers run with one BLAS thread each. One worker is used, with threaded BLAS, when there is one
-    task or when a running value is too large to be held once a worker.
+    task or when a running value is too large to be held once a worker. ``stop`` is set when the pass is given up
+    (Ctrl-C): workers look at it between tasks, and a fold whose tasks are long should do so too.
     """
+    stop = stop or Event()
     workers = 1 if len(tasks) < 2 or state_bytes > LARGE_STATE else min(worker_count(), len(tasks))
     if workers == 1:
-        return _fold_run(tasks, fold)
+        return _fold_run(tasks, fold, stop)
     bounds = [round(w * len(tasks) / workers) for w in range(workers + 1)]
     runs = [tasks[low:high] for low, high in pairwise(bounds)]
     with one_blas_thread():
-        futures = [worker_pool(workers).submit(_fold_run, run, fold) for run in runs]
-        wait(futures)
+        futures = [worker_pool(workers).submit(_fold_run, run, fold, stop) for run in runs]
+        try:
+            wait(futures)
+        except BaseException:
+            stop.set()
+            raise
     states = [future.result() for future in futures]
     result = states[0]
     for state in states[1:]:
@@ -283,8 +297,10 @@ def _first(left: Any, _right: Any) -> Any:
     return left
 
 
-def _fold_run(tasks: Sequence[Any], fold: Callable[[Any, Any], Any]) -> Any:
+def _fold_run(tasks: Sequence[Any], fold: Callable[[Any, Any], Any], stop: Event) -> Any:
     state = None
     for task in tasks:
+        if stop.is_set():  # nobody waits for the result any more
+            break
         state = fold(state, task)
     return state

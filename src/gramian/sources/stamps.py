@@ -1,5 +1,6 @@
-"""Whether a file is still the one that was opened: its size and its time of change."""
+"""Whether a file is still the one that was opened: its size, its times of change and its place on the disk."""
 
+import hashlib
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +9,10 @@ from gramian.errors import InputError
 
 
 class Stamp(NamedTuple):
-    """A file, its size in bytes and its time of change in nanoseconds, when it was opened.
+    """A file when it was opened: its size in bytes, its times of change in nanoseconds, its number on the disk.
+
+    ``changed`` can be set by hand (``cp -p``, ``touch -r``), ``touched`` and ``inode`` cannot: the first moves whenever
+    content or name of a file changes, the second is another one for a file put in its place.
 
     Examples
     --------
@@ -25,12 +29,14 @@ class Stamp(NamedTuple):
     path: Path
     size: int
     changed: int
+    touched: int
+    inode: int
 
     @classmethod
     def of(cls, path: Path) -> "Stamp":
         """Take the stamp of a file."""
         found = path.stat()
-        return cls(path, found.st_size, found.st_mtime_ns)
+        return cls(path, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
     def require_unchanged(self) -> None:
         """Refuse a file that is gone, or has another size or time of change."""
@@ -44,8 +50,31 @@ class Stamp(NamedTuple):
         if found.st_mtime_ns != self.changed:
             self._refuse("its time of change moved")
 
+    def kept(self) -> list[object]:
+        """Return what a checkpoint keeps, to know the file again in another process."""
+        return [str(self.path.resolve()), self.size, self.changed, self.touched, self.inode]
+
     def _refuse(self, what: str) -> None:
         message = (
             f"{self.path} changed while it was read: {what}. Nothing is kept; fit again when the file is complete."
         )
         raise InputError(message)
+
+
+class StoreStamp(Stamp):
+    """The description of a store that is a folder of many files.
+
+    Chunks are too many to look at after each window, so :meth:`require_unchanged` looks at the description alone; what
+    a checkpoint keeps tells of every file.
+    """
+
+    __slots__ = ()
+
+    def kept(self) -> list[object]:
+        """Return the store's place, and a digest of name, size and times of each file. Cost: a look at each file."""
+        folder, digest = self.path.parent, hashlib.sha256()
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            found = path.stat()
+            facts = (str(path.relative_to(folder)), found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+            digest.update(repr(facts).encode())
+        return [str(folder.resolve()), digest.hexdigest()]

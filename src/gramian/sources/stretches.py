@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from threading import Event
 from typing import Any
 
 from gramian.sources.progress import Meter
@@ -20,11 +21,18 @@ class Stretch:
 
 
 def fold_stretch(
-    blocks: Callable[[Sequence[slice]], Iterator[Block]], fold: Fold, meter: Meter, _state: Any, stretch: Stretch
+    blocks: Callable[[Sequence[slice]], Iterator[Block]],
+    fold: Fold,
+    meter: Meter,
+    stop: Event,
+    _state: Any,
+    stretch: Stretch,
 ) -> Any:
-    """Fold the blocks of a stretch, read ahead by one, into the value it begins with."""
+    """Fold the blocks of a stretch, read ahead by one, into the value it begins with; ``stop`` ends it early."""
     state = stretch.state
     for done, block in enumerate(read_ahead(blocks(stretch.windows)), start=1):
+        if stop.is_set():
+            break
         state = fold(state, block)
         stretch.keep(done, state)
         meter.add(block.rows.shape[0])

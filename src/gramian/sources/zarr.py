@@ -8,7 +8,7 @@ from typing import Any
 from gramian.errors import InputError, NotSupportedError
 from gramian.sources.hdf5 import ArrayFile, Handle, open_group
 from gramian.sources.row_file import RowFile
-from gramian.sources.stamps import Stamp
+from gramian.sources.stamps import StoreStamp
 
 DESCRIPTIONS = ("zarr.json", ".zarray", ".zgroup")
 
@@ -20,8 +20,8 @@ def is_zarr(folder: Path) -> bool:
 
 def open_zarr(path: Path, origin: str) -> RowFile:
     """Open a Zarr array of two dimensions, or the one table of a Zarr group (AnnData's layout too)."""
-    # Chunks are too many to look at each time: their descriptions tell of a store that was written anew.
-    stamps = tuple(Stamp.of(path / name) for name in DESCRIPTIONS if (path / name).exists())
+    # One stamp: all of them would tell the same of the store's files.
+    stamps = tuple(StoreStamp.of(path / name) for name in DESCRIPTIONS if (path / name).exists())[:1]
     with _opened_zarr(path, origin) as found:
         if hasattr(found, "shape"):
             return ArrayFile(Handle(origin, stamps, _opened_zarr, path, ""))
