@@ -191,6 +191,19 @@ def test_compare_a_model_with_itself_and_another(table, capfd):
     assert 0 < json.loads(out)["angles"][-1] < 90
 
 
+def test_pca_and_outliers_name_as_many_rows(table, capfd):
+    """The fit, which sees more components than it keeps, and the model that it wrote flag the same rows."""
+    X = np.random.default_rng(0).normal(size=(1000, 8)) * [9.0, 5.0, 3.0, 1.0, 0.5, 0.3, 0.2, 0.1]
+    pd.DataFrame(X, columns=list("abcdefgh")).to_csv("uneven.csv", index=False)
+    words = ("uneven.csv", "-k", "2", "--no-scale", "--no-report", "--quiet")
+    code, said, err = run_here(capfd, "pca", *words)
+    assert code == 0, err
+    found = json.loads(run_here(capfd, "outliers", "uneven-pca/model.gramian", "uneven.csv", "--json", "--quiet")[1])
+    assert f"({found['flagged']} beyond the limits" in said
+    assert found["flagged"] < 40
+    assert all(f"row {line['row']} " in said for line in found["rows"][:5])
+
+
 def test_report_is_written_again(table, capfd, tmp_path):
     """report makes the page from a model, with rows or without."""
     del table
