@@ -193,6 +193,7 @@ def test_compare_a_model_with_itself_and_another(table, capfd):
 
 def test_pca_and_outliers_name_as_many_rows(table, capfd):
     """The fit, which sees more components than it keeps, and the model that it wrote flag the same rows."""
+    del table
     X = np.random.default_rng(0).normal(size=(1000, 8)) * [9.0, 5.0, 3.0, 1.0, 0.5, 0.3, 0.2, 0.1]
     pd.DataFrame(X, columns=list("abcdefgh")).to_csv("uneven.csv", index=False)
     words = ("uneven.csv", "-k", "2", "--no-scale", "--no-report", "--quiet")
