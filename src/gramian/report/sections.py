@@ -165,9 +165,11 @@ def how_computed(made: Material, facts: Mapping[str, str]) -> str:
     proof = ""
     if made.kind != "ica":
         view = certificate_table(made.model, count=MOST_LINES)
-        words = f"{certificate_words(view)} {ARITHMETIC}"
+        whole = certificate_table(made.model)
+        words = f"{certificate_words(whole)} {ARITHMETIC}"
         inner = table(view.header, view.rows, numeric=(1, 2, 3, 4))
-        proof = f"{paragraph(words)}<details><summary>The certificate</summary>{inner}</details>"
+        part = f": the first {len(view.rows)} of {len(whole.rows)} components" if len(view.rows) < len(whole.rows) else ""
+        proof = f"{paragraph(words)}<details><summary>The certificate{part}</summary>{inner}</details>"
     return f'<dl class="facts">{items}</dl>{proof}'
 
 
