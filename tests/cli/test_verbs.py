@@ -1,4 +1,5 @@
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,30 @@ def test_dry_run_prints_the_plan_and_writes_nothing(table, capfd, tmp_path):
         assert code == 0, err
         assert "because" in out
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_what_can_be_copied_is_quoted(table, capfd):
+    """A folder with a space and a quote in its name stands as a shell and Python read it."""
+    del table
+    folder = "ann's long name"
+    code, out, err = run_here(capfd, "pca", "table.csv", "-k", "2", "-o", folder, "--no-report", "--quiet")
+    assert code == 0, err
+    line = next(line for line in out.splitlines() if line.startswith("Use it again: "))
+    shell, python = line.removeprefix("Use it again: ").split("   or, in Python, ")
+    assert shlex.split(shell)[2] == f"{folder}/model.gramian"
+    assert eval(python, {"gramian": gramian}).n_components_ == 2  # noqa: S307 - the very line a person would copy
+
+
+def test_dry_run_for_machines_is_json(table, capfd):
+    """--dry-run --json prints one JSON value that holds the plan and the notes."""
+    del table
+    for verb in ("pca", "kpca", "ica"):
+        code, out, err = run_here(capfd, verb, "table.csv", "--dry-run", "--json", "--quiet")
+        assert code == 0, err
+        found = json.loads(out)
+        assert (found["method"], found["rows"], found["columns"]) == (verb, 80, list("abcde"))
+        assert "because" in found["plan"]
+        assert found["notes"]
 
 
 def test_look_lists_columns_and_the_plan(table, capfd):

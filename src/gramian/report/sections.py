@@ -168,7 +168,8 @@ def how_computed(made: Material, facts: Mapping[str, str]) -> str:
         whole = certificate_table(made.model)
         words = f"{certificate_words(whole)} {ARITHMETIC}"
         inner = table(view.header, view.rows, numeric=(1, 2, 3, 4))
-        part = f": the first {len(view.rows)} of {len(whole.rows)} components" if len(view.rows) < len(whole.rows) else ""
+        listed, held = len(view.rows), len(whole.rows)
+        part = f": the first {listed} of {held} components" if listed < held else ""
         proof = f"{paragraph(words)}<details><summary>The certificate{part}</summary>{inner}</details>"
     return f'<dl class="facts">{items}</dl>{proof}'
 
