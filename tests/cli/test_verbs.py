@@ -1,4 +1,5 @@
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,30 @@ def test_dry_run_prints_the_plan_and_writes_nothing(table, capfd, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["table.csv"]
 
 
+def test_what_can_be_copied_is_quoted(table, capfd):
+    """A folder with a space and a quote in its name stands as a shell and Python read it."""
+    del table
+    folder = "ann's long name"
+    code, out, err = run_here(capfd, "pca", "table.csv", "-k", "2", "-o", folder, "--no-report", "--quiet")
+    assert code == 0, err
+    line = next(line for line in out.splitlines() if line.startswith("Use it again: "))
+    shell, python = line.removeprefix("Use it again: ").split("   or, in Python, ")
+    assert shlex.split(shell)[2] == f"{folder}/model.gramian"
+    assert eval(python, {"gramian": gramian}).n_components_ == 2  # noqa: S307 - the very line a person would copy
+
+
+def test_dry_run_for_machines_is_json(table, capfd):
+    """--dry-run --json prints one JSON value that holds the plan and the notes."""
+    del table
+    for verb in ("pca", "kpca", "ica"):
+        code, out, err = run_here(capfd, verb, "table.csv", "--dry-run", "--json", "--quiet")
+        assert code == 0, err
+        found = json.loads(out)
+        assert (found["method"], found["rows"], found["columns"]) == (verb, 80, list("abcde"))
+        assert "because" in found["plan"]
+        assert found["notes"]
+
+
 def test_look_lists_columns_and_the_plan(table, capfd):
     """look names every column with its type, use, holes and spread."""
     code, out, _ = run_here(capfd, "look", "table.csv")
@@ -189,6 +214,20 @@ def test_compare_a_model_with_itself_and_another(table, capfd):
     assert code == 0
     assert json.loads(out)["columns"] == 5
     assert 0 < json.loads(out)["angles"][-1] < 90
+
+
+def test_pca_and_outliers_name_as_many_rows(table, capfd):
+    """The fit, which sees more components than it keeps, and the model that it wrote flag the same rows."""
+    del table
+    X = np.random.default_rng(0).normal(size=(1000, 8)) * [9.0, 5.0, 3.0, 1.0, 0.5, 0.3, 0.2, 0.1]
+    pd.DataFrame(X, columns=list("abcdefgh")).to_csv("uneven.csv", index=False)
+    words = ("uneven.csv", "-k", "2", "--no-scale", "--no-report", "--quiet")
+    code, said, err = run_here(capfd, "pca", *words)
+    assert code == 0, err
+    found = json.loads(run_here(capfd, "outliers", "uneven-pca/model.gramian", "uneven.csv", "--json", "--quiet")[1])
+    assert f"({found['flagged']} beyond the limits" in said
+    assert found["flagged"] < 40
+    assert all(f"row {line['row']} " in said for line in found["rows"][:5])
 
 
 def test_report_is_written_again(table, capfd, tmp_path):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -97,3 +99,34 @@ def test_sparse_rows_give_the_same_distances():
     X = np.where(np.random.default_rng(0).random((60, 8)) < 0.3, rows(60, 8), 0.0)
     dense, thin = PCA(3).fit(X), PCA(3).fit(sparse.csr_array(X))
     np.testing.assert_allclose(thin.outliers(sparse.csr_array(X)).spe, dense.outliers(X).spe, rtol=1e-8, atol=1e-10)
+
+
+UNEVEN = np.array([9.0, 5.0, 3.0, 1.0, 0.5, 0.3, 0.2, 0.1])
+
+
+def test_limits_do_not_depend_on_how_many_components_the_model_holds():
+    """The same Gaussian rows are named by a model of two components and by one of all eight, about one in a hundred."""
+    X = np.random.default_rng(0).normal(size=(1000, 8)) * UNEVEN
+    few, all_of_them = PCA(2).fit(X).outliers(X), PCA(8).fit(X).outliers(X, n_components=2)
+    assert few.spe_limit == pytest.approx(all_of_them.spe_limit, rel=1e-9)
+    np.testing.assert_array_equal(few.flagged, all_of_them.flagged)
+    assert (few.spe > few.spe_limit).mean() < 0.02
+
+
+@pytest.mark.parametrize("solver", ["full", "arpack"])
+def test_limit_of_a_part_of_a_large_spectrum_is_that_of_the_whole(solver):
+    """Where only some pairs of a held matrix are found, its entries tell how the rest spreads."""
+    X = np.random.default_rng(0).normal(size=(600, 300)) * np.linspace(3.0, 0.1, 300) ** 2
+    few, whole = PCA(5, svd_solver=solver).fit(X), PCA(svd_solver="full").fit(X)
+    assert few.outliers(X).spe_limit == pytest.approx(whole.outliers(X, n_components=5).spe_limit, rel=1e-2)
+
+
+@pytest.mark.parametrize("outliers", [0, 40])
+def test_without_the_spread_of_the_fit_the_rows_tell_it(outliers):
+    """A model that never measured the spread takes it from the rows, and a few far ones do not hide in it."""
+    X = np.random.default_rng(1).normal(size=(1000, 8)) * UNEVEN
+    model = replace(fit_pca(as_source(X), PCAOptions(2)), left_out_dimensions=None)
+    X[:outliers, 4] += 40.0
+    found = find_outliers(model, as_source(X))
+    assert (found.spe[outliers:] > found.spe_limit).mean() < 0.03
+    assert set(range(outliers)) <= set(found.flagged)

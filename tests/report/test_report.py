@@ -172,6 +172,13 @@ def test_image_page_can_be_rebuilt(tmp_path):
         write_report(PCA().fit(X), tmp_path / "no.html", rows=X, image_shape=(5, 5))
 
 
+def test_certificate_is_told_of_all_components_where_some_are_listed(tmp_path):
+    """The sentence counts all thirty components; the table says that it lists twenty."""
+    text = "".join(outline(write_report(PCA().fit(table(200, 30)), tmp_path / "page.html")).text)
+    assert "All 30 components are proved" in text
+    assert "the first 20 of 30 components" in text
+
+
 def test_page_without_rows_says_what_is_missing(tmp_path):
     """A model alone gives a page, which says why there is no map."""
     found = outline(write_report(PCA().fit(table()), tmp_path / "page.html"))

@@ -25,9 +25,19 @@ def test_component_is_named_by_what_rises_and_falls(weights, said):
 
 
 def test_light_columns_are_not_named():
-    """A column that carries less than an equal part is left out."""
+    """A column that carries less than half an equal part is left out."""
     columns = [ColumnWeight("heavy", 0.98, 0.96), ColumnWeight("light", 0.2, 0.04)]
     assert "light" not in component_words(1, 0.5, columns, n_columns=2)
+
+
+@pytest.mark.parametrize("d", [2, 6])
+@pytest.mark.parametrize("rounding", [-1e-15, 0.0, 1e-15])
+def test_columns_that_share_a_component_equally_are_all_named(d, rounding):
+    """Rounding does not decide which of equal columns is named."""
+    weights = [(-1) ** j * (d**-0.5 + rounding * (j - 1)) for j in range(d)]
+    columns = [ColumnWeight(name, weight, weight**2) for name, weight in zip("abcdef", weights, strict=False)]
+    said = component_words(0, 0.5, columns, n_columns=d)
+    assert said.endswith("a rises along it, b falls." if d == 2 else "a, c and e rise along it, b, d and f fall.")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from textwrap import wrap
 from typing import Any
 
@@ -56,9 +57,8 @@ def as_text(answer: Answer) -> str:
     parts += [*worth, ""] if worth else []
     folder = answer.files[0].parent
     parts.append(f"Written to {folder}/: {', '.join(path.name for path in answer.files)}")
-    parts.append(
-        f"Use it again: gramian project {answer.files[0]} NEW.csv   or, in Python, gramian.load('{answer.files[0]}')"
-    )
+    model = str(answer.files[0])
+    parts.append(f"Use it again: gramian project {quote(model)} NEW.csv   or, in Python, gramian.load({model!r})")
     parts.append(f"Reproduce it: {answer.command}")
     return "\n".join(parts)
 

@@ -80,7 +80,7 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
     with readable(path) as file, Talk(quiet=flags["quiet"]) as talk:
         if flags["dry_run"]:
             prepared = open_table(file, asked, talk)
-            click.echo("\n".join([*prepared.notes, verb.plan(prepared, flags)]))
+            click.echo(_planned(verb, path, prepared, flags))
             return
         # Before a folder is made, which is not what a person who mistyped a name was looking for.
         files_of(file)
@@ -93,6 +93,28 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
     if not converged:
         message = "the fit has not converged; what is certified was written (see the lines above)"
         raise NotConvergedError(message)
+
+
+def _planned(verb: Verb, path: str, prepared: Prepared, flags: dict[str, Any]) -> str:
+    """Return what would be done, for a person or a machine."""
+    plan = verb.plan(prepared, flags)
+    if not flags["as_json"]:
+        return "\n".join([*prepared.notes, plan])
+    return json_text(
+        {
+            "method": verb.name,
+            "file": _origin(path),
+            "rows": prepared.source.n_rows,
+            "columns": list(prepared.names),
+            "scaled": prepared.scale,
+            "notes": list(prepared.notes),
+            "plan": plan,
+        }
+    )
+
+
+def _origin(path: str) -> str:
+    return "standard input" if path == "-" else path
 
 
 def _work(
@@ -110,7 +132,7 @@ def _work(
     answer = Answer(
         verb=verb.name,
         prefix=verb.prefix,
-        origin="standard input" if path == "-" else path,
+        origin=_origin(path),
         prepared=prepared,
         fitted=fitted,
         notes=notes,

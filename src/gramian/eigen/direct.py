@@ -9,7 +9,7 @@ import scipy.linalg
 from gramian.arrays.namespace import HostArray, from_host, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of, squaring_floor
 from gramian.eigen.held_checks import measured_residuals
-from gramian.eigen.pairs import EigenPairs, EigenSolver
+from gramian.eigen.pairs import EigenPairs, EigenSolver, sum_of_squares
 from gramian.operators.symmetric import SymmetricOperator
 
 ALL_PAIRS = 256
@@ -77,6 +77,7 @@ class Direct(EigenSolver):
             next_value=float(values[k]) if len(values) > k else None,
             spectrum=values if len(values) == len(matrix) else None,
             repaired=repaired,
+            square_sum=sum_of_squares(matrix),
         )
 
     def _wanted(self, values: HostArray, k: int, trace: float) -> int:

@@ -4,6 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from gramian.arrays.namespace import Array, HostArray
 from gramian.operators.symmetric import SymmetricOperator
 
@@ -45,6 +47,8 @@ class EigenPairs:
         How many of the values were recomputed from a triangle because squaring had cost their digits.
     compression : Compression or None
         What else the iteration knows of the operator.
+    square_sum : float or None
+        Sum of the squares of all eigenvalues, where the matrix was held.
     """
 
     values: HostArray
@@ -59,6 +63,7 @@ class EigenPairs:
     spectrum: HostArray | None = None
     repaired: int = 0
     compression: "Compression | None" = None
+    square_sum: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +81,19 @@ class Compression:
 
     values: HostArray
     coupling: float
+
+
+def sum_of_squares(matrix: HostArray) -> float:
+    """Return the sum of the squares of a symmetric matrix's eigenvalues: that of its entries, inf where it overflows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(sum_of_squares(np.diag([3.0, 1.0])), 12)
+    10.0
+    """
+    with np.errstate(over="ignore"):
+        return float(np.linalg.norm(matrix) ** 2)
 
 
 class EigenSolver(ABC):

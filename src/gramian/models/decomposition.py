@@ -17,7 +17,7 @@ from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.orthonormal import orthonormalized
-from gramian.eigen.pairs import EigenPairs
+from gramian.eigen.pairs import EigenPairs, sum_of_squares
 from gramian.errors import ConvergenceWarning
 from gramian.models.spectrum import orthonormal_features, signs_of
 from gramian.operators.centering import Standardization
@@ -101,6 +101,8 @@ class Decomposition:
     certificate : Certificate
     vectors : array (m, k) or None
         The eigenvectors as they were found, on the smaller side: where a solve for more pairs may begin.
+    square_sum : float or None
+        Sum of the squares of ``spectrum`` if all of it were known; None where no matrix was held to take it from.
     """
 
     squares: HostArray
@@ -108,6 +110,7 @@ class Decomposition:
     spectrum: HostArray
     certificate: Certificate
     vectors: Array | None = None
+    square_sum: float | None = None
 
 
 def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool, ddof: int = 1) -> Rows:
@@ -158,7 +161,7 @@ def decompose(
     if operator.applications != pairs.applications and (not plan.held or isinstance(plan.solver, Direct)):
         certificate = replace(certificate, note=f"{pairs.stopped}; {effort(operator, operator.applications)}")
     values = np.maximum(pairs.values, 0.0)
-    return Decomposition(values, components, np.maximum(spectrum, 0.0), certificate, pairs.vectors)
+    return Decomposition(values, components, np.maximum(spectrum, 0.0), certificate, pairs.vectors, pairs.square_sum)
 
 
 def _operator(rows: Rows, source: RowSource, plan: Plan) -> Covariance | Gram:
@@ -176,7 +179,8 @@ def decompose_moments(rows: Rows, *, k: int, tol: float) -> Decomposition:
     pairs = Direct().solve(operator, k)
     values = np.maximum(pairs.values, 0.0)
     spectrum = values if pairs.spectrum is None else np.maximum(pairs.spectrum, 0.0)
-    return Decomposition(values, pairs.vectors, spectrum, certify(operator, pairs, tol=tol))
+    certificate = certify(operator, pairs, tol=tol)
+    return Decomposition(values, pairs.vectors, spectrum, certificate, square_sum=pairs.square_sum)
 
 
 def completed_components(components: Array, *, rank: int, k: int, seed: int) -> Array:
@@ -215,6 +219,8 @@ def _solved(
         certificate = certify(operator, pairs, tol=tol)
     elif pairs.converged < k:
         _warn(plan, pairs, k, tol)
+    if pairs.square_sum is None and isinstance(target, HeldMatrix):
+        pairs = replace(pairs, square_sum=sum_of_squares(to_host(target.matrix)))
     return pairs, certificate
 
 

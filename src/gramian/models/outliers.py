@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, stats
 
 from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.arrays.precision import FLOAT64
@@ -11,6 +11,9 @@ from gramian.errors import ParameterError
 from gramian.models.pca import PCAModel
 from gramian.models.scoring import hotelling_t2, standardized_error
 from gramian.sources.rows import RowSource
+
+ENOUGH_ROWS = 50
+"""Rows from which the spread of the variance left out can be told where the fit did not measure it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +66,9 @@ def find_outliers(
     Computes  T2 = sum of scores^2 / variances  with the limit  k (n^2 - 1) / (n (n - k)) F(level; k, n - k)  for a new
     row, and  SPE = squared distance from the k components  with Box's limit  g chi2(level; h),  g = t2/t1,
     h = t1^2/t2,  t1 and t2 being the sums of the variances left out and of their squares (Box, 1954,
-    doi:10.1214/aoms/1177728786). Directions the model did not compute share what variance is left evenly.
+    doi:10.1214/aoms/1177728786). Of directions that the model did not compute the fit keeps  h  where it held a matrix;
+    else  h  is the one that median and nine tenths of SPE over these rows suggest (t1 is known from the fit), and
+    with fewer than 50 rows to tell by, the variance left is taken as even, which puts the limit too low.
 
     Cost: two passes, 6 n d k operations. The limits hold for rows that are nearly Gaussian: with heavy tails more rows
     pass them, and the rows of the fit itself pass the first a little less often than new ones.
@@ -97,7 +102,7 @@ def find_outliers(
         raise ParameterError(message)
     part = leading_model(model, k)
     t2, spe = (_host(measure(part, source)) for measure in (hotelling_t2, standardized_error))
-    limits = _t2_limit(part, level), _spe_limit(model, k, level)
+    limits = _t2_limit(part, level), _spe_limit(model, k, spe, level)
     beyond = np.maximum(t2 / limits[0], spe / limits[1])
     flagged = np.flatnonzero(beyond > 1.0)
     return Outliers(t2, spe, *limits, flagged[np.argsort(-beyond[flagged], kind="stable")], level, k)
@@ -124,17 +129,41 @@ def _t2_limit(model: PCAModel, level: float) -> float:
     return float(k * (n * n - 1.0) / (n * (n - k)) * stats.f.ppf(level, k, n - k))
 
 
-def _spe_limit(model: PCAModel, k: int, level: float) -> float:
+def _spe_limit(model: PCAModel, k: int, spe: HostArray, level: float) -> float:
     """Return Box's limit from the variances left out; inf where none is, or what is left is rounding."""
-    known = _host(model.variances)[k:]
-    directions = min(model.n_rows - int(model.options.center), model.n_columns) - len(model.variances)
-    left = max(model.total_variance - float(_host(model.variances).sum()), 0.0)
-    rest = np.full(directions, left / directions) if directions > 0 else np.zeros(0)
-    variances = np.concatenate([known, rest])
-    first, second = float(variances.sum()), float(variances @ variances)
-    if first <= 1e-12 * model.total_variance or second == 0.0:
+    variances = _host(model.variances)
+    known, beyond = variances[k:], max(model.total_variance - float(variances.sum()), 0.0)
+    first = float(known.sum()) + beyond
+    if not 1e-12 * model.total_variance < first < np.inf:
         return float("inf")
-    return float(second / first * stats.chi2.ppf(level, first * first / second))
+    directions = min(model.n_rows - int(model.options.center), model.n_columns) - len(variances)
+    shares, rest = known / first, beyond / first if directions > 0 else 0.0
+    if rest <= 1e-12:
+        dimensions = 1.0 / float(shares @ shares)
+    elif model.left_out_dimensions is not None:
+        dimensions = 1.0 / (float(shares @ shares) + rest * rest / max(model.left_out_dimensions, 1.0))
+    elif len(spe) >= ENOUGH_ROWS:
+        dimensions = _dimensions_seen(spe, most=len(known) + directions)
+    else:
+        dimensions = 1.0 / (float(shares @ shares) + rest * rest / directions)
+    return float(first / dimensions * stats.chi2.ppf(level, dimensions))
+
+
+def _dimensions_seen(spe: HostArray, *, most: int) -> float:
+    """Return the h, from 1 to ``most``, for which g chi2(h) has the ratio of median to nine tenths seen in rows.
+
+    Quantiles, so that fewer than a tenth of the rows, however far off, hardly move it.
+    """
+    middle, high = np.quantile(spe, [0.5, 0.9])
+    if most <= 1 or high <= 0:
+        return 1.0
+
+    def excess(h: float) -> float:
+        return float(stats.chi2.ppf(0.5, h) / stats.chi2.ppf(0.9, h) - middle / high)
+
+    if excess(1.0) >= 0:
+        return 1.0
+    return float(most) if excess(float(most)) <= 0 else float(optimize.brentq(excess, 1.0, float(most), rtol=1e-6))
 
 
 def _host(values: Array) -> HostArray:

@@ -96,6 +96,9 @@ class PCAModel:
     options : PCAOptions
     verdict : str
         How the number of components was chosen, in words.
+    left_out_dimensions : float or None
+        Over how many directions the variance beyond the components spreads: its sum, squared, over the sum of its
+        squares. None where the fit held no matrix to measure it by.
     """
 
     components: Array
@@ -114,6 +117,7 @@ class PCAModel:
     plan: Plan
     options: PCAOptions
     verdict: str = ""
+    left_out_dimensions: float | None = None
 
     def project(self, rows: RowSource | Array) -> Array:
         """Return the scores  ((x - mean) * factor) V'  of rows (n, k): one pass, 2 n d k operations."""
@@ -281,6 +285,7 @@ def _assembled(
         plan=plan,
         options=options,
         verdict=choice.reason,
+        left_out_dimensions=whole.spread_beyond(k, square_sum=solved.square_sum),
     )
 
 

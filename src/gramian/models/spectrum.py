@@ -55,6 +55,25 @@ class Spectrum:
             rest = max(self.total - float(self.squares[:k].sum()), 0.0)
         return rest / self.divisor / left
 
+    def spread_beyond(self, k: int, *, square_sum: float | None) -> float | None:
+        """Return  t1^2 / t2  of the squares beyond the first ``k``, t1 and t2 being their sum and sum of squares.
+
+        Summed where all are known. Else from the total and ``square_sum``, that of the squares of all; None where there
+        is none, or where what it leaves is rounding.
+        """
+        if len(self.squares) >= self.size:
+            rest = self.squares[k : self.size] / (self.total or 1.0)
+            first, second = float(rest.sum()), float(rest @ rest)
+            return first * first / second if second > 0 else None
+        if square_sum is None or self.total <= 0:
+            return None
+        known = self.squares[:k] / self.total
+        first, whole = 1.0 - float(known.sum()), square_sum / self.total / self.total
+        second = whole - float(known @ known)
+        if not np.isfinite(whole) or first <= 0 or second <= 1e-10 * whole:
+            return None
+        return float(np.clip(first * first / second, 1.0, max(self.size - k, 1)))
+
     def leading(self, k: int) -> "Spectrum":
         """Return the first ``k`` values, zeros where there are fewer."""
         squares = np.zeros(k)

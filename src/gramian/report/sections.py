@@ -165,9 +165,12 @@ def how_computed(made: Material, facts: Mapping[str, str]) -> str:
     proof = ""
     if made.kind != "ica":
         view = certificate_table(made.model, count=MOST_LINES)
-        words = f"{certificate_words(view)} {ARITHMETIC}"
+        whole = certificate_table(made.model)
+        words = f"{certificate_words(whole)} {ARITHMETIC}"
         inner = table(view.header, view.rows, numeric=(1, 2, 3, 4))
-        proof = f"{paragraph(words)}<details><summary>The certificate</summary>{inner}</details>"
+        listed, held = len(view.rows), len(whole.rows)
+        part = f": the first {listed} of {held} components" if listed < held else ""
+        proof = f"{paragraph(words)}<details><summary>The certificate{part}</summary>{inner}</details>"
     return f'<dl class="facts">{items}</dl>{proof}'
 
 

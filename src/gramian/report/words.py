@@ -6,8 +6,9 @@ from gramian.views.certificates import CertificateTable
 from gramian.views.labels import component_name
 from gramian.views.loadings import ColumnWeight
 
-# A column is named when it carries at least this part of an equal share of the component.
-_WORTH_NAMING = 1.0
+# A column is named when it carries at least this part of an equal share of the component. Well below one: columns that
+# share it equally carry one each but for rounding, and all of them are to be named.
+_WORTH_NAMING = 0.5
 
 
 def component_words(
