@@ -32,3 +32,15 @@ def test_look_calls_an_empty_and_a_constant_column_left_out(folder, capfd):
     assert roles == {"a": "used", "empty": "left_out", "still": "left_out", "d": "used"}
     _, out, _ = run_here(capfd, "look", "holes.csv", "--quiet")
     assert all("left out" in line for line in out.splitlines() if line.startswith(("empty", "still")))
+
+
+@pytest.mark.parametrize("verb", ["pca", "kpca", "ica"])
+@pytest.mark.parametrize("n, said", [(1, "has one row"), (20, "every column is constant")])
+def test_nothing_varies_is_said_and_no_number_is_made_up(folder, capfd, verb, n, said):
+    """Exit 3 with the sentence alone: no model, no rules, no certificate."""
+    write(folder / "still.csv", "a,b", np.full((n, 2), 3.0))
+    code, out, err = run_here(capfd, verb, "still.csv", "--quiet")
+    assert code == exits.DATA
+    assert said in err
+    assert not out
+    assert not (folder / f"still-{verb}").exists()
