@@ -361,3 +361,14 @@ def test_many_rows_are_drawn_by_webgl_and_can_be_picked(opened, tmp_path):
     lasso(page, 0.02, 0.02, 0.5, 0.98)
     picked = int(page.locator("#selection h3").inner_text().split(" ")[0].replace(",", ""))
     assert 1000 < picked < 2000
+
+
+def test_one_component_is_a_strip(opened, tmp_path):
+    """Rows of one column lie by their number, not on a diagonal; no arrows, no distance of rounding."""
+    X = np.random.default_rng(0).standard_normal((80, 1))
+    page = opened(PCA().fit(X).report(tmp_path / "one.html", X, names=["height"]))
+    assert page.locator("#rows-plot .ytitle").text_content() == "row number"
+    assert page.locator("#outliers-plot .ytitle").text_content() == "row number"
+    assert page.locator("#columns-plot").count() == 0
+    assert page.locator("#rows-y").is_hidden()
+    assert "There is one column, height" in page.inner_text("header")

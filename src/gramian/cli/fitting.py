@@ -20,7 +20,7 @@ from gramian.cli.prepared import Asked, Prepared
 from gramian.cli.table import open_table
 from gramian.cli.talk import Talk
 from gramian.cli.writing import MODEL, cannot_write, claimed, refuse_written, remove_stale, scores_name, write_scores
-from gramian.errors import ConvergenceWarning
+from gramian.errors import ConvergenceWarning, InputError
 from gramian.models.whole_file import whole_file
 from gramian.sources.paths import files_of
 
@@ -79,13 +79,13 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
     refuse_written(folder, path)
     with readable(path) as file, Talk(quiet=flags["quiet"]) as talk:
         if flags["dry_run"]:
-            prepared = open_table(file, asked, talk)
+            prepared = _varying(open_table(file, asked, talk))
             click.echo(_planned(verb, path, prepared, flags))
             return
         # Before a folder is made, which is not what a person who mistyped a name was looking for.
         files_of(file)
         with claimed(folder) as target:
-            prepared = open_table(file, asked, talk)
+            prepared = _varying(open_table(file, asked, talk))
             answer, converged = _work(verb, path, asked, prepared, target, flags=flags, talk=talk)
             # Here, while the rows can still be read: those of standard input are gone at the end.
             text = json_text(as_json(answer)) if flags["as_json"] else as_text(answer)
@@ -115,6 +115,21 @@ def _planned(verb: Verb, path: str, prepared: Prepared, flags: dict[str, Any]) -
 
 def _origin(path: str) -> str:
     return "standard input" if path == "-" else path
+
+
+def _varying(prepared: Prepared) -> Prepared:
+    """Refuse a table in which nothing varies: every number that a fit would give is arbitrary."""
+    if prepared.varies:
+        return prepared
+    n = prepared.source.n_rows
+    if n == 1:
+        message = f"{prepared.origin} has one row, so nothing varies and there is nothing to find. Give it more rows."
+    else:
+        message = (
+            f"{prepared.origin}: every column is constant over its {n:,} rows, so there is nothing to find. "
+            "Use columns that vary."
+        )
+    raise InputError(message)
 
 
 def _work(

@@ -50,8 +50,16 @@ def _found(path: str, asked: Any, prepared: Any, talk: Any) -> dict[str, Any]:
     spread = dict(zip(prepared.names, prepared.spread.tolist(), strict=True))
     facts = getattr(source, "facts", None)
     columns = [(c.name, c.kind, c.role) for c in facts.columns] if facts else [(n, "number", "used") for n in names]
+    # Which columns are empty or constant is known only after the file was read.
+    out = set(prepared.left_out)
     listed = [
-        {"name": name, "kind": kind, "role": role, "missing": holes.get(name), "deviation": spread.get(name)}
+        {
+            "name": name,
+            "kind": kind,
+            "role": "left_out" if name in out else role,
+            "missing": holes.get(name),
+            "deviation": spread.get(name),
+        }
         for name, kind, role in columns
     ]
     return {"rows": source.n_rows, "columns": listed}

@@ -125,7 +125,7 @@ def fit_flags(
         click.option("--dry-run", is_flag=True, help="Print the plan and stop."),
         click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON."),
         click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True),
-        click.option("--device", metavar="DEVICE", help="Where to compute: cpu, or cuda with the torch extra."),
+        click.option("--device", metavar="DEVICE", help="Where to compute: rows from files only on the cpu."),
         table_flags,
     )
 

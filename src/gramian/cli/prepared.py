@@ -58,6 +58,8 @@ class Prepared:
         Columns that were left out although they hold numbers: empty or constant ones.
     filled_scaled : bool
         Whether columns counted alike when holes were filled.
+    varies : bool
+        Whether any column does.
     """
 
     source: RowSource
@@ -72,6 +74,7 @@ class Prepared:
     row_numbers: HostArray | None = None
     left_out: tuple[str, ...] = ()
     filled_scaled: bool = True
+    varies: bool = True
 
     @property
     def called(self) -> list[str] | None:

@@ -56,7 +56,7 @@ def _without_constants(path: str, asked: Asked, prepared: Prepared, talk: Talk) 
     spread, constant = _spreads(prepared.source)
     if not constant.any() or constant.all() or prepared.source.column_names is None or asked.keep_constant:
         note = ("Every column is constant: nothing varies.",) if constant.all() else ()
-        return replace(prepared, spread=spread, notes=(*prepared.notes, *note))
+        return replace(prepared, spread=spread, notes=(*prepared.notes, *note), varies=not constant.all())
     out = [name for name, still in zip(prepared.names, constant, strict=True) if still]
     names = tuple(name for name, still in zip(prepared.names, constant, strict=True) if not still)
     source = prepared.source

@@ -7,7 +7,7 @@ import numpy as np
 
 from gramian.report.material import Labels, Material, gather, groups_of, is_number
 from gramian.report.words import component_words, joined
-from gramian.views import between_share, kernel_words, leading_columns
+from gramian.views import between_share, counted, kernel_words, leading_columns
 
 DOMINANT = 0.6
 """Share of the variance beyond which one component is called the main thing."""
@@ -78,7 +78,7 @@ def _pca(made: Material) -> tuple[str, ...]:
 def _table(made: Material) -> str:
     model = made.model
     done = "centered and scaled to unit variance" if made.scaled else "centered" if model.options.center else "as it is"
-    return f"{model.n_rows:,} rows of {model.n_columns:,} columns, each {done}."
+    return f"{counted(model.n_rows, 'row')} of {counted(model.n_columns, 'column')}, each {done}."
 
 
 def _structure(made: Material) -> str:
@@ -86,6 +86,8 @@ def _structure(made: Material) -> str:
     scree, k = made.scree, made.scree.chosen
     if not scree.shares.any():
         return "All rows are the same, so there is nothing to find."
+    if made.model.n_columns == 1:
+        return f"There is one column, {made.names[0]}, so PC1 is that column."
     noise = _stands_out(made)
     if _is_noise(made):
         return (
@@ -123,7 +125,7 @@ def _is_noise(made: Material) -> bool:
 
 def _meanings(made: Material) -> list[str]:
     """What the first components are made of; nothing where none stands out."""
-    if _is_noise(made) or not made.scree.shares.any() or not made.telling:
+    if _is_noise(made) or not made.scree.shares.any() or not made.telling or made.model.n_columns == 1:
         return []
     return [meaning(made, j) for j in range(min(2, max(made.scree.chosen, 1), len(made.components)))]
 
@@ -265,7 +267,7 @@ def _unusual(made: Material) -> str:
 def _kernel(made: Material) -> tuple[str, ...]:
     model, scree = made.model, made.scree
     seen = f"{'approximately ' if model.approximate else ''}through the kernel {kernel_words(model.kernel)}"
-    opening = f"{model.n_rows:,} rows of {model.n_columns:,} columns, seen {seen}."
+    opening = f"{counted(model.n_rows, 'row')} of {counted(model.n_columns, 'column')}, seen {seen}."
     if not scree.shares.any():
         return (f"{opening} All rows are alike to this kernel, so there is nothing to find.",)
     k = scree.chosen
@@ -292,9 +294,8 @@ def _kernel_width(made: Material) -> str:
 def _ica(made: Material) -> tuple[str, ...]:
     model, report = made.model, made.model.independence
     k = len(made.components)
-    opening = (
-        f"{model.n_rows:,} rows of {model.n_columns:,} columns, unmixed into {k} {'source' if k == 1 else 'sources'}."
-    )
+    table = f"{counted(model.n_rows, 'row')} of {counted(model.n_columns, 'column')}"
+    opening = f"{table}, unmixed into {counted(k, 'source')}."
     if not model.converged:
         opening += f" The algorithm stopped before it converged, so take them with care ({model.n_iter} iterations)."
     return (

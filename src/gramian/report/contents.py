@@ -119,6 +119,9 @@ def _columns(made: Material) -> dict[str, Any] | None:
     if made.kind == "kernel" or not made.telling:
         return None
     spread = made.rows.spread if made.rows is not None and len(made.rows.spread) and not made.scaled else None
+    if count_of(made.model) < 2:
+        # Arrows on a line say no more than the weights on the card.
+        return None
     view = column_map(made.model, names=made.names, deviations=spread)
     near = view.positions[:, :MAP_COMPONENTS]
     order = np.argsort(-(near[:, :2] ** 2).sum(axis=1), kind="stable")[:MOST_COLUMNS]
@@ -146,7 +149,9 @@ def _outliers(made: Material) -> dict[str, Any] | None:
         return None
     found, at = made.outliers.found, made.rows.positions
     limits = rounded([found.t2_limit, found.spe_limit])
-    return {"t2": floats(found.t2[at]), "spe": floats(found.spe[at]), "t2Limit": limits[0], "speLimit": limits[1]}
+    # Without a limit every direction is kept, and what is left of the rows is rounding.
+    spe = floats(found.spe[at]) if np.isfinite(found.spe_limit) else None
+    return {"t2": floats(found.t2[at]), "spe": spe, "t2Limit": limits[0], "speLimit": limits[1]}
 
 
 def _images(made: Material) -> dict[str, Any] | None:

@@ -56,8 +56,17 @@ def rows_section(made: Material, data: dict[str, Any], recipes: Recipes) -> str:
         "The map of rows",
         parts.paragraph(words),
         f'<div class="controls">{controls}{search}{pick}</div>',
-        f'<div class="map">{parts.plot("rows-plot", "Rows as points on two components.")}{side}</div>',
+        f'<div class="map">{parts.plot("rows-plot", _drawn(made.rows.scores.shape[1]))}{side}</div>',
         parts.below("rows", recipes.scores),
+    )
+
+
+def _drawn(n_components: int) -> str:
+    """What the map of rows shows, for those who hear it."""
+    return (
+        "Rows as points on one component, by their number."
+        if n_components == 1
+        else "Rows as points on two components."
     )
 
 
@@ -188,16 +197,22 @@ def outliers_section(made: Material, data: dict[str, Any], recipes: Recipes) -> 
         return ""
     found = made.outliers.found
     one = found.n_components == 1
+    upwards = f"upwards, rows far off {'it' if one else 'them'} (squared prediction error, SPE)"
+    if data["outliers"]["spe"] is None:
+        upwards = "upwards, the number of the row, as every direction is kept and no row is off them"
     words = (
         f"To the right, rows far out within the {found.n_components} {'component' if one else 'components'} "
-        f"(Hotelling's T²); upwards, rows far off {'it' if one else 'them'} (squared prediction error, SPE). Dashed: "
-        f"what {found.level:.0%} of Gaussian rows stay under."
+        f"(Hotelling's T²); {upwards}. Dashed: what {found.level:.0%} of Gaussian rows stay under."
     )
     return parts.section(
         "outliers",
         "Rows worth a look",
         parts.paragraph(words),
-        parts.plot("outliers-plot", f"Two distances of each row; {len(found.flagged)} rows lie beyond a limit."),
+        parts.plot("outliers-plot", f"Distances of each row; {_flagged(len(found.flagged))} beyond a limit."),
         parts.unusual_rows(made),
         parts.below("outliers", recipes.outliers),
     )
+
+
+def _flagged(count: int) -> str:
+    return f"{count:,} {'row lies' if count == 1 else 'rows lie'}"

@@ -52,9 +52,8 @@ def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: floa
         return "\n".join((fit, *lines))
 
     def on_two(picture: str, *words: str) -> str:
-        # A map has two axes, also where one component is kept; of one column there is but one.
-        alone = ("components=(0, 0)",) if len(made.components) == 1 else ()
-        return f"{pair}\nplot.{picture}({', '.join(('model', *words, *alone))})"
+        # A map has two axes, also where one component is kept.
+        return f"{pair}\nplot.{picture}({', '.join(('model', *words))})"
 
     label = (f"color=labels[{made.color!r}]",) if made.color is not None else ()
     names = ("names=names",) if made.named else ()
@@ -63,7 +62,7 @@ def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: floa
     return Recipes(
         reproduce=code or fit,
         scree=then(*_panel(made)),
-        scores=on_two("scores", "X", *label),
+        scores=then(*_strip()) if len(made.components) == 1 else on_two("scores", "X", *label),
         columns=on_two("correlation_circle", *rows, *names),
         weights=then(f"plot.loadings({', '.join(('model', 'component=0', *names))})"),
         outliers=then("plot.outliers(model, X)", "print(model.outliers(X).flagged)"),
@@ -72,6 +71,15 @@ def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: floa
         profiles=then("from gramian.views import kernel_profiles", "print(kernel_profiles(model, X).profiles)"),
         preimages=then("from gramian.views import kernel_profiles", "print(kernel_profiles(model, X).rebuilt)"),
         traces=then(f"plot.sources(model, X{rate})"),
+    )
+
+
+def _strip() -> tuple[str, ...]:
+    """Return the lines that draw one component against the number of the row."""
+    return (
+        "import matplotlib.pyplot as plt",
+        "scores = model.transform(X)[:, 0]",
+        "plt.scatter(scores, range(1, len(scores) + 1))",
     )
 
 

@@ -1,4 +1,4 @@
-"""How components are called wherever a person reads of them."""
+"""How components are called, and things counted, wherever a person reads of them."""
 
 
 def component_name(index: int) -> str:
@@ -21,3 +21,14 @@ def component_label(index: int, share: float) -> str:
     'PC2 (19.2%)'
     """
     return f"{component_name(index)} ({share:.1%})"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,7 +1,9 @@
 /* Rows by both of their distances, and the limits. */
 
 function outlierMap() {
-  const { t2Limit, speLimit } = data.outliers, t2 = unpack(data.outliers.t2), spe = unpack(data.outliers.spe), { m, names } = table;
+  const { t2Limit, speLimit } = data.outliers, t2 = unpack(data.outliers.t2), { m, names } = table;
+  // Where every direction is kept nothing is left to be off them: rows lie in the order of the table instead.
+  const kept = data.outliers.spe === null, spe = kept ? table.numbers : unpack(data.outliers.spe);
   const beyond = (i) => (t2Limit !== null && t2[i] > t2Limit) || (speLimit !== null && spe[i] > speLimit);
   const scale = (v, limit) => (limit !== null && largest(v) > 15 * limit ? { type: "log" } : { rangemode: "tozero" });
   const far = range(m).filter(beyond), near = range(m).filter((i) => !beyond(i));
@@ -9,7 +11,7 @@ function outlierMap() {
   function trace(members, color, symbol, title) {
     return {
       type: m > 2000 && webgl ? "scattergl" : "scatter", mode: "markers", name: title, x: members.map((i) => t2[i]), y: members.map((i) => spe[i]),
-      text: members.map((i) => escaped(names[i])), hovertemplate: "%{text}<br>T² %{x:.3g}, SPE %{y:.3g}<extra></extra>", marker: { color, symbol, size: m > 2000 ? 4 : 7, opacity: 0.75 },
+      text: members.map((i) => escaped(names[i])), hovertemplate: `%{text}<br>T² %{x:.3g}${kept ? "" : ", SPE %{y:.3g}"}<extra></extra>`, marker: { color, symbol, size: m > 2000 ? 4 : 7, opacity: 0.75 },
     };
   }
 
@@ -21,9 +23,9 @@ function outlierMap() {
   }
 
   const draw = () => Plotly.react($("outliers-plot"), [trace(near, css("--mark-1"), "circle", "within"), trace(far, css("--mark-2"), "diamond", "beyond")], layout({
-    height: narrow() ? 340 : 400, shapes: limits(), xaxis: axis("T²: far out within the components", scale(t2, t2Limit)), yaxis: axis("SPE: far off them", scale(spe, speLimit)),
+    height: narrow() ? 340 : 400, shapes: limits(), xaxis: axis("T²: far out within the components", scale(t2, t2Limit)), yaxis: axis(kept ? "row number" : "SPE: far off them", scale(spe, speLimit)),
   }), settings);
   draw();
   redraws.push(draw);
-  csv.outliers = () => save("outliers.csv", ["row", "name", "T2", "SPE", "beyond"], range(m).map((i) => [table.positions[i] + 1, names[i], t2[i], spe[i], beyond(i) ? "yes" : "no"]));
+  csv.outliers = () => save("outliers.csv", ["row", "name", "T2", ...(kept ? [] : ["SPE"]), "beyond"], range(m).map((i) => [table.positions[i] + 1, names[i], t2[i], ...(kept ? [] : [spe[i]]), beyond(i) ? "yes" : "no"]));
 }

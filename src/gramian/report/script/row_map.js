@@ -2,8 +2,12 @@
 
 const view = { x: 0, y: 0, color: 0, picked: new Set(), current: -1, title: "" };
 
+// One component has no other to be drawn against: its rows lie side by side, in the order of the table.
+const alone = () => table.dims.length < 2;
+const upward = () => (alone() ? table.numbers : table.score(view.y));
+
 function rowTrace(members, marker, title) {
-  const { m } = table, x = table.score(view.x), y = table.score(view.y);
+  const { m } = table, x = table.score(view.x), y = upward();
   const made = {
     type: m > 2000 && webgl ? "scattergl" : "scatter", mode: "markers", name: escaped(title), x: members.map((i) => x[i]), y: members.map((i) => y[i]),
     customdata: members, text: members.map((i) => table.shown[i]), hovertemplate: "%{text}<extra></extra>",
@@ -31,7 +35,7 @@ function groupTraces(by) {
 function ring() {
   const at = view.current < 0 ? [] : [view.current];
   return {
-    type: "scatter", mode: "markers", x: at.map((i) => table.score(view.x)[i]), y: at.map((i) => table.score(view.y)[i]), hoverinfo: "skip", showlegend: false,
+    type: "scatter", mode: "markers", x: at.map((i) => table.score(view.x)[i]), y: at.map((i) => upward()[i]), hoverinfo: "skip", showlegend: false,
     marker: { size: 16, symbol: "circle-open", color: css("--ink"), line: { width: 2.5 } },
   };
 }
@@ -39,11 +43,11 @@ function ring() {
 function drawRows() {
   const by = coloring(view.color), named = by.numbers ? numberTraces(by) : groupTraces(by), legend = named.length > 1 && named.length <= 24;
   const width = (j) => { const [low, high] = extent(table.score(j)); return high - low; };
-  const ratio = width(view.x) / (width(view.y) || 1), equal = ratio < 6 && ratio > 1 / 6;
+  const ratio = width(view.x) / (width(view.y) || 1), equal = !alone() && ratio < 6 && ratio > 1 / 6;
   return Plotly.react($("rows-plot"), [...named, ring()], layout({
     height: narrow() ? 420 : 540, dragmode: matchMedia("(pointer: coarse)").matches ? false : "lasso", showlegend: legend, uirevision: `${view.x},${view.y}`,
     legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", itemsizing: "constant" }, margin: { l: 56, r: 36, t: legend ? 40 : 12, b: 48 },
-    xaxis: axis(titled(view.x)), yaxis: axis(titled(view.y), equal ? { scaleanchor: "x" } : {}),
+    xaxis: axis(titled(view.x)), yaxis: axis(alone() ? "row number" : titled(view.y), equal ? { scaleanchor: "x" } : {}),
   }), { ...settings, displayModeBar: true, scrollZoom: "cartesian", modeBarButtons: [["lasso2d", "select2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]] });
 }
 
@@ -61,7 +65,7 @@ function groupChoices() {
 }
 
 function pointAt(i) {
-  if (i !== undefined) showRow(i, [view.x, view.y]);
+  if (i !== undefined) showRow(i, alone() ? [view.x] : [view.x, view.y]);
 }
 
 function stepTo(by) {
@@ -82,6 +86,7 @@ function rowControls() {
   const titles = table.dims.map((_, j) => titled(j));
   options($("rows-x"), titles, view.x);
   options($("rows-y"), titles, view.y);
+  ["x", "y"].forEach((key) => { $(`rows-${key}`).parentElement.hidden = alone(); });
   options($("rows-color"), table.colors, view.color);
   ["x", "y", "color"].forEach((key) => $(`rows-${key}`).addEventListener("change", (event) => {
     view[key] = Number(event.target.value);

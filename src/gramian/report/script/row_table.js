@@ -6,7 +6,7 @@ const table = data.rows && (() => {
     ? { ...label, codes: unpack(label.codes) } : { ...label, numbers: unpack(label.numbers) }));
   const names = range(m).map((i) => (rows.names ? rows.names[i] : `row ${positions[i] + 1}`));
   return {
-    m, positions, labels, names, valueNames: rows.valueNames, mean: rows.mean, spread: rows.spread,
+    m, positions, labels, names, numbers: range(m).map((i) => positions[i] + 1), valueNames: rows.valueNames, mean: rows.mean, spread: rows.spread,
     shown: names.map(escaped), dims: data.components.slice(0, rows.components),
     colors: ["nothing", ...labels.map((label) => label.name), ...rows.valueNames],
     value: (j) => columnOf(values, m, j), score: (j) => columnOf(scores, m, j),
