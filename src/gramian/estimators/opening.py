@@ -8,6 +8,7 @@ from gramian.estimators.features import check_features
 from gramian.sources.opening import as_source
 from gramian.sources.paths import is_path
 from gramian.sources.rows import RowSource
+from gramian.sources.table_facts import TableFacts
 
 MOST_DOUBTS = 5
 """Columns left out that one warning names."""
@@ -31,9 +32,8 @@ def _open_path(estimator: Any, X: Any, **options: Any) -> RowSource:
 
 
 def _warn_of_doubts(source: RowSource) -> None:
-    facts = getattr(source, "facts", None)
-    doubts = [] if facts is None else facts.doubts()
-    if doubts:
+    facts: TableFacts | None = getattr(source, "facts", None)
+    if facts is not None and (doubts := facts.doubts()):
         listed = " ".join(doubts[:MOST_DOUBTS])
         more = f" And {len(doubts) - MOST_DOUBTS} more." if len(doubts) > MOST_DOUBTS else ""
         message = (
