@@ -242,7 +242,9 @@ def _warn(found: Unmixing, independence: Independence | None, options: ICAOption
         warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
     if independence is not None and len(independence.gaussian) > 1:
         advice = "or use them together" if independence.can_tell else "or pass more rows"
-        doubt = independence.doubt(f"Sources {_listed(independence.gaussian)}")
+        doubt = independence.doubt(
+            f"{'Sources' if independence.can_tell else 'sources'} {_listed(independence.gaussian)}"
+        )
         message = f"{doubt} Keep fewer sources (n_components), {advice}."
         warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
 

@@ -7,6 +7,7 @@ one-dimensional entropies are needed. They are estimated from spacings of the so
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import concat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,7 +162,7 @@ def measure_independence(
     k = len(W)
     if len(z) < least_rows(k):
         return _unmeasured(len(z), k)
-    found: list[_Column] = run_folds(_shares(k), partial(_fold_columns, z, W), _chain)
+    found: list[_Column] = run_folds(_shares(k), partial(_fold_columns, z, W), concat)
     few = _few(z, W)
     before, after = [column.before for column in found], _with_atoms([column.after for column in found], few)
     scale = np.array([column.scale for column in found])
@@ -231,7 +232,7 @@ def _lost(z: HostArray, own: _Entropies, parts: Sequence[HostArray], fewer: floa
     if not parts:
         return 0.0, np.zeros(k)
     rows = np.vstack(parts).astype(z.dtype)
-    found = np.array(run_folds(_shares(len(rows)), partial(_fold_entropies, z, rows), _chain)).reshape(-1, k, 2)
+    found = np.array(run_folds(_shares(len(rows)), partial(_fold_entropies, z, rows), concat)).reshape(-1, k, 2)
     totals = found[:, :, 0].sum(axis=1) - [_log_volume(part) for part in parts]
     each = found[:, :, 0] - np.log(found[:, :, 1])
     share = 2.0 / float(np.sqrt(fewer))
@@ -290,10 +291,6 @@ def _column(column: HostArray, s: HostArray, room: HostArray) -> _Column:
     s /= s.dtype.type(scale)
     squares = np.multiply(s, s, out=room[0])
     return _Column(before, after, scale, float(squares @ squares) / len(s) - 3.0, _nongaussianity(s, room[1:]))
-
-
-def _chain(left: list[Any], right: list[Any]) -> list[Any]:
-    return left + right
 
 
 class GaussianLimits(NamedTuple):
