@@ -119,6 +119,19 @@ def test_a_changed_chunk_of_a_store_is_noticed(tmp_path, X, name):
         PCA(3).fit(as_source(path, checkpoint=tmp_path / "log"))
 
 
+def test_a_changed_image_is_noticed(tmp_path):
+    """A folder of images is all of its images."""
+    image = pytest.importorskip("PIL.Image")
+    folder, pixels = tmp_path / "images", np.random.default_rng(0).integers(0, 255, (6, 4, 5), dtype=np.uint8)
+    folder.mkdir()
+    for i, one in enumerate(pixels):
+        image.fromarray(one).save(folder / f"{i}.png")
+    PCA(2).fit(as_source(folder, checkpoint=tmp_path / "log"))
+    image.fromarray(255 - pixels[3]).save(folder / "3.png")
+    with pytest.raises(InputError, match=r"3\.png is not what it was when the checkpoint"):
+        PCA(2).fit(as_source(folder, checkpoint=tmp_path / "log"))
+
+
 def test_a_checkpoint_without_its_list_of_files_is_refused(tmp_path, X):
     """An empty list, as a full disk leaves it, and a folder that cannot be made: sentences, no tracebacks."""
     path = write(tmp_path, "npy", X[:100])

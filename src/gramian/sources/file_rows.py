@@ -164,7 +164,7 @@ class FileRows(RowSource):
         workers = 1 if state_bytes > LARGE_STATE else min(worker_count(), len(windows))
         runs = runs_of(windows, workers, self.file.starts)
         meter = Meter(self._say, self.file.origin, self.n_rows, self.n_rows * self.file.row_bytes)
-        stretches = None if self.log is None else self.log.begin(fold, self.file.stamps, runs, self._taken)
+        stretches = None if self.log is None else self.log.begin(fold, self.file.known_by, runs, self._taken)
         if stretches is None:
             tasks = [Stretch(run, None, forget) for run in runs]
         elif stretches.finished:

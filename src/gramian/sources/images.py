@@ -35,6 +35,11 @@ class ImageFiles(RowFile):
         self.n_entries = self.shape[0] * self.shape[1]
         self.row_bytes = 4 * self.shape[1]
 
+    @property
+    def known_by(self) -> tuple[Stamp, ...]:
+        """Every image."""
+        return self._stamps
+
     def read(self, rows: slice) -> HostArray:
         """Decode some consecutive images."""
         out = np.empty((rows.stop - rows.start, self.shape[1]), dtype=self.dtype)

@@ -181,7 +181,8 @@ def _refuse_file_options(chosen: Chosen, checkpoint: Any) -> None:
 
 
 def _require_words(chosen: Chosen) -> None:
-    for name, value in (("columns", chosen.columns), ("drop", chosen.drop)):
+    given: dict[str, Any] = {"columns": chosen.columns, "drop": chosen.drop}
+    for name, value in given.items():
         words = [value] if value is None or isinstance(value, str) or not isinstance(value, Iterable) else list(value)
         odd = [word for word in words if word is not None and not isinstance(word, str)]
         if odd:

@@ -45,6 +45,11 @@ class RowFile(ABC):
     row_bytes: int
     starts: tuple[int, ...]
 
+    @property
+    def known_by(self) -> tuple[Stamp, ...]:
+        """The files that a checkpoint knows the rows by."""
+        return self.stamps
+
     @abstractmethod
     def read(self, rows: slice) -> Array:
         """Return some consecutive rows, (b, d), dense or CSR; missing values are NaN."""
