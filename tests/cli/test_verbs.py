@@ -230,6 +230,20 @@ def test_pca_and_outliers_name_as_many_rows(table, capfd):
     assert all(f"row {line['row']} " in said for line in found["rows"][:5])
 
 
+def test_report_without_rows_leaves_the_page_of_the_fit(table, capfd, tmp_path):
+    """The poorer page has a name of its own, and the words say how to see rows."""
+    del table
+    assert run_here(capfd, "pca", "table.csv", "-k", "2", "--quiet")[0] == 0
+    folder = tmp_path / "table-pca"
+    before = (folder / "report.html").read_bytes()
+    code, out, err = run_here(capfd, "report", "table-pca/model.gramian")
+    assert code == 0, err
+    assert out.strip() == "table-pca/report-model.html"
+    assert "gramian report table-pca/model.gramian FILE" in err
+    assert (folder / "report.html").read_bytes() == before
+    assert "gramian report MODEL FILE shows one" in (folder / "report-model.html").read_text(encoding="utf-8")
+
+
 def test_report_is_written_again(table, capfd, tmp_path):
     """report makes the page from a model, with rows or without."""
     del table

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from gramian import ICA, PCA, KernelPCA, how_many, plot
-from gramian.errors import NotSupportedError, ParameterError
+from gramian.errors import InputError, NotSupportedError, ParameterError
 from gramian.views import scree_of
 
 RNG = np.random.default_rng(0)
@@ -192,3 +192,28 @@ def test_names_of_a_table_are_used():
     _, ax = figure_of()
     PCA(scale=True).fit(pd.DataFrame(X, columns=NAMES)).plot.loadings(ax=ax)
     assert set(NAMES) == {label.get_text() for label in ax.get_yticklabels()}
+
+
+def with_a_hole():
+    """The rows with one value missing."""
+    holed = X.copy()
+    holed[4, 2] = np.nan
+    return holed
+
+
+@pytest.mark.parametrize(
+    "draw, said",
+    [
+        (lambda _: plot.correlation_circle(PCA(1).fit(X)), "Fit at least 2 components"),
+        (lambda m: plot.sources(m["ica"], MIXED[:1]), "1 row is too few. Pass at least 4 rows"),
+        (lambda m: plot.scores(m["pca"], X[:, :5]), "X has 5 columns, and the model was fitted to 9"),
+        (lambda m: plot.biplot(m["pca"], X[:, :5]), "X has 5 columns, and the model was fitted to 9"),
+        (lambda m: plot.outliers(m["pca"], X[:, :5]), "X has 5 columns, and the model was fitted to 9"),
+        (lambda m: plot.scores(m["pca"], with_a_hole()), "contains NaN: row 4"),
+        (lambda m: plot.outliers(m["pca"], with_a_hole(), n_components=2), "contains NaN: row 4"),
+    ],
+)
+def test_rows_that_cannot_be_drawn_are_refused_in_words(models, draw, said):
+    """Too few components or rows, other columns and holes are refused with what to do, not dropped or broken on."""
+    with pytest.raises((ParameterError, InputError), match=said):
+        draw(models)

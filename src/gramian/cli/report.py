@@ -1,6 +1,7 @@
 """``gramian report MODEL [FILE]``: the page again."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -13,21 +14,24 @@ Examples:
   gramian report wine-pca/model.gramian              without rows: components, variance, certificate
 """
 
+WHERE = "Where to write; default report.html beside the model, and report-model.html where no FILE is given."
+
 
 @click.command("report", epilog=EXAMPLES)
 @click.argument("model")
 @click.argument("file", required=False)
-@click.option("-o", "--output", metavar="PATH", help="Where to write; default report.html beside the model.")
+@click.option("-o", "--output", metavar="PATH", help=WHERE)
 @row_flags
 def command(model: str, file: str | None, **flags: Any) -> None:
     """Write the page of MODEL, with the rows of FILE where it is given."""
     from gramian.cli.input_path import readable
     from gramian.cli.loaded import open_archive, open_rows
     from gramian.cli.talk import Talk
-    from gramian.cli.writing import cannot_write, refuse_same
+    from gramian.cli.writing import PAGE_OF_MODEL, cannot_write, refuse_same
     from gramian.report import write_report
 
-    output = Path(flags["output"] or Path(model).parent / "report.html")
+    # A page without rows says less than the one that the fit wrote, and leaves it where it is.
+    output = Path(flags["output"] or Path(model).parent / ("report.html" if file else PAGE_OF_MODEL))
     refuse_same(output, model, file or "-")
     found = open_archive(model)
     shown: dict[str, Any] = {}
@@ -41,4 +45,6 @@ def command(model: str, file: str | None, **flags: Any) -> None:
         with cannot_write(output):
             code = f"import gramian\n\nmodel = gramian.load({model!r})\n"
             write_report(found.model, output, names=found.names, facts=notes, code=code, **shown)
+    if not file and not flags["quiet"]:
+        click.echo(f"The page shows no rows; with them: gramian report {quote(model)} FILE", err=True)
     click.echo(str(output))

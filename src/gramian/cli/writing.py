@@ -19,8 +19,11 @@ from gramian.models.whole_file import whole_file
 MODEL = "model.gramian"
 """The file that marks a folder as one of ours."""
 
-WRITTEN = (MODEL, "scores.csv", "scores.parquet", "loadings.csv", "report.html")
-"""What a fit can write into its folder."""
+PAGE_OF_MODEL = "report-model.html"
+"""The page of a model without rows."""
+
+WRITTEN = (MODEL, "scores.csv", "scores.parquet", "loadings.csv", "report.html", PAGE_OF_MODEL)
+"""What a fit can write into its folder, and what would be out of date there after another one."""
 
 FORMATS = ("", ".csv", ".parquet", ".npy")
 """Endings of tables that are written to a file; none is CSV."""

@@ -2,9 +2,13 @@
 
 from typing import Any
 
+import numpy as np
+
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.errors import InputError
 from gramian.features.sampling import take_rows
+from gramian.sources.finiteness import require_finite
 from gramian.sources.moments import measure_moments
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
@@ -19,6 +23,32 @@ def open_rows(X: Any) -> RowSource:
     2
     """
     return X if isinstance(X, RowSource) else as_source(X)
+
+
+def open_rows_of(X: Any, n_columns: int) -> RowSource:
+    """Return a source of rows, refused where it has not the columns of the fit.
+
+    Examples
+    --------
+    >>> open_rows_of([[1.0, 2.0]], 3)
+    Traceback (most recent call last):
+    ...
+    gramian.errors.InputError: X has 2 columns, and the model was fitted to 3. Pass rows with the columns of the fit.
+    """
+    source = open_rows(X)
+    if source.n_columns != n_columns:
+        message = (
+            f"X has {source.n_columns} columns, and the model was fitted to {n_columns}. "
+            "Pass rows with the columns of the fit."
+        )
+        raise InputError(message)
+    return source
+
+
+def require_finite_rows(made: HostArray, source: RowSource) -> None:
+    """Refuse rows with NaN or infinity, by place, where what was made of them shows some: one pass then, none else."""
+    if not np.isfinite(made).all():
+        require_finite(source)
 
 
 def values_at(source: RowSource, positions: HostArray) -> HostArray:

@@ -9,6 +9,7 @@ from matplotlib.patches import Circle
 from gramian.plots.axes import axes_or_new, plain_frame
 from gramian.plots.palette import MUTED, RISING
 from gramian.plots.placing import place_names
+from gramian.views.biplot import require_pair
 from gramian.views.columns import ColumnMap
 
 
@@ -37,8 +38,8 @@ def plot_columns(columns: ColumnMap, *, components: tuple[int, int] = (0, 1), ax
     >>> plot_columns(view, ax=blank_axes()).get_xlabel()
     'PC1'
     """
+    points = columns.positions[:, require_pair(components, len(columns.components))]
     ax = axes_or_new(ax, width=5.6, height=5.6)
-    points = columns.positions[:, list(components)]
     reach = 1.08 if columns.correlations else 1.15 * float(np.abs(points).max(initial=1e-12))
     ax.axhline(0.0, color=MUTED, linewidth=0.6, zorder=0)
     ax.axvline(0.0, color=MUTED, linewidth=0.6, zorder=0)

@@ -30,10 +30,9 @@ from gramian.views import (
     leading_columns,
     model_of,
     names_of,
-    open_source,
     outlier_map,
     scores_map,
-    scores_of,
+    scores_table,
     scree_of,
     shares_of,
     source_traces,
@@ -119,7 +118,7 @@ def scores(
     >>> scores(PCA().fit(X), X, color=list("aaabbbccc"), ax=blank_axes()).get_legend() is not None
     True
     """
-    table = _table(model, X)
+    table = scores_table(model, X)
     groups, numbers = _colors(color)
     view = scores_map(
         model, table, labels=groups, values=numbers, color_name=color_name, components=components, limit=limit
@@ -155,7 +154,7 @@ def biplot(
     -------
     matplotlib axes
     """
-    table = _table(model, X)
+    table = scores_table(model, X)
     view = biplot_of(model, table, names=_names(model, names), components=components, scaling=scaling)
     return plot_biplot(view, labels=color, ax=ax)
 
@@ -291,7 +290,7 @@ def sources(model: Any, X: Any, *, sampling_rate: float | None = None, ax: Axes 
     -------
     matplotlib axes
     """
-    table = _table(model, X)
+    table = scores_table(model, X)
     return plot_sources(source_traces(model, table, sampling_rate=sampling_rate), ax=ax)
 
 
@@ -337,11 +336,6 @@ def certificate(model: Any, *, ax: Axes | None = None) -> Axes:
     matplotlib axes
     """
     return plot_certificate(certificate_residuals(model), ax=ax)
-
-
-def _table(model: Any, X: Any) -> np.ndarray:
-    """Return the scores of rows."""
-    return np.asarray(scores_of(model_of(model), open_source(X)))
 
 
 def _names(model: Any, names: Sequence[str] | None) -> Sequence[str] | None:

@@ -17,6 +17,7 @@ from gramian.views import (
     source_traces,
     values_of_rows,
 )
+from gramian.views.sources import FEWEST_ROWS
 
 MOST_BARS = 200
 """Components in the picture of the variance."""
@@ -207,7 +208,7 @@ def _preimages(made: Material) -> dict[str, Any] | None:
 
 
 def _traces(made: Material, sampling_rate: float | None) -> dict[str, Any] | None:
-    if made.kind != "ica" or made.scores is None:
+    if made.kind != "ica" or made.scores is None or len(made.scores) < FEWEST_ROWS:
         return None
     view = source_traces(made.model, made.scores, sampling_rate=sampling_rate, steps=700)
     shown = slice(0, 16)

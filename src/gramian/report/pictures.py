@@ -34,7 +34,10 @@ def variance_section(made: Material, recipes: Recipes) -> str:
 def rows_section(made: Material, data: dict[str, Any], recipes: Recipes) -> str:
     """The map of rows, with what can be chosen on it."""
     if "rows" not in data:
-        words = "The rows were not given to this page, so there is no map of them. Pass rows= to see one."
+        words = (
+            "The rows were not given to this page, so there is no map of them. "
+            "In a shell, gramian report MODEL FILE shows one; in Python, model.report(path, X)."
+        )
         return parts.section("rows", "The map of rows", parts.paragraph(words))
     if made.rows is None or made.rows.scores.shape[1] == 0:
         return ""

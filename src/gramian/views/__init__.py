@@ -16,7 +16,15 @@ from gramian.views.labels import component_label, component_name, counted
 from gramian.views.loadings import ColumnWeight, leading_columns
 from gramian.views.outliers import OutlierMap, UnusualRow, outlier_map
 from gramian.views.preimages import KernelProfiles, kernel_profiles
-from gramian.views.rows import ShownRows, deviations_of, open_source, scores_of, shown_rows, values_of_rows
+from gramian.views.rows import (
+    ShownRows,
+    deviations_of,
+    open_source,
+    scores_of,
+    scores_table,
+    shown_rows,
+    values_of_rows,
+)
 from gramian.views.scores import ScoreGroup, ScoresMap, scores_map
 from gramian.views.scree import Scree, scree_of
 from gramian.views.separation import between_share
@@ -65,6 +73,7 @@ __all__ = [
     "outlier_map",
     "scores_map",
     "scores_of",
+    "scores_table",
     "scree_of",
     "shares_of",
     "shown_rows",

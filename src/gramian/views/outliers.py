@@ -8,7 +8,7 @@ import numpy as np
 
 from gramian.models.outliers import Outliers, find_outliers, leading_model
 from gramian.models.pca import PCAModel
-from gramian.models.row_values import column_spread, open_rows, values_at
+from gramian.models.row_values import column_spread, open_rows_of, require_finite_rows, values_at
 from gramian.views.fitted import column_names, host, require_kind
 
 
@@ -107,8 +107,9 @@ def outlier_map(
     (7, 'off the components', 'column 3')
     """
     model = require_kind(fitted, PCAModel)
-    source = open_rows(X)
+    source = open_rows_of(X, model.n_columns)
     found = find_outliers(model, source, n_components=n_components, level=level)
+    require_finite_rows(found.t2 + found.spe, source)
     shown = found.flagged[:count]
     if not len(shown):
         return OutlierMap(found, ())

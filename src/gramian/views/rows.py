@@ -9,9 +9,9 @@ import numpy as np
 from gramian.errors import ParameterError
 from gramian.models.ica import ICAModel
 from gramian.models.kernel_model import KernelPCAModel
-from gramian.models.row_values import column_spread, open_rows, values_at
+from gramian.models.row_values import column_spread, open_rows, open_rows_of, require_finite_rows, values_at
 from gramian.views.columns import loadings_of
-from gramian.views.fitted import FittedModel, count_of, host
+from gramian.views.fitted import FittedModel, count_of, host, model_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,22 @@ def scores_of(model: FittedModel, source: Any = None, scores: Any = None) -> np.
     if isinstance(model, KernelPCAModel) and (source is None or source is model.source):
         return model.scores if len(model.vectors) else None
     return None if source is None else host(model.project(source))
+
+
+def scores_table(fitted: Any, X: Any) -> np.ndarray:
+    """Return the scores of rows (n, k); rows with other columns than the fit, or with holes, are refused.
+
+    Examples
+    --------
+    >>> from gramian import PCA
+    >>> scores_table(PCA(1).fit([[0.0, 0.0], [3.0, 4.0]]), [[0.0, 0.0]]).round(6)
+    array([[-2.5]])
+    """
+    model = model_of(fitted)
+    source = open_rows_of(X, model.n_columns)
+    made = np.asarray(scores_of(model, source))
+    require_finite_rows(made, source)
+    return made
 
 
 def deviations_of(X: Any) -> np.ndarray:

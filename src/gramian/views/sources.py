@@ -12,6 +12,9 @@ from gramian.views.fitted import host, names_of, require_kind, shares_of
 MOST_BANDS = 1024
 """Bands of a spectrum, where the rows are many enough."""
 
+FEWEST_ROWS = 4
+"""Rows below which a spectrum would be a single frequency."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceTraces:
@@ -79,6 +82,12 @@ def source_traces(
     model = require_kind(fitted, ICAModel)
     if sampling_rate is not None and not sampling_rate > 0:
         message = f"sampling_rate={sampling_rate!r} is no rate. Pass rows a second, or leave it out."
+        raise ParameterError(message)
+    if len(sources) < FEWEST_ROWS:
+        message = (
+            f"Sources are drawn over time, and {len(sources)} {'row is' if len(sources) == 1 else 'rows are'} too few. "
+            f"Pass at least {FEWEST_ROWS} rows, in the order of time."
+        )
         raise ParameterError(message)
     s, rate = host(sources), 1.0 if sampling_rate is None else float(sampling_rate)
     starts = np.unique(np.linspace(0, len(s), min(steps, len(s)), endpoint=False).astype(np.int64))
