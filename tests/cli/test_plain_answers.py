@@ -44,3 +44,40 @@ def test_nothing_varies_is_said_and_no_number_is_made_up(folder, capfd, verb, n,
     assert said in err
     assert not out
     assert not (folder / f"still-{verb}").exists()
+
+
+PYTHON = ("n_components", "memory_budget", "label=", "id=", "columns=", "drop=", "None", "'mle'", "from 0", "n_samples")
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["pca", "ragged.csv"], "row 2 has 2 cells"),
+        (["pca", "good.csv", "--color", "zz"], "--color zz matches no column"),
+        (["pca", "good.csv", "--id", "zz"], "--id zz matches"),
+        (["pca", "good.csv", "--columns", "z z"], "--columns 'z z' matches"),
+        (["pca", "good.csv", "--drop", "zz"], "--drop zz matches"),
+        (["pca", "good.csv", "--drop", "*"], "(--columns)"),
+        (["pca", "good.csv", "-k", "9"], "-k 9 is not a number of components between 0 and 3"),
+        (["kpca", "good.csv", "-k", "9"], "-k 9 is not a number of components between 1 and 5"),
+        (["pca", "good.csv", "--memory", "10"], "set --memory to"),
+        (["kpca", "good.csv", "--memory", "10"], "Use --landmarks, or set --memory to"),
+    ],
+)
+def test_faults_are_said_in_flags_and_rows_counted_from_1(folder, capfd, words, said):
+    """A person at a terminal knows no parameters of Python; rows have the numbers of scores.csv."""
+    (folder / "ragged.csv").write_text("a,b,c\n1,2,3\n2,3\n5,3,2\n")
+    write(folder / "good.csv", "a,b,c", np.random.default_rng(0).standard_normal((5, 3)))
+    code, _, err = run_here(capfd, *words, "--quiet")
+    assert code
+    assert said in err
+    assert not [word for word in PYTHON if word in err]
+
+
+def test_notes_are_said_in_flags(folder, capfd):
+    """What the library warns of is a note of the answer, in the same words."""
+    write(folder / "good.csv", "a,b,c", np.random.default_rng(0).uniform(size=(50, 3)))
+    code, out, err = run_here(capfd, "ica", "good.csv", "-k", "9", "--quiet", "--no-report")
+    assert code == 0, err
+    assert "-k is too large" in out
+    assert "n_components" not in out

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import to_host
+from gramian.cli.flag_words import in_flags
 from gramian.cli.prepared import Prepared
 from gramian.models.ica import ICAModel
 from gramian.models.kernel_model import KernelPCAModel
@@ -92,11 +93,11 @@ def as_json(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _words(answer: Answer) -> Sequence[str]:
+def _words(answer: Answer) -> list[str]:
     from gramian.report import answer_words
 
     fitted, prepared = answer.fitted, answer.prepared
-    return answer_words(
+    said = answer_words(
         fitted.shown,
         rows=prepared.source,
         names=prepared.names,
@@ -106,6 +107,7 @@ def _words(answer: Answer) -> Sequence[str]:
         chosen=count_of(fitted.model),
         image_shape=answer.image_shape,
     )
+    return [in_flags(paragraph) for paragraph in said]
 
 
 def how_many(answer: Answer) -> list[str]:
