@@ -81,3 +81,12 @@ def test_notes_are_said_in_flags(folder, capfd):
     assert code == 0, err
     assert "-k is too large" in out
     assert "n_components" not in out
+
+
+def test_noise_says_why_one_component_is_kept(folder, capfd):
+    """Where no component stands out the answer says that one was kept nevertheless, and why."""
+    write(folder / "noise.csv", "a,b,c,d,e,f", np.random.default_rng(0).standard_normal((300, 6)))
+    _, out, _ = run_here(capfd, "pca", "noise.csv", "--json", "--quiet", "--no-report")
+    answer = json.loads(out)
+    assert answer["components"] == 1
+    assert [note for note in answer["notes"] if note.startswith("Nothing stands out of the noise; one component")]
