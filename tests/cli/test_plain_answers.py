@@ -90,3 +90,15 @@ def test_noise_says_why_one_component_is_kept(folder, capfd):
     answer = json.loads(out)
     assert answer["components"] == 1
     assert [note for note in answer["notes"] if note.startswith("Nothing stands out of the noise; one component")]
+
+
+def test_weights_of_sources_are_those_of_the_page(folder, capfd):
+    """The terminal and the cards give a source the same numbers: its column of the mixing at unit length."""
+    rng = np.random.default_rng(0)
+    write(folder / "mixed.csv", "a,b", 50 * rng.uniform(-1, 1, (400, 2)) @ rng.standard_normal((2, 2)))
+    code, out, err = run_here(capfd, "ica", "mixed.csv", "--quiet", "--no-report")
+    assert code == 0, err
+    lines = [line for line in out.splitlines() if line.startswith("IC")][1:]
+    for line in lines:
+        weights = [float(word.strip(",")) for word in line.split() if word[0] in "+-" and len(word) > 1]
+        assert sum(weight**2 for weight in weights) == pytest.approx(1.0, abs=0.03)
