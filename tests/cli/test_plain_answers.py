@@ -44,3 +44,61 @@ def test_nothing_varies_is_said_and_no_number_is_made_up(folder, capfd, verb, n,
     assert said in err
     assert not out
     assert not (folder / f"still-{verb}").exists()
+
+
+PYTHON = ("n_components", "memory_budget", "label=", "id=", "columns=", "drop=", "None", "'mle'", "from 0", "n_samples")
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["pca", "ragged.csv"], "row 2 has 2 cells"),
+        (["pca", "good.csv", "--color", "zz"], "--color zz matches no column"),
+        (["pca", "good.csv", "--id", "zz"], "--id zz matches"),
+        (["pca", "good.csv", "--columns", "z z"], "--columns 'z z' matches"),
+        (["pca", "good.csv", "--drop", "zz"], "--drop zz matches"),
+        (["pca", "good.csv", "--drop", "*"], "(--columns)"),
+        (["pca", "good.csv", "-k", "9"], "-k 9 is not a number of components between 0 and 3"),
+        (["kpca", "good.csv", "-k", "9"], "-k 9 is not a number of components between 1 and 5"),
+        (["pca", "good.csv", "--memory", "10"], "set --memory to"),
+        (["kpca", "good.csv", "--memory", "10"], "Use --landmarks, or set --memory to"),
+    ],
+)
+def test_faults_are_said_in_flags_and_rows_counted_from_1(folder, capfd, words, said):
+    """A person at a terminal knows no parameters of Python; rows have the numbers of scores.csv."""
+    (folder / "ragged.csv").write_text("a,b,c\n1,2,3\n2,3\n5,3,2\n")
+    write(folder / "good.csv", "a,b,c", np.random.default_rng(0).standard_normal((5, 3)))
+    code, _, err = run_here(capfd, *words, "--quiet")
+    assert code
+    assert said in err
+    assert not [word for word in PYTHON if word in err]
+
+
+def test_notes_are_said_in_flags(folder, capfd):
+    """What the library warns of is a note of the answer, in the same words."""
+    write(folder / "good.csv", "a,b,c", np.random.default_rng(0).uniform(size=(50, 3)))
+    code, out, err = run_here(capfd, "ica", "good.csv", "-k", "9", "--quiet", "--no-report")
+    assert code == 0, err
+    assert "-k is too large" in out
+    assert "n_components" not in out
+
+
+def test_noise_says_why_one_component_is_kept(folder, capfd):
+    """Where no component stands out the answer says that one was kept nevertheless, and why."""
+    write(folder / "noise.csv", "a,b,c,d,e,f", np.random.default_rng(0).standard_normal((300, 6)))
+    _, out, _ = run_here(capfd, "pca", "noise.csv", "--json", "--quiet", "--no-report")
+    answer = json.loads(out)
+    assert answer["components"] == 1
+    assert [note for note in answer["notes"] if note.startswith("Nothing stands out of the noise; one component")]
+
+
+def test_weights_of_sources_are_those_of_the_page(folder, capfd):
+    """The terminal and the cards give a source the same numbers: its column of the mixing at unit length."""
+    rng = np.random.default_rng(0)
+    write(folder / "mixed.csv", "a,b", 50 * rng.uniform(-1, 1, (400, 2)) @ rng.standard_normal((2, 2)))
+    code, out, err = run_here(capfd, "ica", "mixed.csv", "--quiet", "--no-report")
+    assert code == 0, err
+    lines = [line for line in out.splitlines() if line.startswith("IC")][1:]
+    for line in lines:
+        weights = [float(word.strip(",")) for word in line.split() if word[0] in "+-" and len(word) > 1]
+        assert sum(weight**2 for weight in weights) == pytest.approx(1.0, abs=0.03)

@@ -163,3 +163,10 @@ def test_a_cap_is_a_warning_and_rows_in_a_plane_are_no_trouble():
         flat = ProbabilisticPCA(2).fit(planted(40, 5, noise=0.0, share=0.0)[0])
     assert np.isfinite(flat.loglike_)
     assert flat.noise_variance_ < 1e-9
+
+
+def test_warning_counts_the_components_that_were_asked_for():
+    """As many components as columns are fitted as one fewer and the noise, and the warning says so."""
+    _, X = planted()
+    with pytest.warns(ConvergenceWarning, match=r"with 8 components \(fitted as 7 and the noise\)"):
+        ProbabilisticPCA(8, max_iter=2, tol=0.0).fit(X)

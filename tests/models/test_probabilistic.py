@@ -3,7 +3,7 @@ import warnings
 import numpy as np
 import pytest
 
-from gramian.errors import ConvergenceWarning, InputError
+from gramian.errors import ConvergenceWarning, InputError, RankWarning
 from gramian.models.pca import PCAOptions, fit_pca
 from gramian.models.probabilistic import choose_filling, fill_holes, fill_rows
 from gramian.sources.opening import as_source
@@ -133,3 +133,11 @@ def test_new_rows_are_filled_as_the_model_expects():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fill_rows(fit_pca(as_source(truth)), new)
+
+
+def test_as_many_components_are_tried_as_help():
+    """Eight that stand out are found, and a cap that was reached is said."""
+    _, X, _ = planted(200, 16, 8, share=0.1)
+    assert choose_filling(X) == 8
+    with pytest.warns(RankWarning, match="All of the 6 components"):
+        assert choose_filling(X, most=6) == 6

@@ -7,9 +7,8 @@ from shlex import quote
 from textwrap import wrap
 from typing import Any
 
-import numpy as np
-
 from gramian.arrays.namespace import to_host
+from gramian.cli.flag_words import in_flags
 from gramian.cli.prepared import Prepared
 from gramian.models.ica import ICAModel
 from gramian.models.kernel_model import KernelPCAModel
@@ -92,11 +91,11 @@ def as_json(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _words(answer: Answer) -> Sequence[str]:
+def _words(answer: Answer) -> list[str]:
     from gramian.report import answer_words
 
     fitted, prepared = answer.fitted, answer.prepared
-    return answer_words(
+    said = answer_words(
         fitted.shown,
         rows=prepared.source,
         names=prepared.names,
@@ -106,6 +105,7 @@ def _words(answer: Answer) -> Sequence[str]:
         chosen=count_of(fitted.model),
         image_shape=answer.image_shape,
     )
+    return [in_flags(paragraph) for paragraph in said]
 
 
 def how_many(answer: Answer) -> list[str]:
@@ -148,9 +148,11 @@ def _certified(model: Any, j: int) -> str:
 
 
 def _leading(model: Any, j: int, names: Sequence[str]) -> str:
-    weights = to_host(model.components[j]) if isinstance(model, PCAModel) else to_host(model.mixing[:, j])
-    order = np.argsort(-np.abs(weights), kind="stable")[:4]
-    return ", ".join(f"{_short(names[i])} {weights[i]:+.2f}" for i in order if weights[i] != 0)
+    from gramian.views.loadings import leading_columns
+
+    # The numbers of the page's cards.
+    columns = leading_columns(model, j, count=4, names=names)
+    return ", ".join(f"{_short(column.name)} {column.weight:+.2f}" for column in columns if column.weight != 0)
 
 
 def _short(name: str) -> str:

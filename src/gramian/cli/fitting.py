@@ -12,6 +12,7 @@ import click
 
 from gramian.cli.answer import Answer, as_json, as_text
 from gramian.cli.exits import NotConvergedError
+from gramian.cli.flag_words import in_flags
 from gramian.cli.input_path import readable, stem_of
 from gramian.cli.json_text import json_text
 from gramian.cli.opening_code import opening_code
@@ -138,7 +139,7 @@ def _work(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fitted = verb.fit(prepared, flags, talk)
-    said = tuple(dict.fromkeys(str(warning.message) for warning in caught))
+    said = tuple(dict.fromkeys(in_flags(str(warning.message)) for warning in caught))
     converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     notes = (*prepared.notes, *fitted.notes, *said)
     shape = flags.get("shown", {}).get("image_shape")

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from gramian.arrays.namespace import HostArray
+from gramian.cli.flag_words import in_flags
 from gramian.cli.held_rows import dense_block, dense_rows, held, varying
 from gramian.cli.input_path import origin_of
 from gramian.cli.prepared import Asked, Prepared, names_of, opened, plain, spreads_apart
@@ -61,7 +62,7 @@ def _filled(
         f"Filled {count:,} missing values ({share:.1%} of the table, {columns} of {X.shape[1]} columns) "
         f"by regularized EM-PCA with {components(filled.n_components)}; they count as if they were measured."
     )
-    notes = [*notes, said, *(str(warning.message) for warning in caught)]
+    notes = [*notes, said, *(in_flags(str(warning.message)) for warning in caught)]
     return replace(
         prepared, source=dense_rows(filled.rows, own), notes=tuple(notes), n_holes=count, filled_scaled=scale
     )

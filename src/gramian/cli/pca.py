@@ -82,8 +82,8 @@ def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
         talk("asking every rule how many components there are")
         panel = how_many(source, scale=prepared.scale, seed=flags["seed"])
     if count == "auto" and panel is not None:
-        count = max(1, panel.n_components)
-        if panel.n_components == 0:
+        count = panel.n_components
+        if panel.verdicts[0].detail.get("parallel") == 0:
             notes = ("Nothing stands out of the noise; one component is kept, so that there is something to look at.",)
     model = fit_pca(source, _options(prepared, flags, count, talk))
     most = min(source.n_rows, source.n_columns)

@@ -12,7 +12,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.errors import ConvergenceWarning, InputError
+from gramian.errors import ConvergenceWarning, InputError, RankWarning, users_line
 from gramian.models.pca import PCAModel
 
 TOLERANCE = 1e-6
@@ -21,8 +21,8 @@ TOLERANCE = 1e-6
 MOST_STEPS = 1000
 """Steps of one alternation, at most."""
 
-MOST_TRIED = 5
-"""Components, at most, that are tried when their number is not given."""
+FIRST_TRIED, MOST_TRIED = 5, 40
+"""Components that are tried when their number is not given: twice as many where all help, and how many at most."""
 
 ROUGH, ROUGH_STEPS = 1e-3, 50
 """Tolerance and steps, at most, of the alternations by which numbers of components are compared."""
@@ -59,7 +59,9 @@ class FilledRows:
     converged: bool
 
 
-def fill_holes(X: HostArray, n_components: int | None = None, *, scale: bool = True, seed: int = 0) -> FilledRows:
+def fill_holes(
+    X: HostArray, n_components: int | None = None, *, scale: bool = True, seed: int = 0, warn: bool = True
+) -> FilledRows:
     """Fill the holes (NaN) of a dense table by iterative regularized PCA.
 
     Computes, from holes filled with the means of their columns, again and again: means m and deviations s of the
@@ -72,8 +74,8 @@ def fill_holes(X: HostArray, n_components: int | None = None, *, scale: bool = T
     Journal de la Societe francaise de statistique 153, section 3.2, the algorithm of their package missMDA). The number
     of components, where it is not given, is the one that fills held-out entries best: see :func:`choose_filling`.
 
-    Cost: n d^2 operations a step (n^2 d for wide tables), some tens to hundreds of steps, two copies of the table; up
-    to sixty shorter alternations more where the number of components is chosen. Not for holes that say something by
+    Cost: n d^2 operations a step (n^2 d for wide tables), some tens to hundreds of steps, two copies of the table; ten
+    shorter alternations more for every number that is tried where the number of components is chosen. Not for holes that say something by
     being there (a value too large to measure): nothing here knows of that.
 
     Parameters
@@ -85,6 +87,8 @@ def fill_holes(X: HostArray, n_components: int | None = None, *, scale: bool = T
         Whether columns count by their deviations, or as they are.
     seed : int, default=0
         Of the entries that are held out, where the number of components is chosen.
+    warn : bool, default=True
+        Whether a filling that has not settled is warned of; where it is only a start it need not be.
 
     Examples
     --------
@@ -101,19 +105,19 @@ def fill_holes(X: HostArray, n_components: int | None = None, *, scale: bool = T
         return FilledRows(X, holes, 0, 0, 0.0, converged=True)
     if n_components is None:
         n_components = choose_filling(X, scale=scale, seed=seed)
-    return _alternate(X, holes, min(n_components, *(side - 1 for side in X.shape)), scale=scale)
+    return _alternate(X, holes, min(n_components, *(side - 1 for side in X.shape)), scale=scale, warn=warn)
 
 
 def choose_filling(X: HostArray, *, scale: bool = True, most: int = MOST_TRIED, seed: int = 0) -> int:
     """Return the number of components that fills entries best which are known, but were held out.
 
-    Computes, for every k from 0 to `most`, the mean square of  (filled - known) / deviation  over entries held out a
+    Computes, for every k from 0 to 5, and on to twice as many while all of them help, the mean square of  (filled - known) / deviation  over entries held out a
     tenth at a time (a half where the table is large), and takes the smallest k whose error is not above the least by
     more than a standard error of their difference. The generalized cross-validation of Josse and Husson (2012,
     doi:10.1016/j.csda.2011.11.012) needs no held-out entries, but takes noise of different size in scaled columns for
     components: on planted tables it chose 4 or 5 where there are 2.
 
-    Cost: ten times `most` + 1 alternations to a looser tolerance.
+    Cost: ten alternations to a looser tolerance for every k. Warns where all of `most` help and more might.
 
     Parameters
     ----------
@@ -132,17 +136,29 @@ def choose_filling(X: HostArray, *, scale: bool = True, most: int = MOST_TRIED, 
     (1, 0)
     """
     n, d = X.shape
-    most = max(0, min(most, n - 2, d - 1))
+    limit = max(0, min(most, n - 2, d - 1))
     known = int((~np.isnan(X)).sum())
     folds = FOLDS if X.size <= SMALL_TABLE else 2
     again = max(1, min(MOST_REPEATS, ENOUGH_HELD_OUT // max(known, 1)))
     rng = np.random.default_rng(seed)
     drawn = [rng.integers(0, folds, X.shape) for _ in range(again)]
     parts = [places == part for places in drawn for part in range(folds)]
-    errors = np.array([_held_out_errors(X, part, most, scale=scale) for part in parts])
-    best = int(np.argmin(errors.mean(axis=0)))
-    worse = errors - errors[:, [best]]
-    margin = worse.std(axis=0, ddof=1) / np.sqrt(len(parts))
+    tried = min(FIRST_TRIED, limit)
+    errors = np.array([_held_out_errors(X, part, range(tried + 1), scale=scale) for part in parts])
+    while (k := _fewest(errors)) == tried < limit:
+        more = range(tried + 1, min(2 * tried, limit) + 1)
+        errors = np.hstack([errors, [_held_out_errors(X, part, more, scale=scale) for part in parts]])
+        tried = more[-1]
+    if 0 < k == most < min(n - 2, d - 1):
+        message = f"All of the {most} components that were tried help to fill the holes, and more might. Say how many."
+        warnings.warn(message, RankWarning, stacklevel=users_line())
+    return k
+
+
+def _fewest(errors: HostArray) -> int:
+    """Return the smallest number of components whose error is within a standard error of the least (parts, k)."""
+    worse = errors - errors[:, [int(np.argmin(errors.mean(axis=0)))]]
+    margin = worse.std(axis=0, ddof=1) / np.sqrt(len(errors))
     return int(np.argmax(worse.mean(axis=0) <= margin))
 
 
@@ -181,19 +197,19 @@ def fill_rows(model: PCAModel, X: HostArray) -> HostArray:
     return X
 
 
-def _held_out_errors(X: HostArray, out: HostArray, most: int, *, scale: bool) -> HostArray:
-    """Return the mean squared error of held-out entries for every number of components (most + 1,)."""
+def _held_out_errors(X: HostArray, out: HostArray, counts: range, *, scale: bool) -> HostArray:
+    """Return the mean squared error of held-out entries for every number of components."""
     out = out & ~np.isnan(X)
     # A column keeps two values, or there would be nothing to fill it from.
     out &= ((~np.isnan(X)) & ~out).sum(axis=0) >= 2
     if not out.any():
-        return np.zeros(most + 1)
+        return np.zeros(len(counts))
     seen = np.where(out, np.nan, X)
     spread = np.nanstd(X, axis=0)
     known = (X / np.where(spread > 0, spread, 1.0))[out]
     fits = (
         _alternate(seen, np.isnan(seen), k, scale=scale, warn=False, tol=ROUGH, most_steps=ROUGH_STEPS)
-        for k in range(most + 1)
+        for k in counts
     )
     filled = ((fit.rows / np.where(spread > 0, spread, 1.0))[out] for fit in fits)
     return np.array([np.mean((values - known) ** 2) for values in filled])

@@ -154,11 +154,11 @@ def fit_probabilistic_pca(
     factor = 1.0 / np.where(spread > 0, spread, 1.0) if scale else np.ones(X.shape[1])
     Z = (X - mean) * factor
     q = min(n_components, X.shape[1] - 1)
-    state = _closed_form(fill_holes(Z, max(q, 1), scale=False).rows if holes.any() else Z, q)
+    state = _closed_form(fill_holes(Z, max(q, 1), scale=False, warn=False).rows if holes.any() else Z, q)
     found = _Fit(state, 0, converged=True)
     if holes.any():
         found = _ascend(Z, state, tol=tol, max_iter=max_iter)
-        _warn(found, max_iter)
+        _warn(found, max_iter, n_components)
     return _model(Z, found, n_components, mean, factor)
 
 
@@ -290,10 +290,13 @@ def _model(Z: HostArray, found: _Fit, n_components: int, mean: HostArray, factor
     )
 
 
-def _warn(found: _Fit, max_iter: int) -> None:
+def _warn(found: _Fit, max_iter: int, asked: int) -> None:
     if not found.converged:
+        fitted = found.state.W.shape[1]
+        # As many as columns have the covariance of one fewer and the noise.
+        by = "" if fitted == asked else f" (fitted as {fitted} and the noise)"
         message = (
-            f"The likelihood still rises after {max_iter} steps of EM with {found.state.W.shape[1]} components. Use "
+            f"The likelihood still rises after {max_iter} steps of EM with {asked} components{by}. Use "
             "fewer components, a larger max_iter, or a larger tol."
         )
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
