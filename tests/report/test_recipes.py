@@ -86,7 +86,7 @@ def scores_of(folder):
 
 
 @pytest.mark.parametrize("table, words", CASES, ids=[words for _, words in CASES])
-@pytest.mark.filterwarnings("ignore::gramian.errors.IdentifiabilityWarning", "ignore:X does not have valid feature names")
+@pytest.mark.filterwarnings("ignore::gramian.errors.IdentifiabilityWarning", "ignore:X does not have valid feature")
 def test_every_block_of_a_page_runs_and_gives_its_numbers(table, words, tmp_path, monkeypatch, capfd):
     """Each block opens the file, fits, and draws; the model is the one that was written; the command repeats it."""
     monkeypatch.chdir(tmp_path)
