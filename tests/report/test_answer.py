@@ -92,7 +92,7 @@ def test_kernel_too_narrow_is_pointed_out():
     assert "too narrow" not in answer_words(wide)[0]
 
 
-@pytest.mark.filterwarnings("ignore:.*too Gaussian", "ignore:.*did not converge")
+@pytest.mark.filterwarnings("ignore::gramian.errors.IdentifiabilityWarning", "ignore:.*did not converge")
 def test_sources_are_told_apart_from_gaussian_noise():
     """Peaked sources are told with what unmixing took out; Gaussian columns are said to hold none."""
     rng = np.random.default_rng(0)

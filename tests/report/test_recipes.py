@@ -86,7 +86,7 @@ def scores_of(folder):
 
 
 @pytest.mark.parametrize("table, words", CASES, ids=[words for _, words in CASES])
-@pytest.mark.filterwarnings("ignore:.*too Gaussian", "ignore:X does not have valid feature names")
+@pytest.mark.filterwarnings("ignore::gramian.errors.IdentifiabilityWarning", "ignore:X does not have valid feature")
 def test_every_block_of_a_page_runs_and_gives_its_numbers(table, words, tmp_path, monkeypatch, capfd):
     """Each block opens the file, fits, and draws; the model is the one that was written; the command repeats it."""
     monkeypatch.chdir(tmp_path)
@@ -107,7 +107,7 @@ def test_every_block_of_a_page_runs_and_gives_its_numbers(table, words, tmp_path
     capfd.readouterr()
 
 
-@pytest.mark.filterwarnings("ignore:.*cannot tell")
+@pytest.mark.filterwarnings("ignore::gramian.errors.IdentifiabilityWarning")
 def test_blocks_of_a_page_made_in_python_run_on_the_readers_rows(tmp_path):
     """With X, names and labels at hand, each block runs and fits the same model."""
     rng = np.random.default_rng(0)

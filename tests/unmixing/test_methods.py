@@ -141,6 +141,16 @@ def test_passes_are_few_where_rows_are_many():
     assert rows.passes <= 12
 
 
+@pytest.mark.parametrize("draw", ["laplace", "uniform"])
+def test_many_sources_are_found_by_leaps(draw):
+    """64 sources look Gaussian at first, so the gradient is small far from a solution: 14 iterations, not 24 or 35."""
+    rng = np.random.default_rng(1)
+    X = getattr(rng, draw)(size=(30_000, 64)) @ rng.standard_normal((64, 64)).T
+    model = fit_ica(DenseRows(X), ICAOptions(independence=False, tol=1e-6))
+    assert model.converged
+    assert model.n_iter <= 18
+
+
 def test_names_cover_every_method():
     """Each name of the catalogue is a method."""
     assert set(METHODS.values()) == set(EVERY)

@@ -23,6 +23,9 @@ NEAR, FAST = 0.01, 0.3
 """The descent begins where the gradient on the rotations is under the first and a step of FastICA leaves more than the
 second of it: where sources are independent FastICA is a Newton method, and far away it is not held by saddle points."""
 
+NEAR_TURN = 0.1
+"""Radians: sources of many columns are nearly Gaussian at first, with a small gradient far from any solution."""
+
 MOST_LEAPS = 25
 """Steps of FastICA, at most, before the descent."""
 
@@ -78,7 +81,7 @@ def descend(objective: Objective, start: HostArray, *, tol: float, max_iter: int
         if point.norm <= reachable(tol, objective.rows, point.moments.cross):
             return Unmixing(point.W, point.norm, iteration, converged=True)
         before, turning = turning, _turning(point)
-        leaping = leaping and iteration <= MOST_LEAPS and (turning > NEAR or turning < FAST * before)
+        leaping = leaping and iteration <= MOST_LEAPS and (turning > _near(point) or turning < FAST * before)
         if leaping:
             point = _at(objective, _leap(point))
             continue
@@ -96,6 +99,12 @@ def descend(objective: Objective, start: HostArray, *, tol: float, max_iter: int
 def _turning(point: _Point) -> float:
     """Return the largest entry of the gradient on the rotations."""
     return float(np.abs(skew(point.signs[:, None] * point.moments.cross)).max(initial=0.0))
+
+
+def _near(point: _Point) -> float:
+    """Return the gradient on the rotations under which a point is near a solution: a tenth of a radian of turning."""
+    kappa = np.abs(point.moments.slope - np.diagonal(point.moments.cross))
+    return min(NEAR, NEAR_TURN * float(np.median(kappa)))
 
 
 def _leap(point: _Point) -> HostArray:
