@@ -285,7 +285,7 @@ def _assembled(
         plan=plan,
         options=options,
         verdict=choice.reason,
-        left_out_dimensions=whole.spread_beyond(k, square_sum=solved.square_sum),
+        left_out_dimensions=whole.spread_beyond(k, square_sum=solved.square_sum, eps=eps_of(shape.dtype)),
     )
 
 

@@ -55,11 +55,11 @@ class Spectrum:
             rest = max(self.total - float(self.squares[:k].sum()), 0.0)
         return rest / self.divisor / left
 
-    def spread_beyond(self, k: int, *, square_sum: float | None) -> float | None:
+    def spread_beyond(self, k: int, *, square_sum: float | None, eps: float) -> float | None:
         """Return  t1^2 / t2  of the squares beyond the first ``k``, t1 and t2 being their sum and sum of squares.
 
         Summed where all are known. Else from the total and ``square_sum``, that of the squares of all; None where there
-        is none, or where what it leaves is rounding.
+        is none, or where what it leaves is not well above its rounding, a few ``eps``.
         """
         if len(self.squares) >= self.size:
             rest = self.squares[k : self.size] / (self.total or 1.0)
@@ -70,7 +70,7 @@ class Spectrum:
         known = self.squares[:k] / self.total
         first, whole = 1.0 - float(known.sum()), square_sum / self.total / self.total
         second = whole - float(known @ known)
-        if not np.isfinite(whole) or first <= 0 or second <= 1e-10 * whole:
+        if not np.isfinite(whole) or first <= 0 or second <= 1000 * eps * whole:
             return None
         return float(np.clip(first * first / second, 1.0, max(self.size - k, 1)))
 
