@@ -208,8 +208,7 @@ def _held_out_errors(X: HostArray, out: HostArray, counts: range, *, scale: bool
     spread = np.nanstd(X, axis=0)
     known = (X / np.where(spread > 0, spread, 1.0))[out]
     fits = (
-        _alternate(seen, np.isnan(seen), k, scale=scale, warn=False, tol=ROUGH, most_steps=ROUGH_STEPS)
-        for k in counts
+        _alternate(seen, np.isnan(seen), k, scale=scale, warn=False, tol=ROUGH, most_steps=ROUGH_STEPS) for k in counts
     )
     filled = ((fit.rows / np.where(spread > 0, spread, 1.0))[out] for fit in fits)
     return np.array([np.mean((values - known) ** 2) for values in filled])
