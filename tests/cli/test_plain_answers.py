@@ -98,7 +98,21 @@ def test_weights_of_sources_are_those_of_the_page(folder, capfd):
     write(folder / "mixed.csv", "a,b", 50 * rng.uniform(-1, 1, (400, 2)) @ rng.standard_normal((2, 2)))
     code, out, err = run_here(capfd, "ica", "mixed.csv", "--quiet", "--no-report")
     assert code == 0, err
-    lines = [line for line in out.splitlines() if line.startswith("IC")][1:]
-    for line in lines:
-        weights = [float(word.strip(",")) for word in line.split() if word[0] in "+-" and len(word) > 1]
+    lines = [line.partition("gradient")[2].split() for line in out.splitlines() if line.startswith("IC")]
+    found = [line[1:] for line in lines if line]
+    assert len(found) == 2
+    for line in found:
+        weights = [float(word.strip(",")) for word in line if word[0] in "+-"]
         assert sum(weight**2 for weight in weights) == pytest.approx(1.0, abs=0.03)
+
+
+def test_one_is_said_in_the_singular(folder, capfd):
+    """One column is `1 column`, and one row `lies`."""
+    rows = np.random.default_rng(0).uniform(-1, 1, (50, 2))
+    rows[7] = 40.0
+    write(folder / "one.csv", "a,b", rows)
+    _, out, _ = run_here(capfd, "pca", "one.csv", "--columns", "a", "--quiet", "--no-report")
+    assert "50 rows, 1 column\n" in out
+    assert "50 rows of 1 column," in out
+    _, out, _ = run_here(capfd, "outliers", "one-pca/model.gramian", "one.csv", "--quiet")
+    assert "1 of 50 rows lies beyond" in out

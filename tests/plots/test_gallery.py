@@ -217,3 +217,31 @@ def test_rows_that_cannot_be_drawn_are_refused_in_words(models, draw, said):
     """Too few components or rows, other columns and holes are refused with what to do, not dropped or broken on."""
     with pytest.raises((ParameterError, InputError), match=said):
         draw(models)
+
+
+def test_legend_ends_with_the_number_of_groups_that_it_does_not_name():
+    """Of 400 groups twelve are named, and the others counted."""
+    X = np.random.default_rng(0).standard_normal((800, 4))
+    ax = PCA(2).fit(X).plot.scores(X, color=[f"group {i % 400}" for i in range(800)])
+    named = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert len(named) == 13
+    assert named[-1] == "and 388 more"
+
+
+@pytest.mark.parametrize("picture", ["correlation_circle", "biplot"])
+def test_names_without_room_are_counted(picture):
+    """Of 60 columns, those whose names are not drawn are said."""
+    X = np.random.default_rng(0).standard_normal((200, 60))
+    model = PCA(2, scale=True).fit(X)
+    names = [f"a rather long name {j}" for j in range(60)]
+    ax = getattr(model.plot, picture)(*([X] if picture == "biplot" else []), names=names)
+    ax.figure.draw_without_rendering()
+    hidden = sum(not text.get_visible() for text in ax.texts if text.get_text() in names)
+    assert hidden > 0
+    assert f"{hidden} names have no room here" in [text.get_text() for text in ax.texts]
+    assert picture != "biplot" or "the 30 longest of 60 arrows" in ax.get_title(loc="left")
+
+
+def test_only_pictures_are_listed():
+    """What completion offers after `plot.` is a picture."""
+    assert dir(plot) == sorted(plot.__all__)

@@ -13,6 +13,7 @@ from gramian.cli.prepared import Prepared
 from gramian.models.ica import ICAModel
 from gramian.models.kernel_model import KernelPCAModel
 from gramian.models.pca import PCAModel
+from gramian.views.labels import counted, shortened
 
 WIDTH = 100
 """Columns of the printed answer."""
@@ -48,7 +49,8 @@ def count_of(model: Any) -> int:
 def as_text(answer: Answer) -> str:
     """Return the answer for a person."""
     source = answer.prepared.source
-    head = f"{answer.verb.upper()} of {answer.origin}: {source.n_rows:,} rows, {source.n_columns:,} columns"
+    size = f"{counted(source.n_rows, 'row')}, {counted(source.n_columns, 'column')}"
+    head = f"{answer.verb.upper()} of {answer.origin}: {size}"
     parts = [head, *_paragraphs([f"- {note}" for note in answer.notes], indent="  "), ""]
     parts += [*_paragraphs(_words(answer)), "", *_paragraphs([answer.fitted.why]), ""]
     parts += [*how_many(answer), *component_table(answer), ""]
@@ -156,7 +158,7 @@ def _leading(model: Any, j: int, names: Sequence[str]) -> str:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 24 else f"{name[:23]}…"
+    return shortened(name, 24)
 
 
 def _shares(model: Any) -> Any:

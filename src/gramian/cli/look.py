@@ -74,14 +74,18 @@ def _plan(prepared: Any, flags: dict[str, Any]) -> str:
 
 
 def _text(file: str, found: dict[str, Any], notes: tuple[str, ...], plan: str) -> str:
+    from gramian.views.labels import counted, shortened
+
     width = max(6, *(min(len(column["name"]), 40) for column in found["columns"]))
-    lines = [f"{file}: {found['rows']:,} rows, {len(found['columns']):,} columns", ""]
+    lines = [f"{file}: {counted(found['rows'], 'row')}, {counted(len(found['columns']), 'column')}", ""]
     lines.append(f"{'column':{width}}  {'type':8}  {'use':9}{'missing':>8}{'deviation':>12}")
     for column in found["columns"][:SHOWN]:
         missing = "" if not column["missing"] else f"{column['missing']:,}"
         spread = "" if column["deviation"] is None else f"{column['deviation']:.4g}"
         role = {"left_out": "left out", "label": "color", "id": "row names"}.get(column["role"], column["role"])
-        lines.append(f"{column['name'][:40]:{width}}  {column['kind']:8}  {role:9}{missing:>8}{spread:>12}".rstrip())
+        lines.append(
+            f"{shortened(column['name'], 40):{width}}  {column['kind']:8}  {role:9}{missing:>8}{spread:>12}".rstrip()
+        )
     if len(found["columns"]) > SHOWN:
         lines.append(f"... and {len(found['columns']) - SHOWN:,} more")
     lines += [

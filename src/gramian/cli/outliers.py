@@ -32,6 +32,7 @@ def command(model: str, file: str, **flags: Any) -> None:
     from gramian.cli.talk import Talk
     from gramian.errors import ParameterError
     from gramian.models.pca import PCAModel
+    from gramian.views.labels import counted
     from gramian.views.outliers import outlier_map
 
     found = open_archive(model)
@@ -46,8 +47,9 @@ def command(model: str, file: str, **flags: Any) -> None:
         limits = {"t2_limit": unusual.found.t2_limit, "spe_limit": unusual.found.spe_limit}
         click.echo(json_text(limits | {"flagged": len(unusual.found.flagged), "rows": listed}))
         return
+    lie = "lies" if len(unusual.found.flagged) == 1 else "lie"
     click.echo(
-        f"{len(unusual.found.flagged):,} of {len(unusual.found.t2):,} rows lie beyond a limit; "
+        f"{len(unusual.found.flagged):,} of {counted(len(unusual.found.t2), 'row')} {lie} beyond a limit; "
         f"{unusual.found.expected:.1f} are expected of Gaussian rows."
     )
     for row in listed:

@@ -46,7 +46,8 @@ def plot_biplot(biplot: Biplot, *, labels: Sequence[object] | None = None, ax: A
     arrows = biplot.stretch * biplot.arrows[order]
     draw_arrows(ax, arrows)
     ax.set(xlabel=biplot.horizontal_label, ylabel=biplot.vertical_label)
-    ax.set_title(f"{biplot.words}; arrows times {biplot.stretch:.2g}", loc="left", fontsize="small")
+    shown = f"; the {len(order)} longest of {len(length)} arrows" if len(order) < len(length) else ""
+    ax.set_title(f"{biplot.words}; arrows times {biplot.stretch:.2g}{shown}", loc="left", fontsize="small")
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.12)
     place_names(ax, arrows, [biplot.names[j] for j in order], color=RISING, outward=True)

@@ -53,6 +53,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """List the pictures alone, not what they are drawn with."""
+    return sorted(__all__)
+
+
 def scree(model: Any, *, chosen: int | None = None, choice: Any = None, ax: Axes | None = None) -> Axes:
     """Draw what each component holds, all up to it, the noise of parallel analysis, and the cut.
 

@@ -24,6 +24,7 @@ _OFFSETS = (
     (5, -13),
     (-5, -13),
 )
+_MANY = 20
 _HALO = withStroke(linewidth=2.0, foreground="white", alpha=0.75)
 _SIDES = {1: "left", -1: "right", 0: "center"}
 _HEIGHTS = {1: "bottom", -1: "top", 0: "center"}
@@ -33,7 +34,7 @@ class NameLayer(Artist):
     """Names of points, placed anew at each drawing: a figure may be laid out, resized or saved larger after the plot.
 
     The first names come first; one for which no place is free, between the others, the legend and the frame, is not
-    shown.
+    shown, and their number is said at the lower right.
 
     Parameters
     ----------
@@ -50,6 +51,9 @@ class NameLayer(Artist):
     ) -> None:
         super().__init__()
         self._ax = ax
+        self._left = ax.text(
+            0.99, 0.01, "", transform=ax.transAxes, ha="right", va="bottom", fontsize="x-small", in_layout=False
+        )
         self._sides = [int(np.sign(point[0])) if outward else 0 for point in points]
         self._texts = [_annotated(ax, point, str(name)) for point, name in zip(points, names, strict=True)]
         for text in self._texts:
@@ -62,10 +66,15 @@ class NameLayer(Artist):
         """Find a place for each name; the names are drawn by the axes, later."""
         frame, legend = self._ax.get_window_extent(renderer), self._ax.get_legend()
         taken = [] if legend is None else [legend.get_window_extent(renderer)]
+        if len(self._texts) > _MANY:
+            # Room for the sentence about names that find none.
+            self._left.set_text(_left_out(len(self._texts)))
+            taken.append(self._left.get_window_extent(renderer))
         for text, side in zip(self._texts, self._sides, strict=True):
             box = _free_place(text, side, frame, taken, renderer)
             text.set_visible(box is not None)
             taken += [] if box is None else [box]
+        self._left.set_text(_left_out(sum(not text.get_visible() for text in self._texts)))
         self.stale = False
 
 
@@ -86,6 +95,10 @@ def place_names(
     layer = NameLayer(ax, points, names, color=color, size=size, outward=outward)
     ax.add_artist(layer)
     return layer
+
+
+def _left_out(count: int) -> str:
+    return f"{count} {'name has' if count == 1 else 'names have'} no room here" if count else ""
 
 
 def _annotated(ax: Axes, point: np.ndarray, name: str) -> Annotation:

@@ -1,13 +1,16 @@
 """The map of the rows on two components."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
+from matplotlib.lines import Line2D
 
 from gramian.plots.axes import axes_or_new, plain_frame
-from gramian.plots.palette import MUTED, color_of, marker_of
+from gramian.plots.palette import COLORS, MUTED, color_of, marker_of
 from gramian.views.scores import ScoreGroup, ScoresMap
 
 # An SVG mark costs about 120 bytes; beyond this many the marks become one small image inside the picture.
@@ -15,6 +18,9 @@ _VECTOR_LIMIT = 2_000
 
 # Beyond this many points a cloud hides where it is dense, so lines of equal density are drawn over it.
 _CROWDED = 3_000
+
+# Groups that the legend names: two rounds of the colors, each with a mark of its own.
+_LEGEND = 2 * len(COLORS)
 
 
 def plot_scores(scores: ScoresMap, *, ax: Axes | None = None) -> Axes:
@@ -104,11 +110,15 @@ def _name_colors(ax: Axes, scores: ScoresMap, marks: PathCollection) -> None:
     bar.ax.set_ylabel(scores.color_name, parse_math=False)
 
 
-def _name_groups(ax: Axes, scores: ScoresMap, marks: list[PathCollection]) -> None:
+def _name_groups(ax: Axes, scores: ScoresMap, marks: Sequence[Artist]) -> None:
     """A legend, unless the rows have no groups."""
     names = [group.name for group in scores.groups]
     if names in ([], [""]):
         return
+    if len(names) > _LEGEND:
+        # Each row of the legend takes room, and beyond the palette a mark no longer tells one group from another.
+        more = Line2D([], [], linestyle="none")
+        marks, names = [*marks[:_LEGEND], more], [*names[:_LEGEND], f"and {len(names) - _LEGEND:,} more"]
     legend = ax.legend(marks, ["" for _ in names], frameon=False, handletextpad=0.3, loc="best")
     for text, name in zip(legend.get_texts(), names, strict=True):
         # A name is shown as it is: a dollar sign in it is no formula, and a leading underscore hides nothing.

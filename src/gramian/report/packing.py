@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gramian.views.labels import shortened
+
 LONGEST_NAME = 80
 """Letters of a name that a page keeps."""
 
@@ -52,15 +54,14 @@ def rounded(values: Any, digits: int = 6) -> list[float | None]:
 
 
 def short(name: Any) -> str:
-    """Return a name, cut where it is too long for a page.
+    """Return a name, cut in the middle where it is too long for a page.
 
     Examples
     --------
     >>> len(short("a" * 500))
     80
     """
-    text = str(name)
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
+    return shortened(str(name), LONGEST_NAME)
 
 
 def safe_json(value: Any) -> str:

@@ -12,7 +12,7 @@ from gramian.views.eigenfunctions import Eigenfunctions, eigenfunctions_of
 from gramian.views.fitted import column_names, count_of, kind_of, model_of, names_of, shares_of
 from gramian.views.gamma import GammaCurve, gamma_curve
 from gramian.views.images import ImageStrip, image_strip
-from gramian.views.labels import component_label, component_name, counted
+from gramian.views.labels import component_label, component_name, counted, shortened
 from gramian.views.loadings import ColumnWeight, leading_columns
 from gramian.views.outliers import OutlierMap, UnusualRow, outlier_map
 from gramian.views.preimages import KernelProfiles, kernel_profiles
@@ -76,6 +76,7 @@ __all__ = [
     "scores_table",
     "scree_of",
     "shares_of",
+    "shortened",
     "shown_rows",
     "source_traces",
     "values_of_rows",

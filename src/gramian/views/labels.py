@@ -23,6 +23,20 @@ def component_label(index: int, share: float) -> str:
     return f"{component_name(index)} ({share:.1%})"
 
 
+def shortened(name: str, most: int) -> str:
+    """Return a name of at most so many letters, cut in the middle: names often differ only at their ends.
+
+    Examples
+    --------
+    >>> shortened("temperature of sensor 1", 13), shortened("short", 13)
+    ('temper…nsor 1', 'short')
+    """
+    if len(name) <= most:
+        return name
+    tail = (most - 1) // 2
+    return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
+
+
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun.
 

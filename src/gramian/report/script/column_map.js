@@ -43,7 +43,7 @@ function placeNames(heads, names, size) {
 
 function columnNotes(x, y, span, size) {
   const unit = Math.min(size.w, size.h) / (2 * span), most = narrow() ? 18 : 28;
-  const names = data.columns.names.map((name) => (name.length > most ? `${name.slice(0, most - 1)}…` : name));
+  const names = data.columns.names.map((name) => (name.length > most ? `${name.slice(0, most / 2)}…${name.slice(1 - most / 2)}` : name));
   return placeNames(range(names.length).map((i) => [x[i] * unit, -y[i] * unit]), names, size).map(({ i, left, top, w, h }) => ({
     x: x[i], y: y[i], text: escaped(names[i]), showarrow: false, xanchor: "center", yanchor: "middle", font: { size: 12 },
     xshift: left + w / 2 - x[i] * unit, yshift: -(top + h / 2 + y[i] * unit),
