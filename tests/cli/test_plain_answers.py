@@ -18,7 +18,7 @@ def folder(tmp_path, monkeypatch):
 
 def write(path, header, rows):
     """Write a small CSV file; NaN is an empty cell."""
-    lines = (",".join("" if value != value else repr(value) for value in row) for row in np.asarray(rows).tolist())
+    lines = (",".join("" if np.isnan(value) else repr(value) for value in row) for row in np.asarray(rows).tolist())
     path.write_text("\n".join([header, *lines]) + "\n")
 
 

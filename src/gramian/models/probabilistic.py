@@ -75,8 +75,8 @@ def fill_holes(
     of components, where it is not given, is the one that fills held-out entries best: see :func:`choose_filling`.
 
     Cost: n d^2 operations a step (n^2 d for wide tables), some tens to hundreds of steps, two copies of the table; ten
-    shorter alternations more for every number that is tried where the number of components is chosen. Not for holes that say something by
-    being there (a value too large to measure): nothing here knows of that.
+    shorter alternations more for every number that is tried where the number of components is chosen. Not for holes
+    that say something by being there (a value too large to measure): nothing here knows of that.
 
     Parameters
     ----------
@@ -111,11 +111,11 @@ def fill_holes(
 def choose_filling(X: HostArray, *, scale: bool = True, most: int = MOST_TRIED, seed: int = 0) -> int:
     """Return the number of components that fills entries best which are known, but were held out.
 
-    Computes, for every k from 0 to 5, and on to twice as many while all of them help, the mean square of  (filled - known) / deviation  over entries held out a
-    tenth at a time (a half where the table is large), and takes the smallest k whose error is not above the least by
-    more than a standard error of their difference. The generalized cross-validation of Josse and Husson (2012,
-    doi:10.1016/j.csda.2011.11.012) needs no held-out entries, but takes noise of different size in scaled columns for
-    components: on planted tables it chose 4 or 5 where there are 2.
+    Computes, for every k from 0 to 5, and on to twice as many while all of them help, the mean square of (filled -
+    known) / deviation over entries held out a tenth at a time (a half where the table is large), and takes the smallest
+    k whose error is not above the least by more than a standard error of their difference. The generalized
+    cross-validation of Josse and Husson (2012, doi:10.1016/j.csda.2011.11.012) needs no held-out entries, but takes
+    noise of different size in scaled columns for components: on planted tables it chose 4 or 5 where there are 2.
 
     Cost: ten alternations to a looser tolerance for every k. Warns where all of `most` help and more might.
 
