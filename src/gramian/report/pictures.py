@@ -66,11 +66,7 @@ def rows_section(made: Material, data: dict[str, Any], recipes: Recipes) -> str:
 
 def _drawn(n_components: int) -> str:
     """What the map of rows shows, for those who hear it."""
-    return (
-        "Rows as points on one component, by their number."
-        if n_components == 1
-        else "Rows as points on two components."
-    )
+    return f"Rows as points on {'one component, by their number' if n_components == 1 else 'two components'}."
 
 
 def columns_section(data: dict[str, Any], recipes: Recipes) -> str:
