@@ -84,7 +84,7 @@ def test_a_bad_row_of_standard_input_is_said_to_be_there(tmp_path):
     """The copy in a temporary folder is nobody's concern."""
     finished = run("look", "-", cwd=tmp_path, stdin=b"a,b\n1,2\n3\n")
     assert finished.returncode == 3
-    assert b"gramian: standard input, row 1 (counted from 0) has 1 cells" in finished.stderr
+    assert b"gramian: standard input, row 2 has 1 cells" in finished.stderr
     assert b"stdin.csv" not in finished.stderr
 
 
