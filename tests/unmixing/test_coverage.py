@@ -67,7 +67,7 @@ def test_error_of_few_rows_a_source_is_unknown():
         found = ICA(tol=1e-3).fit(X).independence_
     assert found.drop_error == np.inf
     assert np.all(found.negentropy_error == np.inf)
-    assert "+- unknown nats" in str(found).splitlines()[0]
+    assert "of unknown error" in str(found).splitlines()[0]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -77,4 +77,4 @@ def test_integers_have_no_error_that_is_known(seed):
     found = ICA().fit(X).independence_
     assert not np.isfinite(found.drop_error)
     assert not np.isfinite(found.negentropy_error).any()
-    assert "+- unknown" in str(found) or "not known" in str(found)
+    assert "unknown error" in str(found) or "not known" in str(found)

@@ -91,11 +91,16 @@ class Independence:
         if self.n_rows < least_rows(k):
             few = f"{self.n_rows:,} rows are too few to tell how independent {k} sources are"
             return f"{few}: pass {least_rows(k):,} or more."
-        first = f"Mutual information falls by {_with_error(self.drop, self.drop_error)} nats ({self.n_rows:,} rows)."
-        if not np.isfinite(self.drop):
-            first = f"The fall of mutual information is not known: discrete columns ({self.n_rows:,} rows)."
-        lines = [first, "source  negentropy            kurtosis  most dependent on", *map(self._line, range(k))]
+        lines = [self._fall(), "source  negentropy            kurtosis  most dependent on", *map(self._line, range(k))]
         return "\n".join(lines)
+
+    def _fall(self) -> str:
+        if not np.isfinite(self.drop):
+            return f"The fall of mutual information is not known: discrete columns ({self.n_rows:,} rows)."
+        if np.isfinite(self.drop_error):
+            return f"Mutual information falls by {self.drop:.3f} +- {self.drop_error:.3f} nats ({self.n_rows:,} rows)."
+        why = "rows are few, or values repeat"
+        return f"Mutual information falls by some {self.drop:.1f} nats ({self.n_rows:,} rows), of unknown error: {why}."
 
     def _line(self, i: int) -> str:
         negentropy = _with_error(self.negentropy[i], self.negentropy_error[i])
