@@ -1,6 +1,5 @@
 """Every exit code is reached, in a sentence; nothing is left half written."""
 
-import os
 import resource
 import signal
 import subprocess
@@ -15,6 +14,7 @@ from gramian.cli import exits
 from gramian.cli.main import main
 from gramian.errors import ClusterLostError
 from tests.cli.command import run, run_here
+from tests.rights import ordinary_rights
 
 
 @pytest.fixture
@@ -85,11 +85,15 @@ def test_foreign_folder_is_5_and_not_touched(folder, capfd):
     assert (folder / "file").read_text() == "x"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write to any folder")
 def test_read_only_folder_is_5(folder, capfd):
-    """A folder without the right to write."""
-    (folder / "closed").mkdir(mode=0o500)
-    assert code_of(capfd, "pca", "table.csv", "-o", "closed/out", "--quiet") == exits.WRITE
+    """A folder without the right to write: nothing is written, and what was there stays."""
+    closed = folder / "closed"
+    closed.mkdir()
+    (closed / "scores.csv").write_text("old")
+    closed.chmod(0o500)
+    with ordinary_rights():
+        assert code_of(capfd, "pca", "table.csv", "-o", "closed/out", "--quiet") == exits.WRITE
+    assert [(path.name, path.read_text()) for path in closed.iterdir()] == [("scores.csv", "old")]
 
 
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="there is no /proc, in which nobody can write")
