@@ -70,7 +70,7 @@ class ProbabilisticPCAModel:
 
     @property
     def weights(self) -> HostArray:
-        """W (d, k): components times the deviation along each that is not noise."""
+        """The weights W, d x k, which are components times the deviation along each that is not noise."""
         return np.asarray(self.components.T * np.sqrt(np.maximum(self.variances - self.noise_variance, 0.0)))
 
     def latent(self, X: HostArray) -> Latent:

@@ -311,19 +311,19 @@ def gaussian_limits(n: int, k: int) -> GaussianLimits:
 
     It looks for the least Gaussian directions, so what it finds among k Gaussian columns of n rows is larger than what
     one direction drawn at random shows, and grows like sqrt(k / n). The formulas lie just above the 99% points over
-    sources of fits to Gaussian noise, here times sqrt(n), beside the 1% points of as many Laplace and uniform sources:
+    sources of fits to Gaussian noise, here times sqrt(n), beside the 1% points of as many Laplace and uniform sources::
 
-    ==========  ======================  ======================  ======================
-    k x n       kappa: Gauss, L, U      kurtosis: Gauss, L, U   negentropy: Gauss, L, U
-    ==========  ======================  ======================  ======================
-    2 x 200     0.87   0.96   1.45      15     13    15         1.39   0.83   1.76
-    5 x 500     1.36   2.10   2.29      16     24    24         1.40   1.43   2.60
-    10 x 1,000  1.81   3.46   3.57      31     44    36         1.38   2.11   4.25
-    20 x 1,000  2.52   3.46   3.59      47     48    36         1.82   1.81   3.59
-    20 x 5,000  2.54   9.20   8.45      34    152    83         1.19   4.62  10.40
-    10 x 100    1.88   0.78   0.84      42      8     8         2.27   0.55   0.51
-    50 x 500    4.07   2.04   2.36     147     19    21         3.40   1.34   1.46
-    ==========  ======================  ======================  ======================
+        ==========  ======================  ======================  ======================
+        k x n       kappa: Gauss, L, U      kurtosis: Gauss, L, U   negentropy: Gauss, L, U
+        ==========  ======================  ======================  ======================
+        2 x 200     0.87   0.96   1.45      15     13    15         1.39   0.83   1.76
+        5 x 500     1.36   2.10   2.29      16     24    24         1.40   1.43   2.60
+        10 x 1,000  1.81   3.46   3.57      31     44    36         1.38   2.11   4.25
+        20 x 1,000  2.52   3.46   3.59      47     48    36         1.82   1.81   3.59
+        20 x 5,000  2.54   9.20   8.45      34    152    83         1.19   4.62  10.40
+        10 x 100    1.88   0.78   0.84      42      8     8         2.27   0.55   0.51
+        50 x 500    4.07   2.04   2.36     147     19    21         3.40   1.34   1.46
+        ==========  ======================  ======================  ======================
 
     Examples
     --------
