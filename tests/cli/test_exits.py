@@ -17,16 +17,6 @@ from tests.cli.command import run, run_here
 from tests.rights import ordinary_rights
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty folder, the current one, with a small table and a model of it."""
-    monkeypatch.chdir(tmp_path)
-    rows = np.random.default_rng(0).standard_normal((40, 3)) * [1.0, 2.0, 3.0]
-    text = "a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows)
-    (tmp_path / "table.csv").write_text(text)
-    return tmp_path
-
-
 def code_of(capfd, *words):
     """Run and return the code, checking that the fault is said in a line and without a traceback."""
     code, _, err = run_here(capfd, *words)

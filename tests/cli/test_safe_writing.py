@@ -1,21 +1,8 @@
 """What is a user's own stays as it is, and a fit is written whole or not at all."""
 
-import numpy as np
-import pytest
-
 from gramian.cli import exits, page
 from gramian.cli.input_path import stem_of
 from tests.cli.command import run_here
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty folder, the current one, with a small table."""
-    monkeypatch.chdir(tmp_path)
-    rows = np.random.default_rng(0).standard_normal((40, 3)) * [1.0, 2.0, 3.0]
-    text = "a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows)
-    (tmp_path / "table.csv").write_text(text)
-    return tmp_path
 
 
 def test_demo_leaves_a_file_of_the_same_name(folder, capfd):

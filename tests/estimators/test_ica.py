@@ -26,13 +26,6 @@ from gramian.unmixing.contrast import Cube
 ALGORITHMS = ["picard", "parallel", "deflation", "infomax"]
 
 
-@pytest.fixture
-def mixed():
-    """Four mixed sources with a mean, and the mixing matrix."""
-    A = np.random.default_rng(5).standard_normal((4, 4))
-    return mixed_sources(4_000, 4, seed=5) @ A.T + 2.0, A
-
-
 @pytest.mark.parametrize("whiten, variance", [("unit-variance", 1.0), ("arbitrary-variance", 1 / 4000)])
 def test_meanings_of_whiten(mixed, whiten, variance):
     """Sources of variance 1 or 1/n; components = unmixing @ whitening; mixing is the pseudo-inverse."""

@@ -21,13 +21,6 @@ from gramian.unmixing.white_rows import WhiteRows
 ALGORITHMS = ["picard", "parallel", "deflation", "infomax"]
 
 
-@pytest.fixture
-def mixed():
-    """Four mixed sources with a mean, and the mixing matrix."""
-    A = np.random.default_rng(5).standard_normal((4, 4))
-    return mixed_sources(4_000, 4, seed=5) @ A.T + 2.0, A
-
-
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_sources_have_unit_variance_order_and_signs(mixed, algorithm, dtype):

@@ -42,8 +42,17 @@ def test_numbers_that_are_left_out_are_told(tmp_path, cells, said):
 
 
 @pytest.mark.parametrize(
-    "cells", [["x", "y", "z"] * 20, [f"name {i}" for i in range(60)], [f"{i}.5" for i in range(60)]]
+    "cells, used",
+    [
+        (["x", "y", "z"] * 20, ["a", "b"]),
+        ([f"name {i}" for i in range(60)], ["a", "b"]),
+        ([f"{i}.5" for i in range(60)], ["a", "b", "amount"]),
+    ],
 )
-def test_plain_text_is_left_out_without_a_warning(tmp_path, cells):
-    """Labels and names of rows are no numbers that anybody would miss."""
-    PCA(1).fit(write(tmp_path, cells))
+def test_plain_text_is_left_out_without_a_warning(tmp_path, cells, used):
+    """Labels and names of rows are no numbers that anybody would miss; numbers are used."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        model = PCA(1).fit(write(tmp_path, cells))
+    assert told == []
+    assert model.feature_names_in_.tolist() == used

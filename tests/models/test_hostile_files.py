@@ -37,7 +37,7 @@ def small(tmp_path_factory):
     return {name: archive.save(model, folder / name, names="abc").read_bytes() for name, model in models.items()}
 
 
-def refused(content, tmp_path, match=None):
+def assert_refused(content, tmp_path, match=None):
     """Write bytes to a file and ask that it is refused as a model file."""
     path = tmp_path / "hostile.gramian"
     path.write_bytes(content)
@@ -50,7 +50,7 @@ def test_every_byte_of_a_file_matters(small, tmp_path):
     """Any one byte changed, anywhere in a small file, is noticed."""
     content = small["pca"]
     for place in range(len(content)):
-        refused(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :], tmp_path)
+        assert_refused(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :], tmp_path)
 
 
 @pytest.mark.parametrize("bit", range(8))
@@ -58,15 +58,15 @@ def test_single_bits_matter(small, tmp_path, bit):
     """So is any one bit of every seventh byte."""
     content = small["kernel"]
     for place in range(bit, len(content), 7):
-        refused(content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :], tmp_path)
+        assert_refused(content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :], tmp_path)
 
 
 def test_truncations_and_additions_are_refused(small, tmp_path):
     """A file cut anywhere, or with something behind it, is refused."""
     content = small["pca"]
     for length in [*range(0, len(content), 37), len(content) - 1]:
-        refused(content[:length], tmp_path)
-    refused(content + b"\0", tmp_path)
+        assert_refused(content[:length], tmp_path)
+    assert_refused(content + b"\0", tmp_path)
 
 
 class Trap:
@@ -82,9 +82,9 @@ class Trap:
 
 def test_pickle_in_disguise_is_not_run(tmp_path):
     """A pickle with a model file's name is refused and does nothing."""
-    refused(pickle.dumps(Trap(str(tmp_path / "sprung"))), tmp_path)
+    assert_refused(pickle.dumps(Trap(str(tmp_path / "sprung"))), tmp_path)
     inside = to_safetensors({"a": np.ones(2)}, metadata={"gramian": pickle.dumps(Trap("x"), 0).decode("latin-1")})
-    refused(inside, tmp_path)
+    assert_refused(inside, tmp_path)
     assert not (tmp_path / "sprung").exists()
 
 
@@ -103,7 +103,7 @@ def test_pickle_in_disguise_is_not_run(tmp_path):
 )
 def test_other_files_are_refused(content, tmp_path):
     """Files of other kinds, and headers longer than the file, are no model files."""
-    refused(content, tmp_path)
+    assert_refused(content, tmp_path)
 
 
 def with_document(content, change, arrays=None):
@@ -214,7 +214,7 @@ def deep_list(depth):
 def test_hostile_values_with_a_right_checksum_are_refused(small, tmp_path, name):
     """Values that do not fit are refused one by one, in words, though the checksum is right."""
     kind, change, words = CHANGES[name]
-    refused(with_document(small[kind], change), tmp_path, words)
+    assert_refused(with_document(small[kind], change), tmp_path, words)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_hostile_values_with_a_right_checksum_are_refused(small, tmp_path, name)
 )
 def test_hostile_arrays_are_refused(small, tmp_path, array):
     """Components that are not finite, of another shape or type are refused."""
-    refused(with_document(small["pca"], lambda _: None, {"components": array}), tmp_path)
+    assert_refused(with_document(small["pca"], lambda _: None, {"components": array}), tmp_path)
 
 
 def test_overlapping_arrays_are_refused(small, tmp_path):
@@ -246,13 +246,13 @@ def test_overlapping_arrays_are_refused(small, tmp_path):
         outer["mean"]["data_offsets"] = offsets
         header = json.dumps(outer, separators=(",", ":")).encode()
         changed = len(header).to_bytes(8, "little") + header + content[8 + length :]
-        refused(changed, tmp_path)
+        assert_refused(changed, tmp_path)
 
 
 def test_deep_json_is_refused(tmp_path):
     """JSON that is nested a hundred thousand deep is refused, not followed."""
     for header in (b"[" * 100_000, b'{"__metadata__":{"gramian":"' + b"[" * 100_000 + b'"}}'):
-        refused(len(header).to_bytes(8, "little") + header, tmp_path)
+        assert_refused(len(header).to_bytes(8, "little") + header, tmp_path)
 
 
 def test_refusal_takes_little_memory(tmp_path, monkeypatch):
@@ -300,4 +300,4 @@ def test_any_change_is_refused_or_harmless(small, tmp_path_factory, data):
     stop = data.draw(st.integers(start, min(start + 64, len(content))))
     changed = content[:start] + data.draw(st.binary(max_size=32)) + content[stop:]
     if changed != content:
-        refused(changed, tmp_path_factory.mktemp("h"))
+        assert_refused(changed, tmp_path_factory.mktemp("h"))
