@@ -26,6 +26,7 @@ from gramian.models.kernel_solving import Solved, Wish, solve_rows
 from gramian.models.spectrum import signs_of
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.planning.kernel_plan import WAYS, KernelFacts, KernelPlan, plan_kernel_pca
+from gramian.planning.machine import one_blas_thread
 from gramian.planning.plan import default_budget
 from gramian.sources.rows import RowSource
 
@@ -75,8 +76,10 @@ def fit_kernel_pca(source: RowSource, options: KernelPCAOptions) -> KernelPCAMod
     _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
     if options.landmarks is not None or options.features is not None:
         return _fit_approximately(source, options)
-    resolved = resolve_kernel(options.kernel, source, seed=options.seed)
-    check_on_sample(source, resolved, centered=options.center, seed=options.seed)
+    # A thread of BLAS that these few products woke would spin on a core that the workers need next.
+    with one_blas_thread():
+        resolved = resolve_kernel(options.kernel, source, seed=options.seed)
+        check_on_sample(source, resolved, centered=options.center, seed=options.seed)
     return _fit_exactly(source, resolved, options)
 
 

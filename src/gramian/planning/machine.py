@@ -117,6 +117,11 @@ class _BlasLimit:
         """Give a worker one thread, its own: work inside work is not shared out again."""
         self._mine.depth, self._mine.threads = 1, 1
 
+    def swap_threads(self, threads: int) -> int:
+        """Let this thread, which holds the limit, count on so many threads; return how many it had."""
+        before, self._mine.threads = self._mine.threads, threads
+        return int(before)
+
     def leave(self) -> None:
         self._mine.depth -= 1
         with self._lock:
@@ -163,6 +168,17 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         _LIMIT.leave()
+
+
+@contextmanager
+def as_worker() -> Iterator[None]:
+    """Hold BLAS to one thread and count the calling thread as a worker, next to those of :func:`worker_pool`."""
+    with one_blas_thread():
+        before = _LIMIT.swap_threads(1)
+        try:
+            yield
+        finally:
+            _LIMIT.swap_threads(before)
 
 
 def blas_threads() -> int:

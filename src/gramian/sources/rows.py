@@ -24,7 +24,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, device_of, namespace_of
 from gramian.errors import NotSupportedError
-from gramian.planning.machine import MEGABYTE, blas_threads, cores, one_blas_thread, worker_pool
+from gramian.planning.machine import MEGABYTE, as_worker, blas_threads, cores, worker_pool
 
 BLOCK_ROWS = 2048
 """Enough rows, or columns, in a block for a product at full speed (measured for 100 to 1,000 columns)."""
@@ -192,7 +192,8 @@ def run_folds(
 ) -> Any:
     """Fold ``tasks`` in contiguous runs, one a worker, and merge the runs in order.
 
-    Several workers run with one BLAS thread each. One worker is used, with threaded BLAS, when there is one
+    Several workers run with one BLAS thread each; the calling thread is one of them, as it has a core already (threads
+    that are all woken at once may be put on one core, for as long as a short pass takes). One worker is used, with threaded BLAS, when there is one
     task or when a running value is too large to be held once a worker. ``stop`` is set when the pass is given up
     (Ctrl-C): workers look at it between tasks, and a fold whose tasks are long should do so too.
     """
@@ -202,17 +203,16 @@ def run_folds(
         return _fold_run(tasks, fold, stop)
     bounds = [round(w * len(tasks) / workers) for w in range(workers + 1)]
     runs = [tasks[low:high] for low, high in pairwise(bounds)]
-    with one_blas_thread():
-        futures = [worker_pool(workers).submit(_fold_run, run, fold, stop) for run in runs]
+    with as_worker():
+        futures = [worker_pool(workers - 1).submit(_fold_run, run, fold, stop) for run in runs[1:]]
         try:
+            result = _fold_run(runs[0], fold, stop)
             wait(futures)
         except BaseException:
             stop.set()
             raise
-    states = [future.result() for future in futures]
-    result = states[0]
-    for state in states[1:]:
-        result = merge(result, state)
+    for future in futures:
+        result = merge(result, future.result())
     return result
 
 
