@@ -192,10 +192,11 @@ def run_folds(
 ) -> Any:
     """Fold ``tasks`` in contiguous runs, one a worker, and merge the runs in order.
 
-    Several workers run with one BLAS thread each; the calling thread is one of them, as it has a core already (threads
-    that are all woken at once may be put on one core, for as long as a short pass takes). One worker is used, with threaded BLAS, when there is one
-    task or when a running value is too large to be held once a worker. ``stop`` is set when the pass is given up
-    (Ctrl-C): workers look at it between tasks, and a fold whose tasks are long should do so too.
+    Several workers run with one BLAS thread each. The calling thread is one of them: it has a core already, and threads
+    that are all woken at once may be put on one core for as long as a short pass takes. One worker is used, with
+    threaded BLAS, when there is one task or when a running value is too large to be held once a worker. ``stop`` is set
+    when the pass is given up (Ctrl-C): workers look at it between tasks, and a fold whose tasks are long should do so
+    too.
     """
     stop = stop or Event()
     workers = 1 if len(tasks) < 2 or state_bytes > LARGE_STATE else min(worker_count(), len(tasks))
