@@ -86,6 +86,37 @@ def test_a_cap_is_kept_and_said():
     assert "cap of 2" in pairs.stopped
 
 
+class _Coarse(HeldMatrix):
+    """A matrix whose products carry errors that it does not state."""
+
+    def apply(self, V, *, accuracy=None):
+        """Add noise of 1e-6 to an exact product."""
+        product = super().apply(V, accuracy=accuracy)
+        noise = np.random.default_rng(self.applications).standard_normal(product.values.shape)
+        return product._replace(values=product.values + 1e-6 * noise)
+
+
+def test_residuals_that_no_longer_fall_end_the_iteration():
+    """Errors of products hold the residuals up: twenty products without progress are enough, and it is said so."""
+    A, lam, _ = _planted(400, np.geomspace(1.0, 0.05, 60), 0)
+    pairs = Davidson(tol=1e-10).solve(_Coarse(A), 5)
+    assert 20 < pairs.applications < 60
+    assert pairs.converged < 5
+    assert "no progress in 20 products" in pairs.stopped
+    np.testing.assert_allclose(pairs.values, lam[:5], rtol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_slow_progress_is_progress(seed):
+    """A spectrum with hardly a gap takes many products, each a little better, and is solved to the end."""
+    lam = np.linspace(1.0, 0.5, 800)
+    Q = np.linalg.qr(np.random.default_rng(seed).standard_normal((800, 800)))[0]
+    pairs = Davidson(tol=1e-6, max_applications=1000).solve(HeldMatrix((Q * lam) @ Q.T), 3, seed=seed)
+    assert pairs.converged == 3
+    assert pairs.applications > 30
+    np.testing.assert_allclose(pairs.values, lam[:3], rtol=1e-6)
+
+
 def test_the_compression_adds_up():
     """|A|_F^2 = |T|_F^2 + 2 |R|_F^2 + the rest, and the lowest Ritz value is no eigenvalue's lower bound."""
     A, lam, _ = _planted(120, np.array([3.0, 2.0, 1.0, -0.5]), 1)

@@ -31,6 +31,9 @@ made at most to settle that once all wanted pairs are found."""
 NEAR = 0.02
 """Distance of two eigenvalues, as a share of the first, under which a correction is not made larger."""
 
+PATIENCE = 20
+"""Products without progress after which an iteration gives up: its residuals are as small as rounding lets them be."""
+
 ROOM = 4
 """Blocks of ``width`` that join the first one before the basis is cut back."""
 
@@ -44,8 +47,9 @@ class Davidson(EigenSolver):
 
         r + U diag(mu / (theta - mu)) U'r.
 
-    Stops when every wanted pair has |A v - lambda v| <= tol lambda_1, on measured residuals. Without an approximation
-    the directions are the residuals themselves: block Krylov.
+    Stops when every wanted pair has |A v - lambda v| <= tol lambda_1, on measured residuals, or when the worst of them
+    has not become smaller for twenty products. Without an approximation the directions are the residuals themselves:
+    block Krylov.
 
     Cost: one application of ``width`` columns a step (the first may be wider), 4 m p (width + q) operations for p
     columns in the basis and q pairs of the approximation, 2 m p numbers.
@@ -98,6 +102,8 @@ class Davidson(EigenSolver):
         iteration.begin(seed)
         first = operator.applications
         while not iteration.finished() and operator.applications - first < self.max_applications:
+            if iteration.stuck >= PATIENCE:
+                break
             iteration.step()
             if watch is not None:
                 watch(iteration.steps, iteration.progress())
@@ -115,7 +121,7 @@ class _Iteration:
         smallest = self.first + PROBES + 2 * self.block
         self.basis = min(operator.size, max(solver.basis or self.first + PROBES + ROOM * self.block, smallest))
         self.columns, self.error, self.steps = 0, 0.0, 0
-        self.worst = np.inf
+        self.worst, self.mark, self.stuck = np.inf, np.inf, 0
         self.residuals = np.full(k, np.inf)
         self.norms = np.zeros(0)
 
@@ -171,19 +177,25 @@ class _Iteration:
         """Return the wanted Ritz pairs."""
         k, whole = min(self.k, self.columns), self.columns == self.operator.size
         met = self._met()
-        stopped = "residuals met" if met >= self.k else f"cap of {self.solver.max_applications} applications"
         return EigenPairs(
             values=self.values[:k].copy(),
             vectors=self.Q[:, : self.columns] @ self.rotation[:, :k],
             residuals=self.residuals[:k],
             applications=self.operator.applications,
             converged=met,
-            stopped="the basis spans the whole space" if whole else stopped,
+            stopped="the basis spans the whole space" if whole else self._stopped(met),
             complete=whole,
             next_value=float(self.values[k]) if len(self.values) > k else None,
             probe=Probe(PROBES, self.steps),
             compression=Compression(self.values.copy(), self._coupling()),
         )
+
+    def _stopped(self, met: int) -> str:
+        if met >= self.k:
+            return "residuals met"
+        if self.stuck >= PATIENCE:
+            return f"no progress in {PATIENCE} products"
+        return f"cap of {self.solver.max_applications} applications"
 
     def _gaussian(self, columns: int) -> HostArray:
         self.seed += 1
@@ -260,6 +272,9 @@ class _Iteration:
         if self.steps > 2 and worst > 0.5 * self.worst:
             self.near = None
         self.worst = min(self.worst, worst)
+        self.stuck += 1
+        if worst < 0.9 * self.mark:
+            self.mark, self.stuck = worst, 0
 
     def _coupling(self) -> float:
         """Return |A Q - Q T|_F."""
