@@ -33,7 +33,7 @@ STORED_SIZE = 8192
 
 LANDMARKS = 3.5
 """Landmarks of a start, as a multiple of sqrt(n): more of them save less than they cost (1.5 to 7.5 were tried at 2,000
-to 100,000 rows, Gaussian of median width; from 3 to 6 the products are as many, two for tol 1e-5 and three for 1e-6)."""
+to 100,000 rows, Gaussian of median width: from 3 to 6 the products are as many, two for tol 1e-5, three for 1e-6)."""
 
 PAIRS = 256
 """Pairs of the approximation, beside those wanted, that corrections are made with."""
