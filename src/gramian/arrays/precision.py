@@ -4,6 +4,7 @@ One home for the constants of the arithmetic: what "zero" means for a singular v
 "converged" means by default, and when squaring the data has cost too many digits.
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ HOUSE_TOLERANCE = {FLOAT64: 1e-10, FLOAT32: 1e-6}
 """Largest residual, relative to the first eigenvalue, at which a pair counts as converged."""
 
 
+@cache
 def eps_of(dtype: np.dtype[Any]) -> float:
     """Return the distance from 1 to the next number of ``dtype``.
 

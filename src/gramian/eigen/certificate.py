@@ -144,8 +144,10 @@ class Certificate:
 
     def null_beyond(self, rank: int) -> "Certificate":
         """Return the certificate with every pair beyond ``rank`` a tie: one null direction is as good as another."""
+        if rank >= len(self.values):
+            return self
         null = np.arange(len(self.values)) >= rank
-        return replace(self, ties=self.ties | null, gaps=np.where(null, 0.0, self.gaps)) if null.any() else self
+        return replace(self, ties=self.ties | null, gaps=np.where(null, 0.0, self.gaps))
 
     def rescaled(self, factor: float, *, exponent: int = 0) -> "Certificate":
         """Return the certificate in other units: every value, residual, bound and gap times factor 2**exponent."""

@@ -19,13 +19,14 @@ from gramian.arrays.namespace import Array, device_of, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, eps_of
 from gramian.eigen.orthonormal import orthonormalized, projected, rotated
 from gramian.eigen.pairs import EigenPairs, EigenSolver, Probe
+from gramian.eigen.ranking import LARGEST_FAILURE
 from gramian.operators.symmetric import SymmetricOperator
 
-SEARCH_COLUMNS = 4
-"""Gaussian columns, at least, of the random search that follows convergence."""
-
 SEARCH_STEPS = 5
-"""Products of the random search that follows convergence: enough to call leading pairs probable up to a size of 1e6."""
+"""Products, at least, of the random search that follows convergence."""
+
+STANDING_OUT = 2 / 3
+"""Share by which a pair exceeds all beyond the wanted ones when the search is to be long enough to call it probable."""
 
 KEEP = 0.5
 """Share of the basis that survives a restart (applications on noise of size 2,000 are flat from 0.4 to 0.6)."""
@@ -90,13 +91,28 @@ class Krylov(EigenSolver):
         """Return the ``k`` largest eigenpairs of ``operator``; ``start`` holds guesses of leading eigenvectors."""
         m = operator.size
         block = min(m, self.block or 8)
-        basis = min(m, max(self.basis or 10 * (k + 10), k + (SEARCH_STEPS + 1) * max(block, SEARCH_COLUMNS)))
+        basis = min(m, max(self.basis or 10 * (k + 10), k + (search_steps(m, block) + 1) * block))
         iteration = _Iteration(operator, k, self.tol, block=block, basis=basis, seed=seed, search=self.search)
         iteration.begin(start)
         first = operator.applications
         while not iteration.finished() and operator.applications - first < self.max_applications:
             iteration.step()
         return iteration.result()
+
+
+def search_steps(m: int, columns: int) -> int:
+    """Return the products of a random search from so many Gaussian columns.
+
+    Enough that the chance of a miss, (1.648 sqrt(m) exp(-sqrt(e) (2 q - 1)))^columns, is within what is called probable
+    at e = ``STANDING_OUT``. Further steps lower it by more than further columns do, which each pay for sqrt(m).
+
+    Examples
+    --------
+    >>> [search_steps(50_000, columns) for columns in (1, 2, 4, 16)]
+    [9, 7, 6, 5]
+    """
+    exponent = np.log(1.648 * np.sqrt(m)) - np.log(LARGEST_FAILURE) / columns
+    return max(SEARCH_STEPS, int(np.ceil((exponent / np.sqrt(STANDING_OUT) + 1) / 2)))
 
 
 class _Iteration:
@@ -157,7 +173,8 @@ class _Iteration:
             self.coarse = False
             if self.error > self.tol / 10:
                 self._refine()
-        elif self._has_settled():
+                return
+        if self._has_settled():
             self._begin_search()
         elif self.searching and self._met() < self.k:
             self._leave_search()
@@ -173,8 +190,10 @@ class _Iteration:
             return False
         if self.columns == self.operator.size:
             return True
-        searched = not self.search or (self.searching and self.probe.steps >= SEARCH_STEPS)
-        return not self.coarse and searched and self._met() == self.k
+        return not self.coarse and (not self.search or self._has_searched()) and self._met() == self.k
+
+    def _has_searched(self) -> bool:
+        return self.searching and self.probe.steps >= search_steps(self.operator.size, self.probe.columns)
 
     def _has_settled(self) -> bool:
         """Tell whether all pairs are met in full precision and the rest of the space is still to be searched."""
@@ -223,7 +242,7 @@ class _Iteration:
         self.linked, self.guesses = (0 if self.guesses else new.start), 0
 
     def _look_when_due(self, last: slice) -> None:
-        """Measure residuals when an estimate says that they are small, and always in a search.
+        """Measure residuals when an estimate says that they are small, and at the end of a search.
 
         What the last product adds to the basis, P R, is all that A Q has outside Q, so the residual of a Ritz pair with
         coordinates s is about |R s_last|: a small eigenproblem tells it without touching a long vector.
@@ -231,7 +250,8 @@ class _Iteration:
         if self.columns < self.k:
             return
         if self.searching or self.columns == self.operator.size:
-            self._look()
+            if self._has_searched() or self.columns == self.operator.size:
+                self._look()
             return
         self.steps += 1
         if self.steps < self.next_estimate:
@@ -300,7 +320,7 @@ class _Iteration:
         self._look()
         self.next_seen = float(self.values[self.k]) if len(self.values) > self.k else -np.inf
         self._cut_to(self.k)
-        columns = min(max(self.block, SEARCH_COLUMNS), self.operator.size - self.k)
+        columns = min(self.block, self.operator.size - self.k)
         self.pending = orthonormalized(self._gaussian(columns), self.Q[:, : self.k])
         self.searching, self.probe = True, Probe(columns, 0)
 

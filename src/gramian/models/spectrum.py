@@ -135,8 +135,10 @@ def rank_of(squares: HostArray, components: Array, *, n: int, eps: float, roundi
         return 0
     d, k = components.shape[0], min(components.shape[1], len(singular))
     reach = (np.sqrt(n) + np.sqrt(d)) / 2
-    noise = reach * np.concatenate([_seen(components[:, :k], rounding), np.sort(rounding)[::-1][: len(singular) - k]])
-    noise = np.pad(noise, (0, len(singular) - len(noise)))
+    noise = np.zeros(len(singular))
+    noise[:k] = reach * _seen(components[:, :k], rounding)
+    left = np.sort(rounding)[::-1][: len(singular) - k] if k < len(singular) else rounding[:0]
+    noise[k : k + len(left)] = reach * left
     counted = np.flatnonzero(singular > np.maximum(noise, rank_threshold(n, d, eps) * singular[0]))
     return int(counted[-1]) + 1 if len(counted) else 0
 

@@ -237,18 +237,22 @@ class _Fold:
 def _column_sums(rows: Any, weights: Any, shift: HostArray) -> tuple[HostArray, HostArray, HostArray]:
     """Return, a column, the weight stored and the first and second moments of stored entries about a shift.
 
-    Entries are taken some at a time, so that no array as long as all of them is made.
+    Entries are taken some at a time, so that no array as long as all of them is made. The weight stored matters to a
+    shift alone: it is not counted (zeros) where there is none.
     """
-    d = rows.shape[1]
+    d, shifts = rows.shape[1], bool(shift.any())
     each = None if weights is None else np.repeat(np.asarray(weights, dtype=FLOAT64), np.diff(rows.indptr))
     stored, first, second = np.zeros(d), np.zeros(d), np.zeros(d)
     for part in ranges(len(rows.data), SPARSE_PIECE):
-        index = rows.indices[part]
-        shifted = rows.data[part].astype(FLOAT64) - shift[index]
-        weighted = shifted if each is None else each[part] * shifted
-        stored += np.bincount(index, weights=None if each is None else each[part], minlength=d)
+        # Converted once: every count would do so again.
+        index = rows.indices[part].astype(np.intp, copy=False)
+        entries = rows.data[part].astype(FLOAT64, copy=False)
+        entries = entries - shift[index] if shifts else entries
+        weighted = entries if each is None else each[part] * entries
+        if shifts:
+            stored += np.bincount(index, weights=None if each is None else each[part], minlength=d)
         first += np.bincount(index, weights=weighted, minlength=d)
-        second += np.bincount(index, weights=weighted * shifted, minlength=d)
+        second += np.bincount(index, weights=weighted * entries, minlength=d)
     return stored, first, second
 
 
