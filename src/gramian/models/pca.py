@@ -21,6 +21,7 @@ from gramian.models.decomposition import (
     decompose_moments,
     prepare_rows,
     standardization_of,
+    threads_of,
 )
 from gramian.models.how_many import Choice, choose, requested
 from gramian.models.spectrum import Spectrum, rank_of
@@ -166,6 +167,11 @@ def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
     facts = first_facts(source, options)
     plan = plan_pca(facts)
     require_free(plan.peak_bytes, work=f"PCA of {source.n_rows:,} x {source.n_columns:,} rows")
+    with threads_of(source, plan):
+        return _fitted(source, options, facts=facts, plan=plan)
+
+
+def _fitted(source: RowSource, options: PCAOptions, *, facts: Facts, plan: Plan) -> PCAModel:
     _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
     rows = prepare_rows(source, plan=plan, center=options.center, scale=options.scale, ddof=options.ddof)
     shape = _Shape.of(source)
