@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, is_numpy, namespace_of, to_host
+from gramian.arrays.precision import FLOAT64
 from gramian.arrays.squares import SquareSum, add_squares
 from gramian.operators.centering import Standardization
 from gramian.operators.symmetric import SymmetricOperator
 from gramian.sources.rows import Block, ColumnBlock, ranges
-from gramian.sources.sparse import is_sparse
 
 FEW_COLUMNS = 16
 """Columns up to which a product with all rows is bound by memory, not by arithmetic."""
@@ -51,22 +51,26 @@ class ColumnTriangle:
 class RowSquares:
     """Fold the squares  (Xs V)'(Xs V),  in float64, block by block. Cost: 2 n d s + n s^2 operations.
 
-    For few columns the pass is bound by memory: blocks are cut into pieces whose copies stay in a core's cache, and
-    which are so small that BLAS multiplies them as they lie (1.6 times as fast for 8 columns of 1,000,000 x 100).
+    For few columns the pass is bound by memory: float64 blocks are cut into pieces so small that BLAS multiplies them
+    as they lie (8 columns of 200,000 x 500 rows: 33 ms, or 70 if they are centered first, against 54 and 78).
     """
 
     standardization: Standardization
     V: Array
 
-    def __call__(self, state: SquareSum | None, block: Block) -> SquareSum:
+    def __call__(self, state: SquareSum | None, block: Block) -> SquareSum | None:
         """Take one more block of rows into the sum."""
-        n, (d, s) = block.rows.shape[0], self.V.shape
-        step = n if s > FEW_COLUMNS or is_sparse(block.rows) else max(64, SMALL_PRODUCT // (d * s))
-        for rows in ranges(n, step):
-            weights = None if block.weights is None else block.weights[rows]
-            piece = Block(block.rows[rows, :], block.start + rows.start, weights)
+        for piece in self._pieces(block):
             state = add_squares(state, self.standardization.times(piece, self.V))
         return state
+
+    def _pieces(self, block: Block) -> list[Block]:
+        n, (d, s) = block.rows.shape[0], self.V.shape
+        if n == 0 or s > FEW_COLUMNS or not is_numpy(block.rows) or block.rows.dtype != FLOAT64:
+            return [block]
+        cuts = ranges(n, max(64, SMALL_PRODUCT // (d * s)))
+        weights = block.weights
+        return [Block(block.rows[i, :], block.start + i.start, None if weights is None else weights[i]) for i in cuts]
 
 
 @dataclass(frozen=True, eq=False)
