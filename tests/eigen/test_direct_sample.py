@@ -4,24 +4,37 @@ import numpy as np
 import pytest
 
 from gramian import PCA
-from gramian.eigen.direct import Direct
+from gramian.eigen.direct import SAMPLE, Direct
 from gramian.models.decomposition import Standardization
 from gramian.operators.covariance import Covariance
 from gramian.sources import DenseRows
 from gramian.sources.moments import measure_moments
 from gramian.testing import rows_with_spectrum
 
+EPS = np.finfo(np.float64).eps
 
-def _solved(X, k=None, **options):
+
+class _Recorder(Covariance):
+    """Remembers how many columns it was asked the squares of, each time."""
+
+    def inner(self, V, **options):
+        self.asked = [*getattr(self, "asked", []), V.shape[1]]
+        return super().inner(V, **options)
+
+
+def _operator(X):
     source = DenseRows(X)
     moments = measure_moments(source, scatter=True)
-    operator = Covariance(source, moments, Standardization(moments.mean))
-    return Direct(**options).solve(operator, k or X.shape[1])
+    return _Recorder(source, moments, Standardization(moments.mean))
+
+
+def _solved(X, k=None, **options):
+    return Direct(**options).solve(_operator(X), k or X.shape[1])
 
 
 def _truth(X):
-    X = X.astype(np.float64)
-    return np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
+    X = X.astype(np.longdouble)  # a mean in float64 is not exact enough beside 1e8
+    return np.linalg.svd((X - X.mean(axis=0)).astype(np.float64), compute_uv=False)
 
 
 def _decaying(d, last, dtype, seed):
@@ -69,3 +82,42 @@ def test_pairs_beyond_a_share_are_not_recomputed():
     k = few.n_components_
     np.testing.assert_allclose(few.singular_values_, every.singular_values_[:k], rtol=1e-13)
     np.testing.assert_allclose(few.noise_variance_, every.explained_variance_[k:].mean(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("last, looks", [(1e-4, [8]), (2e-6, None), (1e-7, []), (1e-9, [])])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sample_is_looked_at_only_where_it_may_pass(last, looks, seed):
+    """Where the values alone say that digits are lost, no pass is spent on seeing it."""
+    X = _decaying(100, last, np.float64, seed)
+    operator = _operator(X)
+    pairs = Direct().solve(operator, 100)
+    sampled = [columns for columns in operator.asked if columns == SAMPLE]
+    assert looks is None or sampled == looks
+    assert (pairs.repaired == 0) == (last == 1e-4)
+
+
+@pytest.mark.parametrize("offset", [0.0, 30.0, 1e4, 1e8])
+@pytest.mark.parametrize("d, last", [(100, 4e-4), (300, 1e-4)])
+def test_the_promise_holds_wherever_the_mean_is(offset, d, last):
+    """Sampled products that are corrected for the mean afterwards are used only where the mean is small enough."""
+    X = _decaying(d, last, np.float64, 0) + offset
+    assert np.abs(np.sqrt(_solved(X).values) - _truth(X)).max() <= 35 * d * EPS * _truth(X)[0]
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0, 1e3, 1e6])
+@pytest.mark.parametrize("columns, weighted", [(1, False), (8, True), (8, False), (40, True)])
+def test_cheaper_squares_keep_to_the_error_they_may_have(offset, columns, weighted):
+    """With and without copies of the rows, in pieces or not: F v is as near as was asked, and nearer by default."""
+    rng = np.random.default_rng(columns)
+    X = rng.standard_normal((20_000, 60)) * 0.5 ** np.arange(60) + offset
+    w = rng.uniform(0.5, 2.0, len(X)) if weighted else None
+    V = np.linalg.qr(rng.standard_normal((60, columns)))[0]
+    source = DenseRows(X, weights=w)
+    moments = measure_moments(source)
+    operator = Covariance(source, moments, Standardization(moments.mean))
+    Y = (X - moments.mean) @ V * (1.0 if w is None else np.sqrt(w)[:, None])
+    norms = np.linalg.norm(Y, axis=0)
+    np.testing.assert_allclose(operator.inner(V), Y.T @ Y, rtol=1e-12, atol=1e-13 * norms.max() ** 2)
+    for within in (1e-12, 1e-9, 1e-3):
+        error = np.abs(np.sqrt(np.diag(operator.inner(V, within=within))) - norms)
+        assert error.max() <= within + 1e-13 * norms.max()

@@ -87,3 +87,16 @@ def test_squares_near_the_ends_of_the_range_are_noticed(scale, safe):
     """Rows whose squares are about to leave the range are told from ordinary ones."""
     X = np.random.default_rng(0).standard_normal((50, 3)) * scale
     assert squares_are_safe(measure_moments(DenseRows(X)), np.dtype("float64")) is safe
+
+
+@pytest.mark.parametrize("d", [1, 63, 64, 65, 200])
+@pytest.mark.parametrize("center", [True, False])
+def test_the_scatter_is_moved_to_the_mean_in_every_entry(d, center):
+    """Whatever the width, both triangles of the scatter are those of the centered rows, and equal."""
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((5_000, d)) + rng.standard_normal(d)
+    X[::5] += 3.0  # the even sample is off the mean
+    found = measure_moments(DenseRows(X), center=center)
+    Xc = X - X.mean(axis=0) if center else X
+    np.testing.assert_allclose(found.scatter, Xc.T @ Xc, rtol=1e-12, atol=1e-10)
+    np.testing.assert_array_equal(found.scatter, found.scatter.T)

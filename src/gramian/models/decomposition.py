@@ -4,7 +4,7 @@ rows -> moments -> plan -> operator -> solver -> certificate -> components over 
 """
 
 import warnings
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,6 +33,9 @@ from gramian.sources.moments import Moments, measure_moments, squares_are_safe
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
 from gramian.sources.sparse import in_float64
+
+ONE_THREAD = 512
+"""Size under which a dense solve gains less from BLAS's threads than passes lose by them (at 500: 7 against 50 ms)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +165,22 @@ def decompose(
         certificate = replace(certificate, note=f"{pairs.stopped}; {effort(operator, operator.applications)}")
     values = np.maximum(pairs.values, 0.0)
     return Decomposition(values, components, np.maximum(spectrum, 0.0), certificate, pairs.vectors, pairs.square_sum)
+
+
+def threads_of(source: RowSource, plan: Plan) -> AbstractContextManager[None]:
+    """Hold BLAS to one thread for a fit whose time goes into passes by workers, with small problems between.
+
+    A thread of OpenBLAS that has helped with a small problem spins for up to 100 ms on the core that a worker needs: a
+    pass over 1,000,000 x 100 rows then takes 155 ms in place of 104, and the small problem itself 100 ms now and then.
+    """
+    return one_blas_thread() if _is_in_passes(source, plan) else nullcontext()
+
+
+def _is_in_passes(source: RowSource, plan: Plan) -> bool:
+    if source.is_sparse:
+        return not plan.held
+    small = isinstance(plan.solver, Direct) and plan.operator == "covariance" and source.n_columns < ONE_THREAD
+    return source.has_columns and source.n_blocks > 1 and small
 
 
 def _operator(rows: Rows, source: RowSource, plan: Plan) -> Covariance | Gram:

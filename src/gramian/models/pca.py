@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -22,11 +21,11 @@ from gramian.models.decomposition import (
     decompose_moments,
     prepare_rows,
     standardization_of,
+    threads_of,
 )
 from gramian.models.how_many import Choice, choose, requested
 from gramian.models.spectrum import Spectrum, rank_of
 from gramian.operators.centering import Standardization
-from gramian.planning.machine import one_blas_thread
 from gramian.planning.plan import DIRECT_SIZE, Facts, Plan, default_budget, plan_pca
 from gramian.planning.refusal import require_free
 from gramian.sources.file_rows import FileRows
@@ -168,12 +167,11 @@ def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
     facts = first_facts(source, options)
     plan = plan_pca(facts)
     require_free(plan.peak_bytes, work=f"PCA of {source.n_rows:,} x {source.n_columns:,} rows")
-    # Sparse products are made by workers alone: a norm by BLAS's own threads would leave one of them spinning beside.
-    with one_blas_thread() if source.is_sparse and not plan.held else nullcontext():
-        return _fitted(source, options, facts, plan)
+    with threads_of(source, plan):
+        return _fitted(source, options, facts=facts, plan=plan)
 
 
-def _fitted(source: RowSource, options: PCAOptions, facts: Facts, plan: Plan) -> PCAModel:
+def _fitted(source: RowSource, options: PCAOptions, *, facts: Facts, plan: Plan) -> PCAModel:
     _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
     rows = prepare_rows(source, plan=plan, center=options.center, scale=options.scale, ddof=options.ddof)
     shape = _Shape.of(source)

@@ -1,7 +1,7 @@
 """The d x d operator of PCA: sums of products of standardized rows."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from gramian.operators.centering import Standardization
 from gramian.operators.factor import RowSquares, RowTriangle, add, columns_of, merge_triangles
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
-from gramian.operators.ways import Ways
+from gramian.operators.ways import ROUNDING, Ways
 from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.rows import Block, RowSource, ranges
 from gramian.sources.sparse import is_sparse
@@ -105,12 +105,20 @@ class Covariance(SymmetricOperator):
         R = self.source.reduce(RowTriangle(self.standardization, V), merge_triangles, state_bytes=32 * s * s)
         return np.asarray(R)
 
-    def inner(self, V: Array) -> HostArray:
-        """Return  (Xs V)'(Xs V): one pass."""
+    def inner(self, V: Array, *, within: float = 0.0) -> HostArray:
+        """Return  (Xs V)'(Xs V): one pass, in which no rows are copied if ``within`` allows for it."""
         self.applications += 1
-        fold = RowSquares(self.standardization, V)
+        way = self.standardization
+        if self.source.dtype == _dtype(V) == FLOAT64 and self._corrected_error() <= within:
+            way = replace(way, corrected=True)
+        fold = RowSquares(way, V)
         total = self.source.reduce(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
         return to_host(completed(total.matrix))
+
+    def _corrected_error(self) -> float:
+        """Return how far Xs v is from the truth if it is corrected for the mean afterwards, for a unit vector v."""
+        rounding = eps_of(FLOAT64) * float(np.sqrt(self.trace()))
+        return ROUNDING * (rounding + self.standardization.lost_by_products(self.moments.weight, 1.0))
 
     def cost(self, k: int) -> float:
         """Return the operations of a product with ``k`` vectors."""

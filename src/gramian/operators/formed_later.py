@@ -87,9 +87,9 @@ class FormedLater(SymmetricOperator):
         """Return R with R'R = V'AV, from the factor."""
         return self.operator.root(V)
 
-    def inner(self, V: Array) -> HostArray | None:
+    def inner(self, V: Array, *, within: float = 0.0) -> HostArray | None:
         """Return V'AV from the factor."""
-        return self.operator.inner(V)
+        return self.operator.inner(V, within=within)
 
     def cost(self, k: int) -> float:
         """Return the operations of a product with ``k`` vectors."""

@@ -122,8 +122,9 @@ class Gram(SymmetricOperator):
             return np.asarray(R)
         return taller_triangle(None, self._transposed_times(V))
 
-    def inner(self, V: Array) -> HostArray | None:
+    def inner(self, V: Array, *, within: float = 0.0) -> HostArray | None:
         """Return  (Xs'V)'(Xs'V): one pass over columns; ``None`` where only rows can be read."""
+        del within
         if not self.source.has_columns:
             return None
         self.applications += 1

@@ -85,9 +85,12 @@ class SymmetricOperator(ABC):
     def root(self, V: Array) -> HostArray | None:
         """Return R with R'R = V'AV, from a QR factorization of the factor; ``None`` when there is no factor."""
 
-    def inner(self, V: Array) -> HostArray | None:
-        """Return V'AV as  (F V)'(F V),  exact to rounding beside its own norm, not A's; ``None`` without a factor."""
-        del V
+    def inner(self, V: Array, *, within: float = 0.0) -> HostArray | None:
+        """Return V'AV as  (F V)'(F V),  exact to rounding beside its own norm, not A's; ``None`` without a factor.
+
+        ``within`` is an error that F v may have, in the norm, if that makes the product cheaper.
+        """
+        del V, within
         return None
 
     @abstractmethod

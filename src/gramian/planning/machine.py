@@ -161,7 +161,7 @@ def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread while Gramian's own workers run.
 
     Also around work in which short BLAS calls and passes by workers take turns: an idle thread of OpenBLAS spins for
-    some 20 ms after a call, on the core that a worker needs.
+    20 to 100 ms after a call, on the core that a worker needs.
     """
     _LIMIT.enter()
     try:

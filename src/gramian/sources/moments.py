@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import blas
 
 from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
@@ -296,9 +295,15 @@ def working_dtype(source: RowSource) -> np.dtype[Any]:
 
 
 def _recentered(scatter: Array, weight: float, delta: HostArray) -> Array:
-    """Move the scatter from the shift to the mean and fill its upper triangle."""
+    """Move the scatter from the shift to the mean and fill its upper triangle.
+
+    Without BLAS, whose other threads would spin for a while after a call, on the cores that the next pass needs.
+    """
     if not is_numpy(scatter):
         shift = from_host(delta, like=scatter)
         return scatter - weight * shift[:, None] * shift[None, :]
+    columns = scatter.T
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        return completed(blas.dsyr(-weight, delta, a=scatter, lower=1, overwrite_a=1))
+        for part in ranges(len(delta) if np.any(delta) else 0, 64):
+            columns[part, part.start :] -= (weight * delta[part])[:, None] * delta[part.start :]
+    return completed(scatter)
