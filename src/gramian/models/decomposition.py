@@ -11,7 +11,7 @@ import numpy as np
 
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import Array, HostArray, namespace_of, to_host
-from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum
 from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.direct import Direct
@@ -33,6 +33,10 @@ from gramian.sources.moments import Moments, measure_moments, squares_are_safe
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
 from gramian.sources.sparse import in_float64
+
+ONE_THREAD_SIZE = 1024
+"""Size up to which a dense solve is left to one thread before the pass back to the columns: threads gain less there than
+they take from the workers of that pass, on whose cores they spin for 100 ms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +161,8 @@ def decompose(
     spectrum = pairs.values if pairs.spectrum is None else pairs.spectrum
     components = pairs.vectors
     if isinstance(operator, Gram):
-        components = orthonormal_features(operator.to_features(pairs.vectors), pairs.values)
+        features = operator.to_features(pairs.vectors)
+        components = orthonormal_features(features.values, pairs.values, features.inner)
     if operator.applications != pairs.applications and (not plan.held or isinstance(plan.solver, Direct)):
         certificate = replace(certificate, note=f"{pairs.stopped}; {effort(operator, operator.applications)}")
     values = np.maximum(pairs.values, 0.0)
@@ -225,9 +230,11 @@ def _solved(
 
 
 def _is_by_workers(operator: Covariance | Gram, plan: Plan) -> bool:
-    """Tell whether every product of a solve is a pass by workers, which BLAS's own threads would only hold up."""
+    """Tell whether a solve is passes by workers, or followed by one, which BLAS's own threads would only hold up."""
     source = operator.source
-    return not plan.held and (source.is_sparse or (plan.forming is None and source.dtype == FLOAT32))
+    if plan.held:
+        return isinstance(operator, Gram) and operator.size <= ONE_THREAD_SIZE
+    return source.is_sparse or plan.forming is None
 
 
 def _target(operator: Covariance | Gram, plan: Plan) -> SymmetricOperator:
