@@ -71,11 +71,13 @@ class Ways:
         rows = self.source.block(0).rows[:SAMPLE, :]
         block = Block(rows, 0, None)
         exact = to_host(self.standardization.times(block, cast(V, FLOAT64)))
-        centered, corrected = (self._measured(kept, block, V, exact) for kept in (False, not self.source.is_sparse))
+        centered, corrected = (
+            self._measured(block, V, exact, corrected=kept) for kept in (False, not self.source.is_sparse)
+        )
         # A copy of the rows must buy digits.
         return corrected if corrected.error <= max(accuracy, 2 * centered.error) else centered
 
-    def _measured(self, corrected: bool, block: Block, V: Array, exact: HostArray) -> Way:
+    def _measured(self, block: Block, V: Array, exact: HostArray, *, corrected: bool) -> Way:
         way = replace(self.standardization, corrected=corrected)
         found = to_host(cast(way.times(block, cast(V, FLOAT32)), FLOAT64))
         size = float(np.linalg.norm(exact))
