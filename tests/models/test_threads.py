@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from gramian.models.decomposition import threads_of
+from gramian.models.fit_threads import threads_of_fit
 from gramian.models.pca import PCAOptions, first_facts, fit_pca
 from gramian.planning.machine import blas_threads
 from gramian.planning.plan import plan_pca
@@ -15,7 +15,7 @@ from gramian.sources import DenseRows, as_source
 
 def _is_held(source, **options):
     plan = plan_pca(first_facts(source, PCAOptions(**options)))
-    return not isinstance(threads_of(source, plan), nullcontext)
+    return not isinstance(threads_of_fit(source, plan), nullcontext)
 
 
 def test_blas_is_held_for_many_rows_and_a_small_problem():

@@ -56,7 +56,9 @@ def test_the_way_back_gives_components_times_singular_values(make):
     X = np.random.default_rng(0).standard_normal((9, 20))
     operator = _operator(Gram, make, X, None, scale=False)
     values, U = np.linalg.eigh(host(operator.materialize().matrix))
-    Y = host(operator.to_features(from_host(np.ascontiguousarray(U[:, -3:]), like=operator.like())))
+    features = operator.to_features(from_host(np.ascontiguousarray(U[:, -3:]), like=operator.like()))
+    Y = host(features.values)
+    np.testing.assert_allclose(features.inner, Y.T @ Y, atol=1e-12 * values[-1])
     np.testing.assert_allclose(np.linalg.norm(Y, axis=0), np.sqrt(values[-3:]), rtol=1e-12)
     C = _standardized(X, None, scale=False)
     np.testing.assert_allclose(C.T @ (C @ Y), Y * values[-3:], atol=1e-10)
@@ -94,3 +96,23 @@ def test_float32_rows_are_multiplied_coarsely_only_when_allowed():
     error = np.linalg.norm(coarse.values - truth) / np.linalg.norm(truth)
     assert 1e-10 < error < coarse.error < 1e-3
     assert np.linalg.norm(fine.values - truth) / np.linalg.norm(truth) < 1e-13
+
+
+@pytest.mark.parametrize("kind", [Covariance, Gram])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("dtype, accuracy", [("float64", 1e-8), ("float32", 1e-8), ("float32", 1e-3)])
+@pytest.mark.parametrize("shape, offset", [((700, 90), 0.0), ((90, 700), 3.0), ((300, 300), 50.0)])
+def test_a_product_in_pieces_keeps_its_stated_error(kind, weighted, scale, dtype, accuracy, shape, offset):
+    """However the mean is taken off, and in whichever precision, A V is within the error that comes with it."""
+    rng = np.random.default_rng(shape[0])
+    X = (rng.standard_normal(shape) + offset * rng.standard_normal(shape[1])).astype(dtype)
+    weights = rng.integers(1, 4, shape[0]).astype(float) if weighted else None
+    Xs = _standardized(X.astype(float), weights, scale=scale)
+    A = Xs.T @ Xs if kind is Covariance else Xs @ Xs.T
+    operator = _operator(kind, SOURCES["dense"], X, weights, scale=scale)
+    V = np.asfortranarray(np.linalg.qr(rng.standard_normal((operator.size, 12)))[0])
+    product = operator.apply(V, accuracy=accuracy)
+    allowed = max(product.error, 1e-13) * np.linalg.norm(A, ord=2) * np.sqrt(12)
+    assert product.values.dtype == np.float64
+    assert np.linalg.norm(product.values - A @ V) <= allowed

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, device_of, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, device_of, from_host, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, eps_of
 from gramian.eigen.orthonormal import orthonormalized, projected, rotated
 from gramian.eigen.pairs import EigenPairs, EigenSolver, Probe
@@ -33,6 +33,9 @@ KEEP = 0.5
 
 PACE = 4
 """Products over which the fall of the residuals is measured to forecast how many more it takes."""
+
+STALLED = 2
+"""Looks without progress after which coarse products are taken to be worse than they say."""
 
 EPS = float(np.finfo(float).eps)
 
@@ -134,6 +137,7 @@ class _Iteration:
         self.probe = Probe(0, 0)
         self.best, self.stalled, self.error = np.inf, 0, 0.0
         self.steps = self.next_estimate = self.guesses = 0
+        self.refined = False
         self.history: list[tuple[int, float]] = []
 
     def begin(self, start: Array | None) -> None:
@@ -236,7 +240,10 @@ class _Iteration:
         self.T[new, : new.start] = part[: new.start].T
         self.T[new, new] = (part[new.start :] + part[new.start :].T) / 2
         # Many guesses are pairs found before, nearly invariant: the way to further ones leads from the other columns.
-        fresh = slice(self.guesses, None)
+        fresh: slice | Array = slice(self.guesses, None)
+        if self.refined:
+            # Residuals of Ritz vectors lie, but for rounding, in the one block that would have come next.
+            fresh, self.refined = from_host(_longest(left, self.block), like=left), False
         self.pending = orthonormalized(left[:, fresh], Q, before=block[:, fresh])
         self.coupling = to_host(self.pending.T @ block)
         self.linked, self.guesses = (0 if self.guesses else new.start), 0
@@ -258,7 +265,7 @@ class _Iteration:
             return
         values, rotation = np.linalg.eigh(self.T[: self.columns, : self.columns])
         estimate = np.linalg.norm(self.coupling @ rotation[last, -self.k :], axis=0)
-        accuracy = max(4 * self.error, self.tol) if self.coarse else self.tol
+        accuracy = self._coarse_limit() if self.coarse else self.tol
         worst = float(estimate.max()) / max(abs(float(values[-1])), EPS)
         forecast = self._forecast(worst)
         self.operator.expect(forecast)
@@ -305,14 +312,22 @@ class _Iteration:
         # A product whose error is worse than it says would hold the residual up for ever.
         self.stalled = 0 if worst < 0.9 * self.best else self.stalled + 1
         self.best = min(self.best, worst)
-        return self.stalled > 8 or worst <= 4 * max(self.error, self.tol / 4) * abs(float(self.values[0]))
+        return self.stalled > STALLED or worst <= self._coarse_limit() * abs(float(self.values[0]))
+
+    def _coarse_limit(self) -> float:
+        """Return the residual, relative to the first value, from which on coarse products teach nothing more.
+
+        The error that a product states is a cautious one: residuals fall to a part of it, and every coarse product that
+        is still useful is one in full precision less.
+        """
+        return self.tol if self.error <= self.tol / 10 else max(self.error / 4, self.tol / 2)
 
     def _refine(self) -> None:
         """Go on in full precision; coarse products are made again for the Ritz vectors that are kept."""
         self._look()
         keep = min(self.columns, self.k + self.block)
         self.pending = orthonormalized(rotated(self.Q[:, : self.columns], self.rotation[:, :keep]))
-        self.columns = self.linked = 0
+        self.columns, self.linked, self.refined = 0, 0, True
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
 
     def _begin_search(self) -> None:
@@ -347,6 +362,12 @@ class _Iteration:
         self.T[:keep, :keep] = np.diag(self.values[:keep])
         self.columns, self.linked = keep, 0
         self.values, self.rotation = self.values[:keep], np.eye(keep)
+
+
+def _longest(block: Array, columns: int) -> HostArray:
+    """Return the positions of the longest columns, in order."""
+    squares = to_host(namespace_of(block).sum(block * block, axis=0))
+    return np.sort(np.argsort(-squares, kind="stable")[:columns])
 
 
 def _beside(left: Array, right: Array) -> Array:

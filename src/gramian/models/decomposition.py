@@ -4,14 +4,13 @@ rows -> moments -> plan -> operator -> solver -> certificate -> components over 
 """
 
 import warnings
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import Array, HostArray, namespace_of, to_host
-from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum
 from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.direct import Direct
@@ -19,6 +18,7 @@ from gramian.eigen.krylov import Krylov
 from gramian.eigen.orthonormal import orthonormalized
 from gramian.eigen.pairs import EigenPairs, sum_of_squares
 from gramian.errors import ConvergenceWarning
+from gramian.models.fit_threads import threads_of_solve
 from gramian.models.spectrum import orthonormal_features, signs_of
 from gramian.operators.centering import Standardization
 from gramian.operators.covariance import Covariance
@@ -26,16 +26,12 @@ from gramian.operators.formed_later import FormedLater
 from gramian.operators.gram import Gram
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import SymmetricOperator
-from gramian.planning.machine import one_blas_thread
 from gramian.planning.plan import Plan
 from gramian.sources.inner_products import measure_gram
 from gramian.sources.moments import Moments, measure_moments, squares_are_safe
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
 from gramian.sources.sparse import in_float64
-
-ONE_THREAD = 512
-"""Size under which a dense solve gains less from BLAS's threads than passes lose by them (at 500: 7 against 50 ms)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,27 +156,12 @@ def decompose(
     spectrum = pairs.values if pairs.spectrum is None else pairs.spectrum
     components = pairs.vectors
     if isinstance(operator, Gram):
-        components = orthonormal_features(operator.to_features(pairs.vectors), pairs.values)
+        features = operator.to_features(pairs.vectors)
+        components = orthonormal_features(features.values, pairs.values, features.inner)
     if operator.applications != pairs.applications and (not plan.held or isinstance(plan.solver, Direct)):
         certificate = replace(certificate, note=f"{pairs.stopped}; {effort(operator, operator.applications)}")
     values = np.maximum(pairs.values, 0.0)
     return Decomposition(values, components, np.maximum(spectrum, 0.0), certificate, pairs.vectors, pairs.square_sum)
-
-
-def threads_of(source: RowSource, plan: Plan) -> AbstractContextManager[None]:
-    """Hold BLAS to one thread for a fit whose time goes into passes by workers, with small problems between.
-
-    A thread of OpenBLAS that has helped with a small problem spins for up to 100 ms on the core that a worker needs: a
-    pass over 1,000,000 x 100 rows then takes 155 ms in place of 104, and the small problem itself 100 ms now and then.
-    """
-    return one_blas_thread() if _is_in_passes(source, plan) else nullcontext()
-
-
-def _is_in_passes(source: RowSource, plan: Plan) -> bool:
-    if source.is_sparse:
-        return not plan.held
-    small = isinstance(plan.solver, Direct) and plan.operator == "covariance" and source.n_columns < ONE_THREAD
-    return source.has_columns and source.n_blocks > 1 and small
 
 
 def _operator(rows: Rows, source: RowSource, plan: Plan) -> Covariance | Gram:
@@ -225,7 +206,7 @@ def _solved(
 ) -> tuple[EigenPairs, Certificate]:
     """Solve, certify, and fall back to the safer dense way before anything doubtful reaches the caller."""
     target = _target(operator, plan)
-    with one_blas_thread() if _is_by_workers(operator, plan) else nullcontext():
+    with threads_of_solve(operator, plan):
         # One column at a time the pairs known save most of the way; a block finds them again in as many products.
         if isinstance(plan.solver, Krylov) and plan.solver.block == 1:
             pairs = plan.solver.solve(target, k, seed=seed, start=start)
@@ -241,12 +222,6 @@ def _solved(
     if pairs.square_sum is None and isinstance(target, HeldMatrix):
         pairs = replace(pairs, square_sum=sum_of_squares(to_host(target.matrix)))
     return pairs, certificate
-
-
-def _is_by_workers(operator: Covariance | Gram, plan: Plan) -> bool:
-    """Tell whether every product of a solve is a pass by workers, which BLAS's own threads would only hold up."""
-    source = operator.source
-    return not plan.held and (source.is_sparse or (plan.forming is None and source.dtype == FLOAT32))
 
 
 def _target(operator: Covariance | Gram, plan: Plan) -> SymmetricOperator:

@@ -21,8 +21,8 @@ from gramian.models.decomposition import (
     decompose_moments,
     prepare_rows,
     standardization_of,
-    threads_of,
 )
+from gramian.models.fit_threads import threads_of_fit
 from gramian.models.how_many import Choice, choose, requested
 from gramian.models.spectrum import Spectrum, rank_of
 from gramian.operators.centering import Standardization
@@ -167,7 +167,7 @@ def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
     facts = first_facts(source, options)
     plan = plan_pca(facts)
     require_free(plan.peak_bytes, work=f"PCA of {source.n_rows:,} x {source.n_columns:,} rows")
-    with threads_of(source, plan):
+    with threads_of_fit(source, plan):
         return _fitted(source, options, facts=facts, plan=plan)
 
 

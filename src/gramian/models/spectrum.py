@@ -4,8 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, from_host, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of, rank_threshold
+
+LARGEST_EXCESS = 0.5
+"""Norm of V'V - I up to which the Cholesky factor of V'V is as good as a QR factorization of V."""
+
+PIECE_ROWS = 4096
+"""Rows that are turned at a time: few enough that they stay in cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,12 +141,21 @@ def rank_of(squares: HostArray, components: Array, *, n: int, eps: float, roundi
         return 0
     d, k = components.shape[0], min(components.shape[1], len(singular))
     reach = (np.sqrt(n) + np.sqrt(d)) / 2
+    largest = _largest(rounding, max(len(singular) - k, 1))
+    # What a unit vector sees of the rounding is at most the largest: values above that need no look at their vectors.
+    clear = singular[k - 1] > reach * largest[0] * (1 + 1e-6)
+    left = largest[: len(singular) - k]
     noise = np.zeros(len(singular))
-    noise[:k] = reach * _seen(components[:, :k], rounding)
-    left = np.sort(rounding)[::-1][: len(singular) - k] if k < len(singular) else rounding[:0]
+    noise[:k] = reach * (largest[0] if clear else _seen(components[:, :k], rounding))
     noise[k : k + len(left)] = reach * left
     counted = np.flatnonzero(singular > np.maximum(noise, rank_threshold(n, d, eps) * singular[0]))
     return int(counted[-1]) + 1 if len(counted) else 0
+
+
+def _largest(values: HostArray, count: int) -> HostArray:
+    """Return the ``count`` largest values, descending; all where there are fewer."""
+    count = min(count, len(values))
+    return np.sort(np.partition(values, len(values) - count)[len(values) - count :])[::-1]
 
 
 def _seen(components: Array, rounding: HostArray) -> HostArray:
@@ -149,24 +164,45 @@ def _seen(components: Array, rounding: HostArray) -> HostArray:
     return np.sqrt(to_host(squared.T @ from_host(rounding**2, like=components)))
 
 
-def orthonormal_features(Y: Array, squares: HostArray) -> Array:
+def orthonormal_features(Y: Array, squares: HostArray, inner: HostArray) -> Array:
     """Return orthonormal columns from  Y = Xs'U, whose columns are components times singular values.
 
-    Householder QR in descending order of size: an inaccurate small column is made orthogonal to the accurate large
-    ones, and a null column becomes some direction orthogonal to all. Where the spectrum is flat enough that the columns
-    are nearly orthogonal anyway, one correction V (3 I - V'V) / 2 does the same for half the work, if any is needed.
+    Computes  Y diag(1 / s) R^-1  with  R'R = diag(1 / s) Y'Y diag(1 / s)  by Cholesky, in descending order of size: an
+    inaccurate small column is made orthogonal to the accurate large ones. That is as good as a QR factorization where
+    the columns are nearly orthogonal anyway; elsewhere it is Householder's, in which a null column becomes some
+    direction orthogonal to all.
 
-    Cost: 4 d k^2 operations, or 4 d k^2 / 2; Y is used up.
+    Cost: 2 d k^2 operations, none where the columns are orthogonal to rounding, or 4 d k^2; Y is used up.
+
+    Parameters
+    ----------
+    Y : array (d, k)
+    squares : numpy array (k,)
+        Squared singular values, descending.
+    inner : numpy array (k, k)
+        Y'Y.
     """
-    xp = namespace_of(Y)
     norms = np.sqrt(np.maximum(squares, 0.0))
     if len(norms) and norms[-1] > 1e-4 * norms[0]:
-        Y *= from_host(1 / norms, like=Y)
-        excess = to_host(Y.T @ Y) - np.eye(len(norms))
+        cosines = inner / np.outer(norms, norms)
+        excess = cosines - np.eye(len(norms))
         if np.abs(excess).max() <= 64 * eps_of(FLOAT64):
+            Y *= from_host(1 / norms, like=Y)
             return Y
-        return Y @ from_host(np.eye(len(norms)) - excess / 2, like=Y)
+        if np.linalg.norm(excess) <= LARGEST_EXCESS:
+            return _turned(Y, np.linalg.inv(np.linalg.cholesky(cosines)).T / norms[:, None])
     Y *= from_host(1 / np.maximum(norms, 1e-300 + 1e-16 * norms.max(initial=0.0)), like=Y)
-    Q, R = xp.linalg.qr(Y)
+    Q, R = namespace_of(Y).linalg.qr(Y)
     Q *= from_host(np.where(np.diagonal(to_host(R)) < 0, -1.0, 1.0), like=Q)
     return Q
+
+
+def _turned(Y: Array, rotation: HostArray) -> Array:
+    """Return  Y rotation,  in place and some rows at a time where vectors lie one after the other in memory."""
+    if not is_numpy(Y) or not Y.flags.f_contiguous:
+        return Y @ from_host(np.ascontiguousarray(rotation), like=Y)
+    turn = np.ascontiguousarray(rotation.T)
+    for start in range(0, len(Y), PIECE_ROWS):
+        rows = Y[start : start + PIECE_ROWS].T
+        rows[...] = turn @ rows
+    return Y

@@ -1,12 +1,13 @@
 """The n x n operator of dual PCA, and the way back to features."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, device_of, is_numpy, namespace_of, to_host
-from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, dtype_of, is_numpy, namespace_of, to_host
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
 from gramian.operators.centering import Standardization
 from gramian.operators.factor import ColumnSquares, ColumnTriangle, add, columns_of, merge_triangles, taller_triangle
@@ -17,7 +18,14 @@ from gramian.sources.moments import SMALL_PROBLEM, Moments
 from gramian.sources.rows import Block, ColumnBlock, RowSource, ranges, rows_here
 
 PIECE, PIECE_COLUMNS = 2**21, 64
-"""Bytes of columns that are copied at a time for the way back, and the least columns."""
+"""Bytes of columns that a product takes at a time, and the least columns."""
+
+
+class Features(NamedTuple):
+    """Vectors over the columns, (d, k), and their inner products (k, k), summed in the same pass."""
+
+    values: Array
+    inner: HostArray
 
 
 class Gram(SymmetricOperator):
@@ -74,7 +82,7 @@ class Gram(SymmetricOperator):
         V = cast(V, way.dtype)
         if self.source.has_columns:
             fold = _ApplyColumns(way.standardization, V)
-            values = self.source.reduce_columns(fold, add, state_bytes=way.state_bytes)
+            values = self.source.reduce_columns(fold, add)
         else:
             Y = self.source.reduce(_TransposedTimes(way.standardization, V), add)
             values = rows_here(self.source.map_rows(_Times(way.standardization, cast(Y, way.dtype))))
@@ -132,19 +140,19 @@ class Gram(SymmetricOperator):
         total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
         return to_host(completed(total.matrix))
 
-    def to_features(self, U: Array) -> Array:
+    def to_features(self, U: Array) -> Features:
         """Return Xs'U, (d, k): the components times their singular values when U holds eigenvectors. One pass."""
         self.applications += 1
-        return self._transposed_times(U)
-
-    def _transposed_times(self, U: Array) -> Array:
         if not self.source.has_columns:
-            return self.source.reduce(_TransposedTimes(self.standardization, U), add)
+            values = self._transposed_times(U)
+            return Features(values, to_host(values.T @ values))
         shape = (U.shape[1], self.source.n_columns)
         out = namespace_of(U).empty(shape, dtype=U.dtype, **device_of(U))
         fold = _ProjectColumns(self.standardization, U.T, out, not self.moments.is_offset)
-        self.source.reduce_columns(fold, _keep_first)
-        return out.T
+        return Features(out.T, to_host(self.source.reduce_columns(fold, add)))
+
+    def _transposed_times(self, U: Array) -> Array:
+        return self.source.reduce(_TransposedTimes(self.standardization, U), add)
 
     def cost(self, k: int) -> float:
         """Return the operations of a product with ``k`` vectors."""
@@ -159,22 +167,31 @@ class Gram(SymmetricOperator):
         return np.asarray(np.sqrt(np.maximum(positive[0] / positive, 1.0)))
 
 
+def column_pieces(block: ColumnBlock, itemsize: int) -> Iterator[ColumnBlock]:
+    """Cut a block into pieces of so few columns that they, or a copy of them, stay in a core's cache."""
+    n, width = block.columns.shape
+    for some in ranges(width, max(PIECE_COLUMNS, PIECE // (itemsize * n))):
+        yield ColumnBlock(block.columns[:, some], block.start + some.start, block.weights)
+
+
 @dataclass(frozen=True, eq=False)
 class _ApplyColumns:
     standardization: Standardization
     V: Array
 
     def __call__(self, state: Any, block: ColumnBlock) -> Any:
+        for piece in column_pieces(block, dtype_of(self.V).itemsize):
+            part = cast(self._product(piece), FLOAT64)
+            state = part if state is None else add(state, part)
+        return state
+
+    def _product(self, block: ColumnBlock) -> Array:
         cut, rows = self.standardization.cut(block)
-        dtype = FLOAT32 if self.V.dtype == namespace_of(self.V).float32 else FLOAT64
         if cut.corrects(rows, self.V):
-            rows = rows._replace(rows=cast(rows.rows, dtype))
-            part = cut.times(rows, cut.transposed_times(rows, self.V))
-        else:
-            columns = cut.rows(rows, dtype=dtype)
-            part = columns @ (columns.T @ self.V)
-        part = cast(part, FLOAT64)
-        return part if state is None else add(state, part)
+            rows = rows._replace(rows=cast(rows.rows, dtype_of(self.V)))
+            return cut.times(rows, cut.transposed_times(rows, self.V))
+        columns = cut.rows(rows, dtype=dtype_of(self.V))
+        return columns @ (columns.T @ self.V)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,36 +216,32 @@ class _Times:
 
 @dataclass(frozen=True, eq=False)
 class _ProjectColumns:
-    """Fill the columns of  U'Xs  that a block has; vectors lie one after the other in memory."""
+    """Fill the columns of  U'Xs  that a block has, and sum their inner products while they are in a core's cache."""
 
     standardization: Standardization
     Ut: Array
     out: Array
     near: bool
 
-    def __call__(self, _state: None, block: ColumnBlock) -> None:
+    def __call__(self, state: Any, block: ColumnBlock) -> Any:
+        for piece in column_pieces(block, FLOAT64.itemsize):
+            part = self.out[:, piece.start : piece.start + piece.columns.shape[1]]
+            if self.near and piece.weights is None and is_numpy(piece.columns):
+                self._fill_corrected(part, piece)
+            else:
+                part[...] = self.Ut @ self.standardization.columns(piece)
+            inner = part @ part.T
+            state = inner if state is None else add(state, inner)
+        return state
+
+    def _fill_corrected(self, part: HostArray, block: ColumnBlock) -> None:
+        """Correct the product for the mean afterwards: near the origin that costs no digits, and saves a copy."""
         columns = slice(block.start, block.start + block.columns.shape[1])
-        if not self.near or block.weights is not None or not is_numpy(block.columns) or block.columns.dtype != FLOAT64:
-            self._centered(block)
-            return
-        # Near the origin a correction linear in the mean costs no digits, and saves a copy of the block.
-        part = np.matmul(self.Ut, block.columns, out=self.out[:, columns])
+        np.matmul(self.Ut, cast(block.columns, FLOAT64), out=part)
         if self.standardization.centered:
             part -= self.Ut.sum(axis=1)[:, None] * self.standardization.mean[columns]
         if self.standardization.factor is not None:
             part *= self.standardization.factor[columns]
-
-    def _centered(self, block: ColumnBlock) -> None:
-        """Center a copy of some columns at a time, so few that it stays in a core's cache."""
-        n, width = block.columns.shape
-        for some in ranges(width, max(PIECE_COLUMNS, PIECE // (8 * n))):
-            piece = ColumnBlock(block.columns[:, some], block.start + some.start, block.weights)
-            columns = slice(piece.start, block.start + some.stop)
-            self.out[:, columns] = self.Ut @ self.standardization.columns(piece)
-
-
-def _keep_first(left: None, _right: None) -> None:
-    return left
 
 
 @dataclass(frozen=True, eq=False)

@@ -265,7 +265,8 @@ def _krylov(facts: Facts) -> Krylov:
     # A sparse product costs about the same a column however many there are, and one column at a time needs the fewest.
     # Where a pass reads the rows anew, eight share it: the reading costs more than their products.
     narrow = 8 if facts.on_disk else 1
-    block = narrow if facts.sparse else int(np.clip(facts.wanted // 4, 12, 32))
+    # In float32 sixteen columns are multiplied as soon as twelve (4,000 x 4,000: 9.4 and 9.9 ms).
+    block = narrow if facts.sparse else int(np.clip(facts.wanted // 4, 12 if facts.itemsize == 8 else 16, 32))
     return Krylov(tol=facts.tol, block=block, basis=_basis(facts))
 
 

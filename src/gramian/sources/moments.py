@@ -85,7 +85,8 @@ class Moments:
         By that factor rounding grows where a product is corrected for the mean afterwards.
         """
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            return float(np.sqrt(self.weight * (self.mean @ self.mean) / self.squares.sum()))
+            # Not by BLAS, whose threads would spin on beside the pass that follows.
+            return float(np.sqrt(self.weight * np.square(self.mean).sum() / self.squares.sum()))
 
     def merge(self, other: "Moments") -> "Moments":
         """Return the moments of both sets of rows together (Chan, Golub and LeVeque, 1979, eq. 2.1)."""
