@@ -171,7 +171,7 @@ def threads_of(source: RowSource, plan: Plan) -> AbstractContextManager[None]:
     """Hold BLAS to one thread for a fit whose time goes into passes by workers, with a small dense problem between.
 
     A thread of OpenBLAS that has helped with a small problem spins for up to 100 ms on the core that a worker needs: a
-    pass over 1,000,000 x 100 rows then takes 155 ms in place of 104, and the small problem itself 100 ms now and then.
+    pass over 1,000,000 x 100 float32 rows then takes 155 ms in place of 104, and the small problem up to 100.
     """
     dense = source.has_columns and not source.is_sparse and source.n_blocks > 1
     small = isinstance(plan.solver, Direct) and plan.operator == "covariance" and source.n_columns < ONE_THREAD
