@@ -52,7 +52,7 @@ class RowSquares:
     """Fold the squares  (Xs V)'(Xs V),  in float64, block by block. Cost: 2 n d s + n s^2 operations.
 
     For few columns the pass is bound by memory: float64 blocks are cut into pieces so small that BLAS multiplies them
-    as they lie (8 columns of 200,000 x 500 rows: 33 ms, or 70 if they are centered first, against 54 and 78).
+    as they lie (8 columns of 200,000 x 500 rows: 33 ms, or 70 if they are centered first, against 53 and 78).
     """
 
     standardization: Standardization
