@@ -52,4 +52,9 @@ def _is_in_passes(source: RowSource, plan: Plan) -> bool:
 def _is_small(source: RowSource) -> bool:
     """Tell whether BLAS would use threads for these rows, and one would be as fast."""
     n, d = source.n_rows, source.n_columns
-    return n * d <= SMALL_PROBLEM and min(n, d) <= SMALL_SIDE and n * d * min(n, d) >= THREADED_WORK
+    return (
+        not source.is_sparse
+        and n * d <= SMALL_PROBLEM
+        and min(n, d) <= SMALL_SIDE
+        and n * d * min(n, d) >= THREADED_WORK
+    )
