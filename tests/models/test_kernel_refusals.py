@@ -165,6 +165,8 @@ def test_landmarks_beyond_the_budget_are_refused_before_their_map_is_made(monkey
     monkeypatch.setattr(Landmarks, "fit", lambda *_: pytest.fail("a map was made"))
     with pytest.raises(MemoryBudgetError, match="fewer than these 500 landmarks"):
         _fit(_rows(600), Gaussian(0.1), landmarks=500, memory_budget=MEGABYTE)
+    with pytest.raises(MemoryBudgetError, match="fewer than these 500 landmarks"):
+        _fit(_rows(600), Gaussian(0.1), features=Landmarks(Gaussian(0.1), 500), memory_budget=MEGABYTE)
 
 
 def test_a_function_of_two_points_that_is_not_symmetric():

@@ -28,6 +28,8 @@ def facts(**changes):
         ({"n": 100_000, "budget": 2 * GIGABYTE}, "tiled"),
         ({"features": 50}, "features"),
         ({"features": 30_000}, "tiled"),
+        ({"features": 2000, "budget": GIGABYTE // 2}, "features"),
+        ({"features": 2000, "budget": GIGABYTE // 5}, "tiled"),
         ({"features": 50, "way": "tiled"}, "tiled"),
         ({"way": "dense"}, "dense"),
     ],

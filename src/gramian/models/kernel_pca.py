@@ -133,9 +133,9 @@ def _fit_matrix(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
 
 def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
     """Fit PCA to features near the kernel's, and measure how near."""
-    if options.landmarks is not None and options.landmarks > 0:
+    if (asked := _asked_landmarks(options)) > 0:
         # A map of m landmarks takes m^3 operations: a budget that is too small is refused before.
-        m = min(options.landmarks, source.n_rows)
+        m = min(asked, source.n_rows)
         plan_kernel_pca(_near_facts(source, options, options.kernel, m, landmarks=True))
     phi = _map_of(source, options)
     D = phi.n_features
@@ -156,6 +156,13 @@ def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPC
     used = phi if solved.features is None or solved.features.phi is None else solved.features.phi
     error = measure_kernel_error(used, source, seed=options.seed)
     return replace(model, approximate=not phi.is_exact, error=error)
+
+
+def _asked_landmarks(options: KernelPCAOptions) -> int:
+    """Return the landmarks that a fit would choose, zero where it is given a map or features of another kind."""
+    if options.landmarks is not None:
+        return options.landmarks
+    return options.features.n_landmarks if isinstance(options.features, Landmarks) else 0
 
 
 def _near_facts(

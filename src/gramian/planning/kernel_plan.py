@@ -35,6 +35,9 @@ LANDMARKS = 3.5
 """Landmarks of a start, as a multiple of sqrt(n): more of them save less than they cost (1.5 to 7.5 were tried at 2,000
 to 100,000 rows, Gaussian of median width: from 3 to 6 the products are as many, two for tol 1e-5, three for 1e-6)."""
 
+SHARE_OF_ROWS = 0.05
+"""Landmarks of a start, at most, as a share of the rows: where those are few, another product costs less."""
+
 PAIRS = 256
 """Pairs of the approximation, beside those wanted, that corrections are made with."""
 
@@ -250,7 +253,7 @@ def _pca_bytes(facts: KernelFacts, D: int, k: int) -> int:
 def _iterate(facts: KernelFacts, *, stored: bool, pairs: int | None = None) -> KernelPlan:
     n, k, double = facts.n, facts.wanted, facts.n <= DOUBLE_SIZE
     pairs = k + PAIRS if pairs is None else pairs
-    landmarks = int(min(max(LANDMARKS * np.sqrt(n), 2 * (k + 2 * WIDTH)), n))
+    landmarks = int(min(max(min(LANDMARKS * np.sqrt(n), SHARE_OF_ROWS * n), 2 * (k + 2 * WIDTH)), n))
     pairs = min(pairs, landmarks // 2)
     solver = Davidson(tol=facts.tol, width=WIDTH, reserved=1)
     why = (
