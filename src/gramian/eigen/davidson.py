@@ -32,7 +32,8 @@ NEAR = 0.02
 """Distance of two eigenvalues, as a share of the first, under which a correction is not made larger."""
 
 PATIENCE = 20
-"""Products without progress after which an iteration gives up: its residuals are as small as rounding lets them be."""
+"""Products without progress after which an iteration gives up: rounding holds its residuals up, or the basis that it
+may keep is too small for the cluster it is in."""
 
 ROOM = 4
 """Blocks of ``width`` that join the first one before the basis is cut back."""

@@ -96,8 +96,9 @@ def _projected(gram: KernelGram, vectors: HostArray) -> HostArray:
         vectors -= vectors.mean(axis=0, dtype=FLOAT64).astype(FLOAT32)
         return vectors
     s = np.sqrt(gram.weights)
+    along = s @ vectors / gram.total_weight
     for rows in ranges(len(vectors), 4096):
-        vectors[rows] -= np.outer(s[rows], s @ vectors / gram.total_weight).astype(FLOAT32)
+        vectors[rows] -= np.outer(s[rows], along).astype(FLOAT32)
     return vectors
 
 

@@ -14,8 +14,8 @@ finished first; with another number of workers it differs by rounding alone.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import wait
-from functools import partial
+from concurrent.futures import Future, wait
+from functools import partial, reduce
 from itertools import pairwise
 from threading import Event
 from typing import Any, NamedTuple
@@ -195,8 +195,8 @@ def run_folds(
     Several workers run with one BLAS thread each. The calling thread is one of them: it has a core already, and threads
     that are all woken at once may be put on one core for as long as a short pass takes. One worker is used, with
     threaded BLAS, when there is one task or when a running value is too large to be held once a worker. ``stop`` is set
-    when the pass is given up (Ctrl-C): workers look at it between tasks, and a fold whose tasks are long should do so
-    too.
+    when the pass is given up (Ctrl-C, or a fold that raises): workers look at it between tasks, and a fold whose tasks
+    are long should do so too.
     """
     stop = stop or Event()
     workers = 1 if len(tasks) < 2 or state_bytes > LARGE_STATE else min(worker_count(), len(tasks))
@@ -204,17 +204,18 @@ def run_folds(
         return _fold_run(tasks, fold, stop)
     bounds = [round(w * len(tasks) / workers) for w in range(workers + 1)]
     runs = [tasks[low:high] for low, high in pairwise(bounds)]
+    futures: list[Future[Any]] = []
     with as_worker():
-        futures = [worker_pool(workers - 1).submit(_fold_run, run, fold, stop) for run in runs[1:]]
         try:
-            result = _fold_run(runs[0], fold, stop)
+            futures += (worker_pool(workers - 1).submit(_fold_run, run, fold, stop) for run in runs[1:])
+            state = _fold_run(runs[0], fold, stop)
             wait(futures)
-        except BaseException:
+        except BaseException as reason:
             stop.set()
+            if isinstance(reason, Exception):  # Ctrl-C is answered at once
+                wait(futures)
             raise
-    for future in futures:
-        result = merge(result, future.result())
-    return result
+    return reduce(merge, [state, *(future.result() for future in futures)])
 
 
 def rows_here(rows: Array) -> Array:
@@ -303,5 +304,9 @@ def _fold_run(tasks: Sequence[Any], fold: Callable[[Any, Any], Any], stop: Event
     for task in tasks:
         if stop.is_set():  # nobody waits for the result any more
             break
-        state = fold(state, task)
+        try:
+            state = fold(state, task)
+        except BaseException:
+            stop.set()  # what the others would still do is for nothing
+            raise
     return state
