@@ -59,6 +59,28 @@ def test_a_far_column_of_sparse_rows_costs_no_digits(shape, offset, dtype):
     assert require_within(KernelPCA(3, kernel="rbf", gamma=0.01, eigen_solver="tiled").fit(S), gaussian) < 1e-6
 
 
+@pytest.mark.parametrize("solver", ["dense", "stored", "tiled"])
+@pytest.mark.parametrize("apart", [0.0, 1e4, 1e6, 1e7])
+def test_bounds_hold_for_groups_of_rows_that_lie_far_apart(apart, solver):
+    """No origin is near all rows then: distances within a group lose digits, and the bounds say how many."""
+    X = np.random.default_rng(3).standard_normal((500, 5))
+    X[:200] += apart
+    gaussian = truth(np.exp(-0.1 * squared_distances(X)))
+    require_within(KernelPCA(3, kernel="rbf", gamma=0.1, eigen_solver=solver, tol=1e-9).fit(X), gaussian)
+    t = np.sqrt(3 * 2 * 0.1 * squared_distances(X))
+    matern = truth((1 + t) * np.exp(-t))
+    require_within(KernelPCA(3, kernel=kernels.Matern(1.5, 0.1), eigen_solver=solver, tol=1e-9).fit(X), matern)
+
+
+@pytest.mark.parametrize("place", [7, 250])
+def test_bounds_hold_beside_one_wild_row(place):
+    """The mean is then far from every row."""
+    X = np.random.default_rng(4).standard_normal((300, 5))
+    X[place] = 1e8
+    gaussian = truth(np.exp(-0.1 * squared_distances(X)))
+    require_within(KernelPCA(3, kernel="rbf", gamma=0.1).fit(X), gaussian)
+
+
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "matern"])
 def test_new_sparse_rows_are_counted_from_the_same_point(kernel):
     """Scores of sparse rows, stored in the far column or not, are those of the same rows made dense."""

@@ -1,10 +1,13 @@
 """A kernel matrix that is given, and models on landmarks or features near the kernel's."""
 
+import warnings
+
 import numpy as np
 import pytest
 
+from gramian.errors import IndefiniteKernelWarning
 from gramian.features import Monomials, RandomFourier
-from gramian.kernels import Gaussian, Polynomial, Precomputed
+from gramian.kernels import Gaussian, Polynomial, Precomputed, Sigmoid
 from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
 from gramian.sources import as_source
 from gramian.testing import largest_angle
@@ -39,6 +42,21 @@ def test_a_share_of_a_precomputed_matrix(k):
     assert abs(len(given.eigenvalues) - len(own.eigenvalues)) <= (0 if k else 3)
 
 
+@pytest.mark.parametrize("kernel", [Gaussian(1e-5), Gaussian(5e-4), Sigmoid(0.01, 0.0)])
+@pytest.mark.parametrize("n", [500, 1500])
+def test_small_values_of_a_given_matrix_keep_their_digits(kernel, n):
+    """Values down to a millionth of the first are good to six digits, smaller ones to 1e-12 of the first."""
+    K = kernel(_rows(n, 8))
+    A = K - K.mean(axis=0) - (K.mean(axis=0) - K.mean())[:, None]
+    true = np.linalg.eigvalsh(A)[::-1][:16]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IndefiniteKernelWarning)
+        values = _fit(K, Precomputed(), 16, strict=False).eigenvalues
+    large = true >= 1e-6 * true[0]
+    np.testing.assert_allclose(values[large], true[large], rtol=1e-6)
+    np.testing.assert_allclose(values[~large], np.maximum(true[~large], 0.0), atol=1e-12 * true[0])
+
+
 @pytest.mark.parametrize("choice", ["uniform", "kmeans", "pivoted"])
 def test_landmarks_approximate_the_exact_model(choice):
     """Enough landmarks give the exact values; the model says that it is approximate, and by how much K is off."""
@@ -49,6 +67,8 @@ def test_landmarks_approximate_the_exact_model(choice):
     assert not exact.approximate
     assert near.plan.way == "landmarks"
     assert "approximate" in str(near.plan)
+    assert "of the approximate kernel" in str(near.certificate)
+    assert "approximate" not in str(exact.certificate)
     assert near.error.relative < 1e-3
     np.testing.assert_allclose(near.eigenvalues, exact.eigenvalues, rtol=1e-3)
     assert largest_angle(near.scores, exact.scores) < 0.05

@@ -140,8 +140,9 @@ def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPC
     phi = _map_of(source, options)
     D = phi.n_features
     facts = _near_facts(source, options, phi.kernel, D, landmarks=isinstance(phi, LandmarkMap))
-    way = "landmarks" if isinstance(phi, LandmarkMap) else "map"
-    plan = replace(plan_kernel_pca(facts), way=way, reason=f"because {D:,} features near the kernel's were asked for")
+    way = "landmarks" if isinstance(phi, LandmarkMap) else "features" if phi.is_exact else "map"
+    asked = "features were asked for" if phi.is_exact else "features near the kernel's were asked for"
+    plan = replace(plan_kernel_pca(facts), way=way, reason=f"because {D:,} {asked}")
     _say(options, f"solving: {plan}")
     wish = _wish(options, facts)
     if isinstance(phi, LandmarkMap):
@@ -155,7 +156,14 @@ def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPC
     # The solve may have left directions out.
     used = phi if solved.features is None or solved.features.phi is None else solved.features.phi
     error = measure_kernel_error(used, source, seed=options.seed)
-    return replace(model, approximate=not phi.is_exact, error=error)
+    certificate = model.certificate if phi.is_exact else _of_approximation(model.certificate)
+    return replace(model, approximate=not phi.is_exact, error=error, certificate=certificate)
+
+
+def _of_approximation(certificate: Certificate) -> Certificate:
+    """Say in a certificate that it holds for the approximate kernel alone."""
+    said = f"{certificate.note}; " if certificate.note else ""
+    return replace(certificate, note=f"{said}of the approximate kernel: how far K is from it, these bounds do not say")
 
 
 def _asked_landmarks(options: KernelPCAOptions) -> int:

@@ -20,7 +20,7 @@ from gramian.kernels.kernel import Kernel
 from gramian.models.kernel_checks import lowest_value, require_positive, warn_of_negative, warn_of_rounding
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_start import nystroem_start
-from gramian.operators.held import HeldMatrix
+from gramian.operators.held_kernel import HeldKernel
 from gramian.operators.kernel_gram import KernelGram, Sums
 from gramian.planning.kernel_plan import DENSE_SIZE, DOUBLE_SIZE, KernelPlan, strip_bytes
 from gramian.planning.machine import one_blas_thread
@@ -111,11 +111,15 @@ def solve_matrix(
     matrix: HostArray, centering: KernelCentering, kernel: Kernel, wish: Wish, *, lost: float = 0.0
 ) -> Solved:
     """Find the leading eigenpairs of a centered, weighted kernel matrix that was given; centering lost so much."""
-    held = HeldMatrix(matrix, is_psd=False)
+    held = HeldKernel(matrix, is_psd=False)
     small = len(matrix) <= DENSE_SIZE or wish.k > len(matrix) // 10
     solver = Direct(repair=False) if small else Krylov(tol=wish.tol, block=16, search=False)
     wish.say(f"solving the {len(matrix):,} x {len(matrix):,} matrix")
     pairs = solver.solve(held, wish.k, seed=wish.seed)
+    if pairs.converged < wish.k and len(matrix) <= DOUBLE_SIZE:
+        pairs = Direct(repair=False).solve(held, wish.k, seed=wish.seed)
+    elif pairs.converged < wish.k:
+        _warn(pairs, wish)
     known = pairs.values if pairs.spectrum is None else pairs.spectrum
     lowest = lowest_value(held, seed=wish.seed) if pairs.spectrum is None else float(known[-1])
     require_positive(np.append(known, lowest) if wish.strict else pairs.values, kernel)

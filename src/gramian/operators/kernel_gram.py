@@ -12,6 +12,7 @@ from gramian.arrays.squares import completed
 from gramian.kernels.kernel import Kernel
 from gramian.operators.factor import add
 from gramian.operators.held import HeldMatrix
+from gramian.operators.held_kernel import small_value_amplification
 from gramian.operators.kernel_centering import center_matrix
 from gramian.operators.kernel_precision import Sample, SingleCheck, draw_sample, values_rounding
 from gramian.operators.kernel_tiles import (
@@ -34,9 +35,6 @@ DOUBLE_ERROR = 64 * eps_of(FLOAT64)
 
 READY_BYTES = 1 << 28
 """Prepared rows up to this size are kept between products."""
-
-SMALL_VALUE = 1e-2
-"""Eigenvalues under this share of the first have their residuals held to their own size (see ``amplification``)."""
 
 
 class Sums(NamedTuple):
@@ -234,13 +232,10 @@ class KernelGram(SymmetricOperator):
     def amplification(self, values: HostArray) -> HostArray:
         """Return 0.01 lambda_1 / lambda_i where that is above one: small values are found to their own size.
 
-        A residual of tol lambda_1 says nothing of an eigenvalue of 1e-6 lambda_1. Above 0.01 lambda_1 values are good
-        to about residual^2 / gap and need no more; below 1e-6 lambda_1 nothing more is asked. In float64 that is
-        1e-8 lambda_1: values that are almost zero are then known to 1e-12 lambda_1 with the house's tolerance.
+        Below 1e-6 lambda_1 nothing more is asked; in float64 below 1e-8: values that are almost zero are then known to
+        1e-12 lambda_1 with the house's tolerance.
         """
-        top = max(float(np.max(values, initial=0.0)), np.finfo(float).tiny)
-        share = np.maximum(values / top, 1e-8 if self.accuracy is None else 1e-6)
-        return np.asarray(np.maximum(SMALL_VALUE / share, 1.0))
+        return small_value_amplification(values, least=1e-8 if self.accuracy is None else 1e-6)
 
     def _products(self, V: HostArray, dtype: np.dtype[Any]) -> HostArray:
         """Return (K - c) V, the sums of rows carried along the first time."""
