@@ -1,5 +1,7 @@
 """Kernel PCA: the same pairs by every way, thread count, door and size, against float64 LAPACK."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -118,6 +120,17 @@ def test_a_sigmoid_is_exact_also_where_its_spectrum_is_almost_zero(n):
         with threadpool_limits(threads):
             assert_exact(fit(X, kernel, 10, way=way), A, truth[:10])
             assert_exact(fit(X, kernel, way=way), A, truth)
+
+
+@pytest.mark.parametrize("way", ["stored", "tiled"])
+def test_values_beyond_the_range_of_float32_are_made_in_float64(way):
+    """A start in float32 is left out then; nothing else changes."""
+    kernel, X = Polynomial(10, 0.25, 1.0), 1e3 * rows(700, 4)
+    A, truth = reference(kernel, X, 6)
+    assert truth[0] > 1e60
+    model = fit(X, kernel, 6, way=way)
+    scale = 2.0 ** -int(np.log2(truth[0]))
+    assert_exact(replace(model, eigenvalues=model.eigenvalues * scale), A * scale, truth * scale)
 
 
 @pytest.mark.slow
@@ -279,9 +292,10 @@ def test_more_components_than_the_rank_are_zeros():
 @pytest.mark.parametrize("way", ["auto", "dense", "stored", "tiled"])
 @pytest.mark.parametrize("kernel", [Gaussian("median"), Gaussian(0.5), Linear(), Polynomial(2, 1.0, 1.0)])
 def test_constant_rows_are_defined(kernel, way):
-    """Rows that are all equal have zero variance, finite scores and shares, and no warning."""
+    """Rows that are all equal have zero variance, finite scores and shares, no warning, and a sentence that says so."""
     X = np.full((40, 3), 2.5)
     model = fit(X, kernel, 2, way=way)
+    assert "all alike to this kernel" in model.verdict
     np.testing.assert_allclose(model.eigenvalues, 0.0, atol=1e-12)
     np.testing.assert_allclose(model.project(X), 0.0, atol=1e-6)
     assert np.isfinite(model.shares).all()

@@ -7,6 +7,7 @@ import pytest
 
 from gramian.errors import (
     ConvergenceWarning,
+    IndefiniteKernelWarning,
     InputError,
     KernelWidthWarning,
     MemoryBudgetError,
@@ -167,6 +168,12 @@ def test_landmarks_beyond_the_budget_are_refused_before_their_map_is_made(monkey
         _fit(_rows(600), Gaussian(0.1), landmarks=500, memory_budget=MEGABYTE)
     with pytest.raises(MemoryBudgetError, match="fewer than these 500 landmarks"):
         _fit(_rows(600), Gaussian(0.1), features=Landmarks(Gaussian(0.1), 500), memory_budget=MEGABYTE)
+
+
+def test_a_kernel_without_positive_eigenvalues_is_not_called_right():
+    """Minus a kernel: what is kept is rounding, and the warning says so."""
+    with pytest.warns(IndefiniteKernelWarning, match="no positive eigenvalue beyond rounding"):
+        _fit(_rows(60), BlockKernel(lambda x, y: -(x @ y.T)), 2, strict=False)
 
 
 def test_a_function_of_two_points_that_is_not_symmetric():

@@ -90,10 +90,13 @@ def warn_of_negative(values: HostArray, kernel: Kernel, *, where: str = "") -> b
     if _is_rounding(lowest, largest):
         return False
     whose = "" if isinstance(kernel, Precomputed) else f" of {kernel!r}"
+    kept = "The components kept have positive eigenvalues and are right;"
+    if largest <= NEGATIVE_SHARE * -lowest:
+        kept = "It has no positive eigenvalue beyond rounding, so that no component means anything;"
     message = (
         f"The centered kernel matrix{where}{whose} has an eigenvalue of {lowest:.3g} beside a largest of "
-        f"{largest:.3g}, so it is not positive semidefinite. The components kept have positive eigenvalues and "
-        "are right; shares of the variance and errors in feature space mean nothing for such a matrix."
+        f"{largest:.3g}, so it is not positive semidefinite. {kept} shares of the variance and errors in feature space "
+        "mean nothing for such a matrix."
     )
     warnings.warn(IndefiniteKernelWarning(message, lowest=lowest, largest=largest), stacklevel=users_line())
     return True

@@ -38,6 +38,9 @@ HOUSE_TOLERANCE = 1e-6
 DENSE_SHARE = 3000
 """Rows up to which a share of the variance is chosen from the whole spectrum."""
 
+NOTHING = "the rows are all alike to this kernel: its centered matrix is zero but for rounding, and has no components"
+"""What is said of constant rows."""
+
 FIRST_LOOK = 64
 """Components that a share is first looked for among, beyond that size; doubled while more are needed."""
 
@@ -243,7 +246,7 @@ def _assembled(
         expansion=expand(alphas_of(values, vectors, weights, rank))
         if solved.features is None
         else solved.features.turned(np.where(np.arange(k) < rank, signs, 0.0)),
-        verdict=chosen.reason,
+        verdict=chosen.reason if solved.rank else NOTHING,
     )
 
 

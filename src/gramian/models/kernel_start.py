@@ -8,6 +8,7 @@ import scipy.linalg
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.eigen.approximation import Approximation
+from gramian.errors import InputError
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.models.kernel_strips import ExtendStrips, Strips, sum_strips
 from gramian.operators.kernel_gram import KernelGram
@@ -63,8 +64,11 @@ def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int, s
     factor = _factor(M + gram.shift, RIDGE * _largest(own, seed))
     if factor is None:
         return Start(None, values)
-    strips = Strips.between(gram.placed, points, shift=gram.shift, dtype=FLOAT32, size=strip_bytes)
-    mu, S = _small_pairs(gram, strips, factor, pairs)
+    try:
+        strips = Strips.between(gram.placed, points, shift=gram.shift, dtype=FLOAT32, size=strip_bytes)
+        mu, S = _small_pairs(gram, strips, factor, pairs)
+    except InputError:  # out of the range of float32: nothing is known beforehand then
+        return Start(None, values)
     if len(mu) == 0:
         return Start(None, values)
     weights = scipy.linalg.solve_triangular(factor, S, lower=True, trans="T", check_finite=False) / np.sqrt(mu)

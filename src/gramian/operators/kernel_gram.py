@@ -9,6 +9,7 @@ from gramian.arrays.namespace import Array, HostArray, cast, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.products import empty_on_lines
 from gramian.arrays.squares import completed
+from gramian.errors import InputError
 from gramian.kernels.kernel import Kernel
 from gramian.operators.factor import add
 from gramian.operators.held import HeldMatrix
@@ -278,7 +279,10 @@ class KernelGram(SymmetricOperator):
     def _precision(self, V: HostArray, asked: float) -> tuple[np.dtype[Any], float]:
         """Choose the type of the tiles, and say what its product is wrong by."""
         if asked >= SINGLE_FLOOR and not self.kernel_is_slow and FLOAT64 not in self._tiles:
-            error = self._check.foresee(V, self.sample, self.shift)
+            try:
+                error = self._check.foresee(V, self.sample, self.shift)
+            except InputError:  # out of the range of float32
+                error = np.inf
             if error <= asked:
                 return FLOAT32, error
         return FLOAT64, DOUBLE_ERROR

@@ -97,14 +97,17 @@ class Sample(NamedTuple):
     Attributes
     ----------
     positions : numpy array (s,)
-    ready : tuple
-        As many rows as a tile has, prepared in float32, and the first s of them in float64.
+    rows : array or CSR
+        As many rows as a tile has, so that BLAS sums as it does there.
+    ready : Prepared
+        The first s of them, in float64: the ones that are checked.
     mean : float
         Of K between the s rows; a float32 number.
     """
 
     positions: HostArray
-    ready: tuple[Prepared, Prepared]
+    rows: Any
+    ready: Prepared
     mean: float
 
 
@@ -112,10 +115,9 @@ def draw_sample(source: RowSource, placed: PlacedKernel, *, seed: int) -> Sample
     """Draw rows by their weights and make them ready: one pass."""
     positions = draw_positions(source, tile_rows(source.n_rows), seed=seed)
     rows = take_rows(source, positions)
-    # As many rows as a tile has, so that BLAS sums as it does there; the first of them are checked.
-    ready = (placed.prepare(rows, dtype=FLOAT32), placed.prepare(rows[:SAMPLED_ROWS], dtype=FLOAT64))
-    mean = float(to_host(placed.kernel.evaluate(ready[1], ready[1])).mean())
-    return Sample(positions[:SAMPLED_ROWS], ready, float(np.float32(mean)) if abs(mean) < 1e30 else 0.0)
+    ready = placed.prepare(rows[:SAMPLED_ROWS], dtype=FLOAT64)
+    mean = float(to_host(placed.kernel.evaluate(ready, ready)).mean())
+    return Sample(positions[:SAMPLED_ROWS], rows, ready, float(np.float32(mean)) if abs(mean) < 1e30 else 0.0)
 
 
 class SingleCheck:
@@ -145,7 +147,8 @@ class SingleCheck:
         """Return the error that a float32 product of  (K - shift) V  would have, the first time from sampled rows."""
         if self._error is None:
             step = tile_rows(self.source.n_rows)
-            fold = CompareProducts(self.placed, sample.ready, (V.astype(FLOAT32), V), shift, step)
+            ready = (self.placed.prepare(sample.rows, dtype=FLOAT32), sample.ready)
+            fold = CompareProducts(self.placed, ready, (V.astype(FLOAT32), V), shift, step)
             coarse, exact = self.source.reduce(fold, merge_comparisons)
             norms = np.sqrt(np.einsum("ij,ij->j", V, V))
             self._stretch = np.sqrt(len(V) / len(exact)) / np.where(norms > 0, norms, 1.0)
