@@ -144,8 +144,8 @@ def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPC
     D = phi.n_features
     facts = _near_facts(source, options, phi.kernel, D, landmarks=isinstance(phi, LandmarkMap))
     way = "landmarks" if isinstance(phi, LandmarkMap) else "features" if phi.is_exact else "map"
-    asked = "features were asked for" if phi.is_exact else "features near the kernel's were asked for"
-    plan = replace(plan_kernel_pca(facts), way=way, reason=f"because {D:,} {asked}")
+    words = "features were asked for" if phi.is_exact else "features near the kernel's were asked for"
+    plan = replace(plan_kernel_pca(facts), way=way, reason=f"because {D:,} {words}")
     _say(options, f"solving: {plan}")
     wish = _wish(options, facts)
     if isinstance(phi, LandmarkMap):
