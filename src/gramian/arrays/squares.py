@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import blas
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_numpy
+from gramian.arrays.namespace import Array, HostArray, cast, is_numpy, namespace_of
 from gramian.arrays.precision import FLOAT64, eps_of
 
 MATMUL_SIZE = 1500
@@ -52,9 +52,13 @@ def merge_squares(left: SquareSum, right: SquareSum) -> SquareSum:
 
 
 def completed(matrix: Array) -> Array:
-    """Copy the lower triangle of a host matrix onto the upper one, in place, by tiles that stay in cache."""
+    """Copy the lower triangle of a matrix onto the upper one: on the host in place, by tiles that stay in cache.
+
+    Other libraries fill both triangles, which may differ in the last bit (seen of torch on one processor of two).
+    """
     if not is_numpy(matrix):
-        return matrix
+        xp = namespace_of(matrix)
+        return xp.tril(matrix) + xp.tril(matrix, k=-1).T
     m = len(matrix)
     for i in range(0, m, 256):
         stop = min(i + 256, m)
