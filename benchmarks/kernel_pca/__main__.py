@@ -1,11 +1,10 @@
 """``python -m benchmarks.kernel_pca [fits] [growth] [product] [landmarks]``: all parts where none is named.
 
 Rows are float32, 50 columns, on a curved surface with noise; the kernel is Gaussian of median width, ten components.
-Every fit runs in a process of its own, in turn with its peers, three times (eleven at
-2,000 rows, where times scatter); its peak memory beyond the rows is the
-system's high-water mark. The accuracy beside it is measured by a product in float64 that has nothing to do with
-Gramian: the worst residual |H K H v - lambda v| over lambda_1. Parts stay in results/kernel_pca.json until measured
-again.
+Every fit runs in a process of its own, in turn with its peers, three times (eleven at 2,000 rows, where times scatter);
+its peak memory beyond the rows is the system's high-water mark. The accuracy beside it is measured by a product in
+float64 that has nothing to do with Gramian: the worst residual |H K H v - lambda v| over lambda_1. Parts stay in
+results/kernel_pca.json until measured again.
 """
 
 from __future__ import annotations

@@ -102,9 +102,7 @@ class Davidson(EigenSolver):
         iteration = _Iteration(operator, k, self, approximation)
         iteration.begin(seed)
         first = operator.applications
-        while not iteration.finished() and operator.applications - first < self.max_applications:
-            if iteration.stuck >= PATIENCE:
-                break
+        while not iteration.ended() and operator.applications - first < self.max_applications:
             iteration.step()
             if watch is not None:
                 watch(iteration.steps, iteration.progress())
@@ -153,6 +151,10 @@ class _Iteration:
         self._look()
         if not self.finished():
             self._plan_next(self.W[:, new][:, self.probing])
+
+    def ended(self) -> bool:
+        """Tell whether there is nothing left to do, or nothing left to hope for."""
+        return self.finished() or self.stuck >= PATIENCE
 
     def finished(self) -> bool:
         """Tell whether every wanted pair meets the tolerance, and the probes have been looked at once."""

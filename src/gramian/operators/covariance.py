@@ -1,6 +1,5 @@
 """The d x d operator of PCA: sums of products of standardized rows."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,12 +10,12 @@ from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.products import empty_on_lines
 from gramian.arrays.squares import completed, merge_squares
 from gramian.operators.centering import Standardization
-from gramian.operators.factor import RowSquares, RowTriangle, add, columns_of, merge_triangles
+from gramian.operators.factor import RowSquares, RowTriangle, add, columns_of, merge_triangles, row_pieces
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import ROUNDING, Ways
 from gramian.sources.moments import Moments, measure_moments
-from gramian.sources.rows import Block, RowSource, ranges
+from gramian.sources.rows import Block, RowSource
 from gramian.sources.sparse import is_sparse
 
 PIECE, PIECE_ROWS = 2**21, 64
@@ -145,15 +144,11 @@ class _ApplyRows:
             state = part if state is None else add(state, part)
         return state
 
-    def _pieces(self, block: Block) -> Iterator[Block]:
+    def _pieces(self, block: Block) -> list[Block]:
         """Cut a dense block into pieces that stay in a core's cache for both products, read from memory once."""
         if is_sparse(block.rows):
-            yield block
-            return
-        n, d = block.rows.shape
-        for rows in ranges(n, max(PIECE_ROWS, PIECE // (d * _dtype(self.V).itemsize))):
-            weights = None if block.weights is None else block.weights[rows]
-            yield Block(block.rows[rows, :], block.start + rows.start, weights)
+            return [block]
+        return row_pieces(block, max(PIECE_ROWS, PIECE // (block.rows.shape[1] * _dtype(self.V).itemsize)))
 
     def _corrected(self, block: Block) -> HostArray:
         """Return the product of a dense block on the host, corrected for the mean once, not once a piece."""

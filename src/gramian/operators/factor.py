@@ -7,6 +7,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.arrays.products import UNPACKED
 from gramian.arrays.squares import SquareSum, add_squares
 from gramian.operators.centering import Standardization
 from gramian.operators.symmetric import SymmetricOperator
@@ -15,8 +16,12 @@ from gramian.sources.rows import Block, ColumnBlock, ranges
 FEW_COLUMNS = 16
 """Columns up to which a product with all rows is bound by memory, not by arithmetic."""
 
-SMALL_PRODUCT = 1_000_000
-"""Multiplications up to which OpenBLAS does not copy the factors of a product first."""
+
+def row_pieces(block: Block, step: int) -> list[Block]:
+    """Cut a block into pieces of ``step`` rows, with their weights."""
+    weights = block.weights
+    cuts = ranges(block.rows.shape[0], step)
+    return [Block(block.rows[i, :], block.start + i.start, None if weights is None else weights[i]) for i in cuts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +73,7 @@ class RowSquares:
         n, (d, s) = block.rows.shape[0], self.V.shape
         if n == 0 or s > FEW_COLUMNS or not is_numpy(block.rows) or block.rows.dtype != FLOAT64:
             return [block]
-        cuts = ranges(n, max(64, SMALL_PRODUCT // (d * s)))
-        weights = block.weights
-        return [Block(block.rows[i, :], block.start + i.start, None if weights is None else weights[i]) for i in cuts]
+        return row_pieces(block, max(64, UNPACKED // (d * s)))
 
 
 @dataclass(frozen=True, eq=False)
