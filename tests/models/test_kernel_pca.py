@@ -23,6 +23,7 @@ from gramian.kernels import (
 )
 from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
 from gramian.models.pca import PCAOptions, fit_pca
+from gramian.operators.kernel_gram import KernelGram
 from gramian.sources import as_source
 from gramian.sources.dense import DenseRows
 from gramian.testing import largest_angle
@@ -170,6 +171,28 @@ def test_an_offset_of_a_hundred_million_changes_nothing_but_the_input(kernel, wa
     moved = fit(far, kernel, 4, way=way)
     np.testing.assert_allclose(moved.eigenvalues, near.eigenvalues, rtol=1e-6)
     np.testing.assert_allclose(moved.project(far[:20]), near.project(far[:20] - 1e8), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "gamma, dtype, used",
+    [(0.1, "float32", "float32"), (0.1, "float64", "float64"), (1e-4, "float32", "float64")],
+    ids=["clear", "float64 rows", "small values"],
+)
+@pytest.mark.parametrize("n, seed", [(1500, 3), (2200, 0)])
+def test_few_rows_are_made_in_float32_where_that_costs_nothing(gamma, dtype, used, n, seed, monkeypatch):
+    """Values keep six digits of their own and residuals the tolerance, against LAPACK in float64, in either type."""
+    X, made, types = rows(n, 6, seed=seed).astype(dtype), KernelGram._products, []
+
+    def noted(self, V, dtype):
+        types.append(np.dtype(dtype).name)
+        return made(self, V, dtype)
+
+    monkeypatch.setattr(KernelGram, "_products", noted)
+    model = fit(X, Gaussian(gamma), 8, way="stored")
+    assert types[-1] == used
+    A, truth = reference(Gaussian(gamma), X.astype(float), 8)
+    assert_exact(model, A, truth)
+    assert (abs(model.eigenvalues - truth) <= model.certificate.bounds).all()
 
 
 @pytest.mark.parametrize("way", ["dense", "stored", "tiled"])

@@ -133,7 +133,8 @@ class _Iteration:
         if self.near is None:
             self.pending = orthonormalized(self._gaussian(min(m, self.first + PROBES)))
         else:
-            start = orthonormalized(np.asarray(self.near.vectors[:, : self.first], dtype=float))
+            start = np.asarray(self.near.vectors[:, : self.first], dtype=float)
+            start = orthonormalized(start, before=start)
             draw = self._gaussian(min(PROBES, m - start.shape[1]))
             self.pending = np.hstack([start, orthonormalized(draw, start)])
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
@@ -223,10 +224,13 @@ class _Iteration:
         self.residuals[: min(self.k, p)] = self.norms[: self.k]
 
     def _asked(self) -> HostArray:
-        """Return the residual that each wanted pair must meet; no product can show one below its own rounding."""
+        """Return the residual that each wanted pair must show.
+
+        Less than the tolerance by what the products are wrong by, but no product can show one below its own rounding.
+        """
         top = abs(float(self.values[0]))
         asked = self.solver.tol / self.operator.amplification(self.values[: self.k])
-        return np.asarray(np.maximum(asked, 2 * self.error) * top)
+        return np.asarray(np.maximum(asked - self.error, 2 * self.error) * top)
 
     def _met(self) -> int:
         """Count the leading pairs that meet the tolerance."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.davidson import Davidson
 from gramian.eigen.direct import Direct
@@ -30,6 +30,13 @@ Say = Callable[[str], None]
 
 VALUE_ACCURACY = 1e-6
 """Relative accuracy of an eigenvalue that float32 tiles must not spoil."""
+
+PRODUCT_SHARE = 0.25
+"""Share of the tolerance that the error of a float32 product may take; residuals are held to what it leaves."""
+
+CLEAR = 1e-3
+"""Share of the first eigenvalue from which on the last one wanted lets float32 serve among few rows, if those are
+float32 themselves."""
 
 ZERO_SHARE = 1e-12
 """Eigenvalues under this share of the largest count as zero: scikit-learn's limit for spectra in float64."""
@@ -155,10 +162,10 @@ def _iterated(gram: KernelGram, plan: KernelPlan, wish: Wish) -> Solved:
     if plan.double and not dense_fits:
         # Float64 still, but values that are almost zero are not held to 1e-12: nothing would be left to fall back on.
         gram.accuracy = eps_of(FLOAT64)
-    if not plan.double:
-        gram.accuracy = wish.tol / 10
-        if near is not None and len(near.values) >= wish.k:
-            gram.accuracy = min(gram.accuracy, _spared(near.values[wish.k - 1] / near.values[0], gram.size))
+    ratio = None if near is None or len(near.values) < wish.k else float(near.values[wish.k - 1] / near.values[0])
+    single = gram.source.dtype == FLOAT32 and ratio is not None and ratio >= CLEAR
+    if single or not plan.double:
+        gram.accuracy = min(PRODUCT_SHARE * wish.tol, np.inf if ratio is None else _spared(ratio, gram.size))
     solver = plan.solver if isinstance(plan.solver, Davidson) else Davidson(tol=wish.tol)
 
     def watch(product: int, worst: float) -> None:

@@ -12,6 +12,7 @@ from gramian.errors import InputError
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.models.kernel_strips import ExtendStrips, Strips, sum_strips
 from gramian.operators.kernel_gram import KernelGram
+from gramian.operators.kernel_precision import rough_norm
 from gramian.planning.kernel_plan import STRIP_BYTES
 from gramian.sources.rows import ranges, rows_here
 
@@ -61,7 +62,7 @@ def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int, s
     M = (M + M.T) / 2 - gram.shift
     own = _centered(M) if gram.centered else M
     values = np.zeros(0) if gram.is_psd else np.linalg.eigvalsh(own)[::-1]
-    factor = _factor(M + gram.shift, RIDGE * _largest(own, seed))
+    factor = _factor(M + gram.shift, RIDGE * rough_norm(own, seed))
     if factor is None:
         return Start(None, values)
     try:
@@ -109,14 +110,6 @@ def _projected(gram: KernelGram, vectors: HostArray) -> HostArray:
 def _centered(M: HostArray) -> HostArray:
     means = M.mean(axis=0)
     return np.asarray(M - means - (means - means.mean())[:, None])
-
-
-def _largest(M: HostArray, seed: int) -> float:
-    """Return the largest eigenvalue of a small symmetric matrix, to a few percent, by the power method."""
-    v = np.random.default_rng(seed).standard_normal((len(M), 4))
-    for _ in range(10):
-        v = M @ np.linalg.qr(v)[0]
-    return float(np.sqrt(np.einsum("ij,ij->j", v, v)).max())
 
 
 def _factor(M: HostArray, ridge: float) -> HostArray | None:

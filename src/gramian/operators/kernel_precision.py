@@ -16,6 +16,9 @@ from gramian.sources.rows import Block, RowSource, ranges
 SAMPLED_ROWS = 128
 """Rows at which the error of a float32 product is measured: its norm is then known to about six percent."""
 
+FEW_TILES = 16
+"""Tiles in a row of K up to which the error of a float32 product is not foreseen, only confirmed."""
+
 CAUTION = 1.25
 """What a measured error is multiplied by: four times the spread of its measurement."""
 
@@ -56,8 +59,8 @@ def values_rounding(
     moved = _moved_errors(placed, rows, K)
     if centered:
         E, moved = _centered(E), _centered(moved)
-    coarse = eps / eps_of(FLOAT32) * _norm(E, seed)
-    return ROUNDING_CAUTION * max(share * max(coarse, _norm(moved, seed)), least)
+    coarse = eps / eps_of(FLOAT32) * rough_norm(E, seed)
+    return ROUNDING_CAUTION * max(share * max(coarse, rough_norm(moved, seed)), least)
 
 
 def _centered(E: HostArray) -> HostArray:
@@ -83,11 +86,12 @@ def _single_errors(placed: PlacedKernel, rows: Any, K: HostArray) -> HostArray:
         return np.full_like(K, np.nan)
 
 
-def _norm(E: HostArray, seed: int) -> float:
-    """Return the spectral norm of a small symmetric matrix, by a few steps of the power method: caution covers them."""
-    v = np.random.default_rng(seed).standard_normal((len(E), min(4, len(E))))
-    for _ in range(8):
-        v = E @ np.linalg.qr(v)[0]
+def rough_norm(E: HostArray, seed: int) -> float:
+    """Return the spectral norm of a small symmetric matrix, to some percent, by ten steps of the power method."""
+    v = np.random.default_rng(seed).standard_normal((len(E), 4))
+    for _ in range(10):
+        lengths = np.sqrt(np.einsum("ij,ij->j", v, v))
+        v = E @ (v / np.where(lengths > 0, lengths, 1.0))
     return float(np.sqrt(np.einsum("ij,ij->j", v, v).max(initial=0.0)))
 
 
@@ -147,14 +151,16 @@ class SingleCheck:
         """Return the error that a float32 product of  (K - shift) V  would have, the first time from sampled rows."""
         if self._error is None:
             step = tile_rows(self.source.n_rows)
-            ready = (self.placed.prepare(sample.rows, dtype=FLOAT32), sample.ready)
-            fold = CompareProducts(self.placed, ready, (V.astype(FLOAT32), V), shift, step)
+            # Among few rows the float32 product itself costs little more than looking ahead: it is made and confirmed.
+            few = self.source.n_rows <= FEW_TILES * step
+            coarse_rows = None if few else self.placed.prepare(sample.rows, dtype=FLOAT32)
+            fold = CompareProducts(self.placed, (coarse_rows, sample.ready), (V.astype(FLOAT32), V), shift, step)
             coarse, exact = self.source.reduce(fold, merge_comparisons)
             norms = np.sqrt(np.einsum("ij,ij->j", V, V))
             self._stretch = np.sqrt(len(V) / len(exact)) / np.where(norms > 0, norms, 1.0)
             within = exact - exact.mean(axis=0) if self.centered else exact
             self.notice(float((np.linalg.norm(within, axis=0) * self._stretch).max(initial=0.0)))
-            self._error, self._exact = self._norm(coarse[: len(exact)] - exact), exact
+            self._error, self._exact = 0.0 if few else self._norm(coarse[: len(exact)] - exact), exact
         return self.error
 
     def confirm(self, product: HostArray, sample: Sample) -> float:
@@ -184,7 +190,7 @@ class CompareProducts:
     """Fold: the product (K - shift) V at sampled rows, in float32 and in float64, in the tiles' own steps."""
 
     placed: PlacedKernel
-    sampled: tuple[Prepared, Prepared]
+    sampled: tuple[Prepared | None, Prepared]
     V: tuple[HostArray, HostArray]
     shift: float
     step: int
@@ -199,10 +205,14 @@ class CompareProducts:
 
     def _product(self, side: int, block: Any, rows: slice) -> HostArray:
         V = self.V[side][rows]
+        sampled = self.sampled[side]
+        if sampled is None:
+            return np.zeros((0, V.shape[1]))
         left = self.placed.prepare(block, dtype=V.dtype)
-        tile = to_host(self.placed.kernel.evaluate(left, self.sampled[side]))
+        tile = to_host(self.placed.kernel.evaluate(left, sampled))
+        tile = np.subtract(tile, V.dtype.type(self.shift), out=tile if tile.flags.writeable else None)
         # Vectors as rows, as in a product: for a few columns BLAS sums the other way round with less error.
-        return np.asarray(np.ascontiguousarray(V.T) @ (tile - V.dtype.type(self.shift)), dtype=FLOAT64).T
+        return np.asarray(np.ascontiguousarray(V.T) @ tile, dtype=FLOAT64).T
 
 
 def merge_comparisons(left: Comparison, right: Comparison) -> Comparison:

@@ -35,7 +35,7 @@ LANDMARKS = 3.5
 """Landmarks of a start, as a multiple of sqrt(n): more of them save less than they cost (1.5 to 7.5 were tried at 2,000
 to 100,000 rows, Gaussian of median width: from 3 to 6 the products are as many, two for tol 1e-5, three for 1e-6)."""
 
-SHARE_OF_ROWS = 0.05
+SHARE_OF_ROWS = 0.065
 """Landmarks of a start, at most, as a share of the rows: where those are few, another product costs less."""
 
 PAIRS = 256
@@ -133,7 +133,7 @@ class KernelPlan:
     peak_bytes : int
         Memory beyond the rows; never less than what is used.
     double : bool
-        Whether tiles are float64 from the first.
+        Whether tiles are float64, unless rows are float32 and the start shows that this is enough.
     """
 
     way: str
