@@ -124,13 +124,13 @@ def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool, dd
             return Rows(source, moments, Standardization(moments.mean, None, center), 0, 1, gram)
     moments = measure_moments(source, scatter=scatter, center=center)
     exponents: Exponents = 0
+    passes = 1
     if not squares_are_safe(moments, source.dtype, each=scale):
         mean = np.where(np.isfinite(moments.mean), moments.mean, 0.0)
         exponents = exponent_of(source, mean, each=scale)
         if np.any(exponents):
             source = ScaledRows(source, -exponents)
-            moments = measure_moments(source, scatter=scatter, center=center)
-    passes = 3 if np.any(exponents) else 1
+            moments, passes = measure_moments(source, scatter=scatter, center=center), 3
     standardization = standardization_of(moments, center=center, scale=scale, ddof=ddof)
     return Rows(source, moments, standardization, exponents, passes)
 

@@ -315,7 +315,7 @@ def _as_rows(shape: _Shape, values: HostArray) -> Array:
 
 def _sized(exponent: Exponents, power: int, values: HostArray) -> HostArray:
     """Give values, which have a power of the rows' unit, their true size again."""
-    if not np.any(exponent):
+    if isinstance(exponent, int) and exponent == 0:
         return values
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(values, power * exponent)

@@ -1,6 +1,7 @@
 """What every spectrum needs once: signs, rank, shares and the variance left out."""
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -98,8 +99,9 @@ def signs_of(vectors: Array) -> Array:
     """
     xp = namespace_of(vectors)
     high, low = to_host(xp.max(vectors, axis=0)), -to_host(xp.min(vectors, axis=0))
-    signs = np.where(low > high, -1.0, 1.0)
-    for j in np.flatnonzero(np.abs(high - low) <= 10 * eps_of(FLOAT64) * np.maximum(high, low)):
+    lead = high - low
+    signs = np.where(lead < 0, -1.0, 1.0)
+    for j in (np.abs(lead) <= 10 * eps_of(FLOAT64) * np.maximum(high, low)).nonzero()[0]:
         column = to_host(vectors[:, int(j)])
         sizes = np.abs(column)
         signs[j] = -1.0 if column[np.argmax(sizes >= sizes.max() * (1 - 10 * eps_of(FLOAT64)))] < 0 else 1.0
@@ -140,15 +142,17 @@ def rank_of(squares: HostArray, components: Array, *, n: int, eps: float, roundi
     if len(singular) == 0 or singular[0] == 0:
         return 0
     d, k = components.shape[0], min(components.shape[1], len(singular))
-    reach = (np.sqrt(n) + np.sqrt(d)) / 2
-    largest = _largest(rounding, max(len(singular) - k, 1))
+    reach, least = (sqrt(n) + sqrt(d)) / 2, rank_threshold(n, d, eps) * singular[0]
     # What a unit vector sees of the rounding is at most the largest: values above that need no look at their vectors.
+    if singular[-1] > max(reach * rounding.max() * (1 + 1e-6), least):
+        return len(singular)
+    largest = _largest(rounding, max(len(singular) - k, 1))
     clear = singular[k - 1] > reach * largest[0] * (1 + 1e-6)
     left = largest[: len(singular) - k]
     noise = np.zeros(len(singular))
     noise[:k] = reach * (largest[0] if clear else _seen(components[:, :k], rounding))
     noise[k : k + len(left)] = reach * left
-    counted = np.flatnonzero(singular > np.maximum(noise, rank_threshold(n, d, eps) * singular[0]))
+    counted = np.flatnonzero(singular > np.maximum(noise, least))
     return int(counted[-1]) + 1 if len(counted) else 0
 
 

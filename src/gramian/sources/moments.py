@@ -145,7 +145,7 @@ def squares_are_safe(moments: Moments, dtype: np.dtype[Any], *, each: bool = Fal
     low, high = SAFE_SQUARES[np.dtype(dtype)]
     squares = moments.squares
     if not each:
-        return bool(low < np.max(squares, initial=0.0) < high)
+        return bool(low < squares.max(initial=0.0) < high)
     vanished = (squares == 0) & (moments.mean != 0) & (np.abs(moments.mean) < np.sqrt(low))
     return bool(np.all(squares < high) and np.all((squares > low) | (squares == 0)) and not np.any(vanished))
 
@@ -191,11 +191,10 @@ class _Fold:
     def __call__(self, state: _Sums | None, block: Block) -> _Sums:
         weight = float(block.rows.shape[0]) if block.weights is None else float(block.weights.sum())
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            part = (self._sparse if hasattr(block.rows, "indptr") else self._dense)(state, block)
-        part = part._replace(weight=weight)
+            part = (self._sparse if hasattr(block.rows, "indptr") else self._dense)(state, block, weight)
         return part if state is None else _join(state, part, part.squares)
 
-    def _dense(self, state: _Sums | None, block: Block) -> _Sums:
+    def _dense(self, state: _Sums | None, block: Block, weight: float) -> _Sums:
         rows, buffer = self._shifted(block.rows, None if state is None else state.buffer)
         xp = namespace_of(rows)
         if block.weights is None:
@@ -205,9 +204,9 @@ class _Fold:
             rows *= root[:, None]
         first = to_host(root @ rows).astype(FLOAT64, copy=False)
         if self.scatter:
-            return _Sums(0.0, first, None, add_squares(None if state is None else state.squares, rows), buffer)
+            return _Sums(weight, first, None, add_squares(None if state is None else state.squares, rows), buffer)
         second = np.einsum("ij,ij->j", rows, rows) if xp is np else to_host(xp.sum(rows * rows, axis=0))
-        return _Sums(0.0, first, second.astype(FLOAT64, copy=False), None, buffer)
+        return _Sums(weight, first, second.astype(FLOAT64, copy=False), None, buffer)
 
     def _shifted(self, rows: Array, buffer: Array | None) -> tuple[Array, Array | None]:
         """Return rows - shift; host rows go to a buffer that is used again, because fresh memory costs page faults."""
@@ -218,20 +217,20 @@ class _Fold:
             buffer = np.empty_like(rows, dtype=self.dtype)
         return np.subtract(rows, shift, out=buffer[: len(rows)]), buffer
 
-    def _sparse(self, state: _Sums | None, block: Block) -> _Sums:
+    def _sparse(self, state: _Sums | None, block: Block, weight: float) -> _Sums:
         rows, w = block.rows, block.weights
         stored, first, second = _column_sums(rows, w, self.shift)
         # Absent entries are zeros, -shift after shifting: counted by the weight that each column does not store.
-        absent = (float(rows.shape[0]) if w is None else float(w.sum())) - stored
+        absent = weight - stored
         first -= absent * self.shift
         second += absent * self.shift**2
         if not self.scatter:
-            return _Sums(0.0, first, second, None)
+            return _Sums(weight, first, second, None)
         weighted = rows if w is None else rows.multiply(w[:, None]).tocsr()
         square = SquareSum((rows.T @ weighted).toarray(order="F").astype(FLOAT64), 4 * eps_of(rows.dtype))
         if state is not None and state.squares is not None:
             square = merge_squares(state.squares, square)
-        return _Sums(0.0, first, second, square)
+        return _Sums(weight, first, second, square)
 
 
 def _column_sums(rows: Any, weights: Any, shift: HostArray) -> tuple[HostArray, HostArray, HostArray]:
@@ -273,17 +272,18 @@ def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -
     dtype = working_dtype(source)
     shift = shift.astype(dtype).astype(FLOAT64)
     sums = source.reduce(_Fold(shift, scatter, dtype), _merge, state_bytes=8 * d * d if scatter else 0)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         delta = sums.first / sums.weight if center else np.zeros(d)
         drift = sums.weight * delta * delta
         matrix, error = (None, 0.0) if sums.squares is None else sums.squares
         second = to_host(namespace_of(matrix).linalg.diagonal(matrix)) if sums.second is None else sums.second
         squares = np.maximum(second - drift, 0.0)
         # A correction 1e4 times the spread has cost eight of sixteen digits.
-        far = bool(np.any(drift > 1e4 * squares) and np.all(np.isfinite(drift)))
-        mean = shift + delta if center else np.zeros(d)
+        far = bool((drift > 1e4 * squares).any() and np.isfinite(drift).all())
+        mean = shift + delta if center else delta
+        if matrix is not None:
+            matrix = _recentered(matrix, sums.weight, delta)
     if matrix is not None:
-        matrix = _recentered(matrix, sums.weight, delta)
         largest = float(squares.max(initial=0.0))
         # The scatter about the shift is larger than the one about the mean, and so is its rounding.
         error += eps_of(FLOAT64) * float(drift.sum()) / largest if largest > 0 and not far else 0.0
@@ -304,7 +304,6 @@ def _recentered(scatter: Array, weight: float, delta: HostArray) -> Array:
         shift = from_host(delta, like=scatter)
         return scatter - weight * shift[:, None] * shift[None, :]
     columns = scatter.T
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        for part in ranges(len(delta) if np.any(delta) else 0, 64):
-            columns[part, part.start :] -= (weight * delta[part])[:, None] * delta[part.start :]
+    for part in ranges(len(delta) if delta.any() else 0, 64):
+        columns[part, part.start :] -= (weight * delta[part])[:, None] * delta[part.start :]
     return completed(scatter)
