@@ -218,14 +218,14 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
     top, root, trace = _largest(values), sqrt(operator.size), operator.trace()
     residuals = _residuals(operator, pairs)
     rounding = _rounding(operator, top, trace)
-    bounds = _cluster_norms(values, residuals) + rounding
+    steps = values[:-1] - values[1:]
+    bounds = _cluster_norms(steps, residuals) + rounding
+    widest, allowed = float(bounds.max(initial=0.0)), max(tol, 64 * EPS * root) * top
     next_bound, grades, chances = rank_pairs(operator, pairs, bounds)
-    met = residuals <= max(tol, 64 * EPS * root) * top
-    if not pairs.complete:
-        met &= _independent(pairs)
-    if not met.all():
+    if not (pairs.complete and widest <= allowed):
+        met = _independent(pairs) & (residuals <= allowed)
         grades = tuple(grade if ok else "rejected" for grade, ok in zip(grades, met, strict=True))
-    gaps = _gaps(values, bounds, next_bound)
+    gaps = _gaps(values, steps, bounds, next_bound)
     ties = gaps <= bounds
     np.maximum(gaps, 0.0, out=gaps)
     if next_bound is None and len(values) < operator.size:
@@ -240,7 +240,7 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
         gap_grades=_gap_grades(operator, grades, next_bound, pairs),
         failure_probabilities=chances,
         ties=ties,
-        missed_bound=_left_over(operator, trace, values) + float(bounds.max(initial=0.0)),
+        missed_bound=_left_over(operator, trace, values) + widest,
         rounding=(8 + 4 * root) * EPS * top + rounding,
         note=f"{pairs.stopped}; {effort(operator, pairs.applications)}",
     )
@@ -256,9 +256,9 @@ def _residuals(operator: SymmetricOperator, pairs: EigenPairs) -> HostArray:
 
 
 def _independent(pairs: EigenPairs) -> HostArray:
-    """Tell, a pair, whether its vector is a unit vector orthogonal to the others."""
+    """Tell, a pair, whether its vector is a unit vector orthogonal to the others; a dense solve's are."""
     k = len(pairs.values)
-    if k == 0:
+    if pairs.complete or k == 0:
         return np.ones(k, dtype=bool)
     overlap = to_host(pairs.vectors.T @ pairs.vectors) - np.eye(k)
     return np.asarray(np.abs(overlap).max(axis=0) < LARGEST_OVERLAP)
@@ -294,13 +294,13 @@ def _largest(values: HostArray) -> float:
     return max(abs(float(values[0])), abs(float(values[-1]))) if len(values) else 0.0
 
 
-def _cluster_norms(values: HostArray, residuals: HostArray) -> HostArray:
-    """Return, for each pair, the norm of all residuals of its cluster.
+def _cluster_norms(steps: HostArray, residuals: HostArray) -> HostArray:
+    """Return, for each pair, the norm of all residuals of its cluster; ``steps`` lie between a value and the next.
 
     Pairs closer than their residuals share eigenvalues, and only the block of them can be matched one to one with the
     true ones (Kahan 1967; Parlett 1998, theorem 11.5.1), with the norm of the block's residual as bound.
     """
-    near = values[:-1] - values[1:] <= residuals[:-1] + residuals[1:]
+    near = steps <= residuals[:-1] + residuals[1:]
     if not near.any():
         return residuals
     label = np.concatenate([[0], np.cumsum(~near)])
@@ -308,11 +308,10 @@ def _cluster_norms(values: HostArray, residuals: HostArray) -> HostArray:
     return np.asarray(np.sqrt(sums[label]))
 
 
-def _gaps(values: HostArray, bounds: HostArray, next_bound: float | None) -> HostArray:
+def _gaps(values: HostArray, steps: HostArray, bounds: HostArray, next_bound: float | None) -> HostArray:
     """Return the distance of each value to the nearest other one, less the uncertainty of the other."""
-    gaps = np.full(len(values), np.inf)
-    steps = values[:-1] - values[1:]
-    gaps[:-1] = steps - bounds[1:]
+    gaps = np.empty(len(values))
+    gaps[:-1], gaps[-1:] = steps - bounds[1:], np.inf
     np.minimum(gaps[1:], steps - bounds[:-1], out=gaps[1:])
     if next_bound is not None:
         np.minimum(gaps, values - next_bound, out=gaps)

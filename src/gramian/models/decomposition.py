@@ -79,8 +79,7 @@ class Rows:
         What an entry is rounded by is relative to it; the entries of a constant column are all rounded alike.
         """
         moments, factor = self.moments, self.standardization.factor
-        with np.errstate(over="ignore"):
-            sizes: HostArray = np.sqrt(moments.squares / moments.weight + moments.mean**2)
+        sizes: HostArray = np.hypot(np.sqrt(moments.squares / moments.weight), moments.mean)
         sizes[moments.squares == 0] = 0.0
         return sizes if factor is None else sizes * factor
 

@@ -209,8 +209,19 @@ def first_facts(source: RowSource, options: PCAOptions) -> Facts:
     k = requested(options.n_components, shape.size)
     if k is None and options.n_components != "mle" and min(shape.n, shape.d) > LARGE_SIDE:
         k = FIRST_LOOK
-    facts = _facts(shape, source.n_entries, options, k, sparse=source.is_sparse)
-    return replace(facts, by_columns=source.has_columns, on_disk=isinstance(source, FileRows) or not source.is_local)
+    return Facts(
+        n=shape.n,
+        d=shape.d,
+        entries=source.n_entries,
+        itemsize=shape.dtype.itemsize,
+        k=k,
+        sparse=source.is_sparse,
+        by_columns=source.has_columns,
+        tol=resolve_tolerance(options.tol, shape.dtype),
+        solver=options.solver,
+        budget=options.memory_budget or default_budget(),
+        on_disk=isinstance(source, FileRows) or not source.is_local,
+    )
 
 
 def fit_pca_from_moments(
@@ -223,12 +234,25 @@ def fit_pca_from_moments(
     d = len(moments.mean)
     shape = _Shape(moments.count, d, min(_effective_count(moments), d), dtype, moments.mean[:0])
     k = requested(options.n_components, shape.size)
-    facts = _facts(shape, d * d, options, k, sparse=False)
-    plan = plan_pca(replace(facts, n=max(shape.n, d), solver="full"))
+    tol = resolve_tolerance(options.tol, dtype)
+    plan = plan_pca(
+        Facts(
+            n=max(shape.n, d),
+            d=d,
+            entries=d * d,
+            itemsize=dtype.itemsize,
+            k=k,
+            sparse=False,
+            by_columns=True,
+            tol=tol,
+            solver="full",
+            budget=options.memory_budget or default_budget(),
+        )
+    )
     plan = replace(plan, reason="because the d x d scatter of the batches is all that is kept", passes=0)
     standardization = standardization_of(moments, center=options.center, scale=options.scale, ddof=options.ddof)
     rows = Rows(None, moments, standardization)
-    solved = decompose_moments(rows, k=shape.size if k is None else k, tol=resolve_tolerance(options.tol, dtype))
+    solved = decompose_moments(rows, k=shape.size if k is None else k, tol=tol)
     choice = _choice(solved, rows, options, shape)
     return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
 
@@ -285,8 +309,8 @@ def _assembled(
         n_columns=shape.d,
         rank=min(rank, k),
         weight=rows.moments.weight,
-        total_variance=float(sized(2, np.array(whole.total / divisor if divisor > 0 else 0.0))),
-        noise_variance=float(sized(2, np.array(whole.noise(k, rank=rank)))),
+        total_variance=float(sized(2, whole.total / divisor if divisor > 0 else 0.0)),
+        noise_variance=float(sized(2, whole.noise(k, rank=rank))),
         certificate=_in_variances(solved.certificate.leading(k).null_beyond(rank), divisor, rows.exponent),
         plan=plan,
         options=options,
@@ -313,7 +337,7 @@ def _as_rows(shape: _Shape, values: HostArray) -> Array:
         return from_host(values, like=shape.like, dtype=shape.dtype)
 
 
-def _sized(exponent: Exponents, power: int, values: HostArray) -> HostArray:
+def _sized(exponent: Exponents, power: int, values: Any) -> Any:
     """Give values, which have a power of the rows' unit, their true size again."""
     if isinstance(exponent, int) and exponent == 0:
         return values
@@ -334,21 +358,6 @@ def _warn_of_range(kept: Spectrum, exponent: int, dtype: np.dtype[Any]) -> None:
         f"is {largest:g}. Singular values, shares, components and scores are right. Scale the rows to use variances."
     )
     warnings.warn(message, PrecisionWarning, stacklevel=2)
-
-
-def _facts(shape: _Shape, entries: int, options: PCAOptions, k: int | None, *, sparse: bool) -> Facts:
-    return Facts(
-        n=shape.n,
-        d=shape.d,
-        entries=entries,
-        itemsize=shape.dtype.itemsize,
-        k=k,
-        sparse=sparse,
-        by_columns=not sparse,
-        tol=resolve_tolerance(options.tol, shape.dtype),
-        solver=options.solver,
-        budget=options.memory_budget or default_budget(),
-    )
 
 
 def _say(options: PCAOptions, sentence: str) -> None:

@@ -65,9 +65,11 @@ class Spectrum:
     def spread_beyond(self, k: int, *, square_sum: float | None, eps: float) -> float | None:
         """Return  t1^2 / t2  of the squares beyond the first ``k``, t1 and t2 being their sum and sum of squares.
 
-        Summed where all are known. Else from the total and ``square_sum``, that of the squares of all; None where there
+        None where there are none. Summed where all are known. Else from the total and ``square_sum``, that of the squares of all; None where there
         is none, or where what it leaves is not well above its rounding, a few ``eps``.
         """
+        if k >= self.size:
+            return None
         if len(self.squares) >= self.size:
             rest = self.squares[k : self.size] / (self.total or 1.0)
             first, second = float(rest.sum()), float(rest @ rest)
@@ -83,6 +85,8 @@ class Spectrum:
 
     def leading(self, k: int) -> "Spectrum":
         """Return the first ``k`` values, zeros where there are fewer."""
+        if k == len(self.squares):
+            return self
         squares = np.zeros(k)
         squares[: min(k, len(self.squares))] = self.squares[:k]
         return Spectrum(squares, self.total, self.divisor, self.size)
@@ -97,10 +101,13 @@ def signs_of(vectors: Array) -> Array:
     >>> signs_of(np.array([[0.6, -0.8], [0.8, 0.6]]))
     array([ 1., -1.])
     """
-    xp = namespace_of(vectors)
-    high, low = to_host(xp.max(vectors, axis=0)), -to_host(xp.min(vectors, axis=0))
+    if is_numpy(vectors):
+        high, low = vectors.max(axis=0), -vectors.min(axis=0)
+    else:
+        xp = namespace_of(vectors)
+        high, low = to_host(xp.max(vectors, axis=0)), -to_host(xp.min(vectors, axis=0))
     lead = high - low
-    signs = np.where(lead < 0, -1.0, 1.0)
+    signs = np.copysign(1.0, lead)
     for j in (np.abs(lead) <= 10 * eps_of(FLOAT64) * np.maximum(high, low)).nonzero()[0]:
         column = to_host(vectors[:, int(j)])
         sizes = np.abs(column)
