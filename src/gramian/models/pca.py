@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -209,17 +210,15 @@ def first_facts(source: RowSource, options: PCAOptions) -> Facts:
     k = requested(options.n_components, shape.size)
     if k is None and options.n_components != "mle" and min(shape.n, shape.d) > LARGE_SIDE:
         k = FIRST_LOOK
-    return Facts(
+    return _facts(
+        shape,
+        options,
+        k,
         n=shape.n,
-        d=shape.d,
         entries=source.n_entries,
-        itemsize=shape.dtype.itemsize,
-        k=k,
         sparse=source.is_sparse,
         by_columns=source.has_columns,
-        tol=resolve_tolerance(options.tol, shape.dtype),
         solver=options.solver,
-        budget=options.memory_budget or default_budget(),
         on_disk=isinstance(source, FileRows) or not source.is_local,
     )
 
@@ -234,25 +233,12 @@ def fit_pca_from_moments(
     d = len(moments.mean)
     shape = _Shape(moments.count, d, min(_effective_count(moments), d), dtype, moments.mean[:0])
     k = requested(options.n_components, shape.size)
-    tol = resolve_tolerance(options.tol, dtype)
-    plan = plan_pca(
-        Facts(
-            n=max(shape.n, d),
-            d=d,
-            entries=d * d,
-            itemsize=dtype.itemsize,
-            k=k,
-            sparse=False,
-            by_columns=True,
-            tol=tol,
-            solver="full",
-            budget=options.memory_budget or default_budget(),
-        )
-    )
+    facts = _facts(shape, options, k, n=max(shape.n, d), entries=d * d, sparse=False, by_columns=True, solver="full")
+    plan = plan_pca(facts)
     plan = replace(plan, reason="because the d x d scatter of the batches is all that is kept", passes=0)
     standardization = standardization_of(moments, center=options.center, scale=options.scale, ddof=options.ddof)
     rows = Rows(None, moments, standardization)
-    solved = decompose_moments(rows, k=shape.size if k is None else k, tol=tol)
+    solved = decompose_moments(rows, k=shape.size if k is None else k, tol=facts.tol)
     choice = _choice(solved, rows, options, shape)
     return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
 
@@ -294,17 +280,24 @@ def _assembled(
     components = completed_components(solved.components, rank=rank, k=k, seed=options.seed)
     kept = whole.leading(k)
     divisor = whole.divisor
-    to_rows = partial(_as_rows, shape)
     sized = partial(_sized, rows.exponent)
     _warn_of_range(kept, rows.exponent, shape.dtype)
     factor = rows.standardization.factor
+    variances, shares, singular_values, mean, factor = _as_rows(
+        shape,
+        sized(2, kept.variances),
+        kept.shares,
+        sized(1, np.sqrt(kept.squares)),
+        _sized(rows.exponents, 1, rows.moments.mean),
+        None if factor is None else _sized(rows.exponents, -1, factor),
+    )
     return PCAModel(
         components=cast(components.T, shape.dtype),
-        variances=to_rows(sized(2, kept.variances)),
-        shares=to_rows(kept.shares),
-        singular_values=to_rows(sized(1, np.sqrt(kept.squares))),
-        mean=to_rows(_sized(rows.exponents, 1, rows.moments.mean)),
-        factor=None if factor is None else to_rows(_sized(rows.exponents, -1, factor)),
+        variances=variances,
+        shares=shares,
+        singular_values=singular_values,
+        mean=mean,
+        factor=factor,
         n_rows=shape.n,
         n_columns=shape.d,
         rank=min(rank, k),
@@ -329,12 +322,10 @@ def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
     return rank_of(solved.spectrum, solved.components, n=shape.n, eps=eps, rounding=rounding)
 
 
-def _as_rows(shape: _Shape, values: HostArray) -> Array:
+def _as_rows(shape: _Shape, *values: HostArray | None) -> list[Array]:
     """Move values to the type, library and device of the rows; what leaves the type's range becomes 0 or inf."""
-    if shape.dtype == FLOAT64:
-        return from_host(values, like=shape.like)
-    with np.errstate(over="ignore", under="ignore"):
-        return from_host(values, like=shape.like, dtype=shape.dtype)
+    with np.errstate(over="ignore", under="ignore") if shape.dtype != FLOAT64 else nullcontext():
+        return [None if x is None else from_host(x, like=shape.like, dtype=shape.dtype) for x in values]
 
 
 def _sized(exponent: Exponents, power: int, values: Any) -> Any:
@@ -358,6 +349,12 @@ def _warn_of_range(kept: Spectrum, exponent: int, dtype: np.dtype[Any]) -> None:
         f"is {largest:g}. Singular values, shares, components and scores are right. Scale the rows to use variances."
     )
     warnings.warn(message, PrecisionWarning, stacklevel=2)
+
+
+def _facts(shape: _Shape, options: PCAOptions, k: int | None, **known: Any) -> Facts:
+    """Add to the facts that are ``known`` of the rows those that follow from their type and from what is asked."""
+    tol, budget = resolve_tolerance(options.tol, shape.dtype), options.memory_budget or default_budget()
+    return Facts(d=shape.d, itemsize=shape.dtype.itemsize, k=k, tol=tol, budget=budget, **known)
 
 
 def _say(options: PCAOptions, sentence: str) -> None:

@@ -65,8 +65,8 @@ class Spectrum:
     def spread_beyond(self, k: int, *, square_sum: float | None, eps: float) -> float | None:
         """Return  t1^2 / t2  of the squares beyond the first ``k``, t1 and t2 being their sum and sum of squares.
 
-        None where there are none. Summed where all are known. Else from the total and ``square_sum``, that of the squares of all; None where there
-        is none, or where what it leaves is not well above its rounding, a few ``eps``.
+        Summed where all are known. Else from the total and ``square_sum``, that of the squares of all. None where there
+        is nothing beyond, no such sum, or where what it leaves is not well above its rounding, a few ``eps``.
         """
         if k >= self.size:
             return None

@@ -16,15 +16,13 @@ from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
 from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import Block, RowSource, ranges
+from gramian.sources.sparse import column_sums
 
 SAMPLE_ROWS = 1024
 """Rows, at most, whose mean is the provisional shift, spread evenly over the source."""
 
 SAMPLE_NUMBERS = 1 << 20
 """Numbers, about, that such a sample has at most."""
-
-SPARSE_PIECE = 1 << 19
-"""Stored entries that are summed at a time."""
 
 SMALL_PROBLEM = 1 << 21
 """Numbers under which float32 rows are simply taken to float64: nothing is gained by less."""
@@ -129,6 +127,7 @@ def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = T
     Cost: n d^2 operations with ``scatter`` (4 n d without), one pass, and memory for one d x d matrix a
     worker and one block.
     """
+    moments: Moments
     if _are_few(source):
         moments, far = source.reduce(partial(_fold_few, scatter, center), Moments.merge), False
     else:
@@ -169,20 +168,21 @@ def _are_few(source: RowSource) -> bool:
 
 
 def _fold_few(scatter: bool, center: bool, state: Moments | None, block: Block) -> Moments:  # noqa: FBT001 - a fold
-    """Measure a block about its own mean, which has to be corrected by nothing.
+    """Measure a block about its own mean: nothing is left to be corrected.
 
-    Differences from the first row are exact where the mean is large, and zero in a constant column; their mean is wrong
-    by less than n eps of their size, which the mean is corrected for; in the scatter it is n (n eps)^2 of their squares.
+    Differences from the first row give a mean that is exact for a constant column. What rounding has cost it is seen in
+    the differences from it, and taken off both: a difference is rounded beside its own size, not beside the mean's.
     """
     n, d = block.rows.shape
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         if center:
             origin, share = block.rows[0, :].astype(FLOAT64), np.full(n, 1 / n)
             rows = block.rows - origin
-            shift = share @ rows
-            rows -= shift
-            mean = origin + shift
-            mean += (origin - mean) + shift + share @ rows  # what rounding has cost: of the sum, and of the shift
+            mean = origin + share @ rows
+            np.subtract(block.rows, mean, out=rows)
+            left = share @ rows
+            rows -= left
+            mean += left
         else:
             rows, mean = np.ascontiguousarray(block.rows, dtype=FLOAT64), np.zeros(d)
         matrix = rows.T @ rows if scatter else None
@@ -260,7 +260,7 @@ class _Fold:
 
     def _sparse(self, state: _Sums | None, block: Block, weight: float) -> _Sums:
         rows, w = block.rows, block.weights
-        stored, first, second = _column_sums(rows, w, self.shift)
+        stored, first, second = column_sums(rows, w, self.shift)
         # Absent entries are zeros, -shift after shifting: counted by the weight that each column does not store.
         absent = weight - stored
         first -= absent * self.shift
@@ -272,28 +272,6 @@ class _Fold:
         if state is not None and state.squares is not None:
             square = merge_squares(state.squares, square)
         return _Sums(weight, first, second, square)
-
-
-def _column_sums(rows: Any, weights: Any, shift: HostArray) -> tuple[HostArray, HostArray, HostArray]:
-    """Return, a column, the weight stored and the first and second moments of stored entries about a shift.
-
-    Entries are taken some at a time, so that no array as long as all of them is made. The weight stored matters to a
-    shift alone: it is not counted (zeros) where there is none.
-    """
-    d, shifts = rows.shape[1], bool(shift.any())
-    each = None if weights is None else np.repeat(np.asarray(weights, dtype=FLOAT64), np.diff(rows.indptr))
-    stored, first, second = np.zeros(d), np.zeros(d), np.zeros(d)
-    for part in ranges(len(rows.data), SPARSE_PIECE):
-        # Converted once: every count would do so again.
-        index = rows.indices[part].astype(np.intp, copy=False)
-        entries = rows.data[part].astype(FLOAT64, copy=False)
-        entries = entries - shift[index] if shifts else entries
-        weighted = entries if each is None else each[part] * entries
-        if shifts:
-            stored += np.bincount(index, weights=None if each is None else each[part], minlength=d)
-        first += np.bincount(index, weights=weighted, minlength=d)
-        second += np.bincount(index, weights=weighted * entries, minlength=d)
-    return stored, first, second
 
 
 def _join(left: _Sums, right: _Sums, squares: SquareSum | None) -> _Sums:
