@@ -121,7 +121,7 @@ def test_few_rows_are_measured_to_rounding(n, d, offset, first, dtype):
 @pytest.mark.parametrize("order", ["C", "F", "strided"])
 @pytest.mark.parametrize("center", [True, False])
 def test_few_rows_and_the_same_rows_in_blocks_agree(order, center):
-    """Rows measured at once have the moments of the same rows in pieces, in every memory order, and stay as they are."""
+    """Rows measured at once have the moments of the same rows in pieces, in any memory order, and stay as they are."""
     X = np.random.default_rng(4).standard_normal((120, 5)) + 7
     X = np.asfortranarray(X) if order == "F" else X[::2, ::-1] if order == "strided" else X
     before = X.copy()
