@@ -11,6 +11,9 @@ from gramian.arrays.precision import FLOAT64, eps_of
 MATMUL_SIZE = 1500
 """Size up to which a product of its own and a sum beat SYRK in place (NumPy's BLAS is the faster of the two here)."""
 
+ABOVE = np.triu(np.ones((256, 256), dtype=bool), k=1)
+"""Which entries of a tile lie above the diagonal."""
+
 
 class SquareSum(NamedTuple):
     """A running sum of rows'rows.
@@ -59,12 +62,12 @@ def completed(matrix: Array) -> Array:
     if not is_numpy(matrix):
         xp = namespace_of(matrix)
         return xp.tril(matrix) + xp.tril(matrix, k=-1).T
-    m = len(matrix)
-    for i in range(0, m, 256):
-        stop = min(i + 256, m)
+    m, side = len(matrix), len(ABOVE)
+    for i in range(0, m, side):
+        stop = min(i + side, m)
         matrix[i:stop, stop:] = matrix[stop:, i:stop].T
-        for j in range(i, stop):
-            matrix[j, j + 1 : stop] = matrix[j + 1 : stop, j]
+        tile = matrix[i:stop, i:stop]
+        np.copyto(tile, tile.T, where=ABOVE[: stop - i, : stop - i])
     return matrix
 
 

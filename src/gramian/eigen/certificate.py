@@ -17,6 +17,8 @@ Bounds, with r the residual (rounding included) and gap the distance to the near
 """
 
 from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any
 
 import numpy as np
 
@@ -152,11 +154,11 @@ class Certificate:
     def rescaled(self, factor: float, *, exponent: int = 0) -> "Certificate":
         """Return the certificate in other units: every value, residual, bound and gap times factor 2**exponent."""
 
-        def sized(values: HostArray) -> HostArray:
+        def sized(values: Any) -> Any:
             if exponent == 0:
                 return values * factor
             with np.errstate(over="ignore", under="ignore"):
-                return np.asarray(np.ldexp(values * factor, exponent))
+                return np.ldexp(values * factor, exponent)
 
         return replace(
             self,
@@ -164,8 +166,8 @@ class Certificate:
             residuals=sized(self.residuals),
             bounds=sized(self.bounds),
             gaps=sized(self.gaps),
-            missed_bound=float(sized(np.array(self.missed_bound))),
-            rounding=float(sized(np.array(self.rounding))),
+            missed_bound=float(sized(self.missed_bound)),
+            rounding=float(sized(self.rounding)),
         )
 
     def _line(self, i: int) -> CertificateLine:
@@ -213,27 +215,33 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
         Residuals above ``tol`` times the first eigenvalue are rejected.
     """
     values = np.asarray(pairs.values)
-    top = _largest(values)
+    top, root, trace = _largest(values), sqrt(operator.size), operator.trace()
     residuals = _residuals(operator, pairs)
-    rounding = rounding_of(operator, values)
-    bounds = _cluster_norms(values, residuals) + rounding
+    rounding = _rounding(operator, top, trace)
+    steps = values[:-1] - values[1:]
+    bounds = _cluster_norms(steps, residuals) + rounding
+    widest, allowed = float(bounds.max(initial=0.0)), max(tol, 64 * EPS * root) * top
     next_bound, grades, chances = rank_pairs(operator, pairs, bounds)
-    met = _independent(pairs) & (residuals <= max(tol, 64 * EPS * np.sqrt(operator.size)) * top)
-    grades = tuple(grade if ok else "rejected" for grade, ok in zip(grades, met, strict=True))
-    gaps = _gaps(values, bounds, next_bound)
-    unknown = np.zeros(len(values), dtype=bool)
-    unknown[-1:] = next_bound is None and len(values) < operator.size
+    if not (pairs.complete and widest <= allowed):
+        met = _independent(pairs) & (residuals <= allowed)
+        grades = tuple(grade if ok else "rejected" for grade, ok in zip(grades, met, strict=True))
+    gaps = _gaps(values, steps, bounds, next_bound)
+    ties = gaps <= bounds
+    np.maximum(gaps, 0.0, out=gaps)
+    if next_bound is None and len(values) < operator.size:
+        # Nothing is known of the last gap, which is no tie.
+        gaps[-1:], ties[-1:] = 0.0, False
     return Certificate(
         values=values,
         residuals=residuals,
         bounds=bounds,
-        gaps=np.where(unknown, 0.0, np.maximum(gaps, 0.0)),
+        gaps=gaps,
         grades=grades,
         gap_grades=_gap_grades(operator, grades, next_bound, pairs),
         failure_probabilities=chances,
-        ties=(gaps <= bounds) & ~unknown,
-        missed_bound=_left_over(operator, values) + float(bounds.max(initial=0.0)),
-        rounding=(8 + 4 * float(np.sqrt(operator.size))) * EPS * top + rounding,
+        ties=ties,
+        missed_bound=_left_over(operator, trace, values) + widest,
+        rounding=(8 + 4 * root) * EPS * top + rounding,
         note=f"{pairs.stopped}; {effort(operator, pairs.applications)}",
     )
 
@@ -264,22 +272,21 @@ def effort(operator: SymmetricOperator, applications: int) -> str:
     return f"{applications} {one if applications == 1 else many} {where}"
 
 
-def _left_over(operator: SymmetricOperator, values: HostArray) -> float:
+def _left_over(operator: SymmetricOperator, trace: float, values: HostArray) -> float:
     """Return what the trace leaves for eigenvalues that were not returned."""
-    return max(operator.trace() - float(values.sum()), 0.0) if operator.is_psd else np.inf
+    return max(trace - float(values.sum()), 0.0) if operator.is_psd else np.inf
 
 
-def rounding_of(operator: SymmetricOperator, values: HostArray) -> float:
+def _rounding(operator: SymmetricOperator, top: float, trace: float) -> float:
     """Return the rounding in the operator itself, as an eigenvalue could feel it.
 
     A Gram matrix formed in float64 has entries wrong by a few eps |x_i||x_j|: a random matrix of Frobenius norm about
     eps trace, whose spectral norm is 2 / sqrt(m) of that. float32 products add the error measured on them. A matrix
     that was given, not formed, has no such error. What a mean taken off afterwards has cost comes on top.
     """
-    top, lost = _largest(values), operator.lost
     if operator.error == 0:
-        return 8 * EPS * top + lost
-    return lost + top * (operator.error + 8 * EPS) + 12 * EPS * abs(operator.trace()) / float(np.sqrt(operator.size))
+        return 8 * EPS * top + operator.lost
+    return operator.lost + top * (operator.error + 8 * EPS) + 12 * EPS * abs(trace) / sqrt(operator.size)
 
 
 def _largest(values: HostArray) -> float:
@@ -287,33 +294,28 @@ def _largest(values: HostArray) -> float:
     return max(abs(float(values[0])), abs(float(values[-1]))) if len(values) else 0.0
 
 
-def _cluster_norms(values: HostArray, residuals: HostArray) -> HostArray:
-    """Return, for each pair, the norm of all residuals of its cluster.
+def _cluster_norms(steps: HostArray, residuals: HostArray) -> HostArray:
+    """Return, for each pair, the norm of all residuals of its cluster; ``steps`` lie between a value and the next.
 
     Pairs closer than their residuals share eigenvalues, and only the block of them can be matched one to one with the
     true ones (Kahan 1967; Parlett 1998, theorem 11.5.1), with the norm of the block's residual as bound.
     """
-    if len(values) < 2:
-        return np.asarray(residuals, dtype=float).copy()
-    near = values[:-1] - values[1:] <= residuals[:-1] + residuals[1:]
+    near = steps <= residuals[:-1] + residuals[1:]
     if not near.any():
-        return np.asarray(residuals, dtype=float).copy()
+        return residuals
     label = np.concatenate([[0], np.cumsum(~near)])
-    sums = np.bincount(label, weights=np.asarray(residuals) ** 2)
+    sums = np.bincount(label, weights=residuals**2)
     return np.asarray(np.sqrt(sums[label]))
 
 
-def _gaps(values: HostArray, bounds: HostArray, next_bound: float | None) -> HostArray:
+def _gaps(values: HostArray, steps: HostArray, bounds: HostArray, next_bound: float | None) -> HostArray:
     """Return the distance of each value to the nearest other one, less the uncertainty of the other."""
-    k = len(values)
-    gaps = np.full(k, np.inf)
-    if k > 1:
-        steps = values[:-1] - values[1:]
-        gaps[:-1] = np.minimum(gaps[:-1], steps - bounds[1:])
-        gaps[1:] = np.minimum(gaps[1:], steps - bounds[:-1])
-    if next_bound is not None and k:
-        gaps = np.minimum(gaps, values - next_bound)
-    elif k:
+    gaps = np.empty(len(values))
+    gaps[:-1], gaps[-1:] = steps - bounds[1:], np.inf
+    np.minimum(gaps[1:], steps - bounds[:-1], out=gaps[1:])
+    if next_bound is not None:
+        np.minimum(gaps, values - next_bound, out=gaps)
+    elif len(values):
         # All pairs of the smaller side: the other side of the same problem has zeros besides.
         gaps[-1] = min(gaps[-1], abs(values[-1]))
     return gaps

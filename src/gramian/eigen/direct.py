@@ -69,13 +69,14 @@ class Direct(EigenSolver):
         matrix = to_host(held.matrix)
         values, vectors = dense_pairs(matrix, k)
         repaired = 0
-        wanted = values[: self._wanted(values, k, operator.trace())]
+        wanted = values[: k if self.share >= 1 else self._holding(operator.trace(), values, k)]
         if self.repair and _has_lost_digits(wanted, len(matrix)) and not _is_sound(operator, wanted, vectors):
             if len(values) < len(matrix):
                 values, vectors = dense_pairs(matrix, len(matrix))
             values, vectors, repaired = _repaired(operator, values, vectors)
         # LAPACK's vectors lie one after the other; another order would cost a transposition.
         leading = np.asfortranarray(vectors[:, :k])
+        known = len(values) == len(matrix)
         return EigenPairs(
             values=values[:k].copy(),
             vectors=from_host(leading, like=held.like()),
@@ -85,14 +86,13 @@ class Direct(EigenSolver):
             stopped=f"dense solve; {repaired} small values recomputed from the rows" if repaired else "dense solve",
             complete=True,
             next_value=float(values[k]) if len(values) > k else None,
-            spectrum=values if len(values) == len(matrix) else None,
+            spectrum=values if known else None,
             repaired=repaired,
-            square_sum=sum_of_squares(matrix),
+            square_sum=None if known else sum_of_squares(matrix),
         )
 
-    def _wanted(self, values: HostArray, k: int, trace: float) -> int:
-        if self.share >= 1:
-            return k
+    def _holding(self, trace: float, values: HostArray, k: int) -> int:
+        """Return how many leading values hold the share, ``k`` at most."""
         return min(k, 1 + int(np.searchsorted(np.cumsum(values), self.share * trace)))
 
 
@@ -159,9 +159,9 @@ def _repaired(operator: SymmetricOperator, values: HostArray, vectors: HostArray
         return values, vectors, 0
     values = np.concatenate([values[:kept], found[0]])
     vectors[:, kept:] = small @ found[1]
-    order = np.argsort(-values, kind="stable")
-    if np.array_equal(order, np.arange(m)):
+    if (values[1:] <= values[:-1]).all():
         return values, vectors, m - kept
+    order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order], m - kept
 
 

@@ -17,8 +17,10 @@ def measured_residuals(matrix: HostArray, values: HostArray, vectors: HostArray,
     """
     k = len(values)
     if k <= EXACT_RESIDUALS:
-        difference = matrix @ vectors - vectors * values
-        return np.asarray(np.sqrt(np.einsum("ij,ij->j", difference, difference)))
+        difference = matrix @ vectors
+        difference -= vectors * values
+        difference *= difference
+        return np.asarray(np.sqrt(difference.sum(axis=0)))
     probes = np.random.default_rng(seed).standard_normal((k, 8))
     difference = matrix @ (vectors @ probes) - vectors @ (values[:, None] * probes)
     return np.full(k, 4 * np.linalg.norm(difference) / np.sqrt(8))

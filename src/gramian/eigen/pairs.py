@@ -48,7 +48,7 @@ class EigenPairs:
     compression : Compression or None
         What else the iteration knows of the operator.
     square_sum : float or None
-        Sum of the squares of all eigenvalues, where the matrix was held.
+        Sum of the squares of all eigenvalues, where the matrix was held and they are not known one by one.
     """
 
     values: HostArray

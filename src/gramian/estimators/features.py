@@ -19,9 +19,11 @@ def feature_names(X: Any, source: RowSource | None = None) -> HostArray | None:
     scikit-learn's own rule is asked, on an estimator that is thrown away: the one being fitted keeps its former
     names until the fit has succeeded.
     """
+    if type(X) is np.ndarray:
+        return None
     if source is not None and (is_path(X) or isinstance(X, RowSource)):
         return None if source.column_names is None else np.asarray(source.column_names, dtype=object)
-    if type(X) is np.ndarray or not hasattr(X, "shape"):
+    if not hasattr(X, "shape"):
         return None
     probe = BaseEstimator()
     validate_data(probe, _stand_in(X), skip_check_array=True)

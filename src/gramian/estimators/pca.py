@@ -294,7 +294,9 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
 
 def check_device(device: str | None, source: RowSource) -> None:
     """Refuse to compute elsewhere than where the rows are."""
+    if device is None:
+        return
     where = str(getattr(source.like(), "device", "cpu"))
-    if device is not None and device.partition(":")[0] != where.partition(":")[0]:
+    if device.partition(":")[0] != where.partition(":")[0]:
         message = f"device={device!r}, and the rows are on {where!r}. Move them first, or leave device=None."
         raise ParameterError(message)

@@ -1,6 +1,6 @@
 """The features of a map as rows of their own, made block by block and never stored."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -86,9 +86,9 @@ class MappedRows(RowSource):
         """Return the number of rows of each block, without making a feature."""
         return [part.stop - part.start for _, part in self._places]
 
-    def evenly(self, count: int) -> list[Array]:
+    def evenly(self, count: int) -> Iterable[Array]:
         """Return the features of about ``count`` rows, spread evenly."""
-        return [self.phi.map_block(rows) for rows in self.source.evenly(count)]
+        return (self.phi.map_block(rows) for rows in self.source.evenly(count))
 
     def like(self) -> Array:
         """Return a small array of the library and device that the features have."""

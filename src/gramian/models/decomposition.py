@@ -79,8 +79,7 @@ class Rows:
         What an entry is rounded by is relative to it; the entries of a constant column are all rounded alike.
         """
         moments, factor = self.moments, self.standardization.factor
-        with np.errstate(over="ignore"):
-            sizes: HostArray = np.sqrt(moments.squares / moments.weight + moments.mean**2)
+        sizes: HostArray = np.hypot(np.sqrt(moments.squares / moments.weight), moments.mean)
         sizes[moments.squares == 0] = 0.0
         return sizes if factor is None else sizes * factor
 
@@ -91,12 +90,10 @@ class Decomposition:
 
     Attributes
     ----------
-    squares : numpy array (k,)
-        Squared singular values, descending, in the units of ``Rows.source``.
     components : array (d, k)
         Orthonormal columns, float64, signs not yet fixed.
     spectrum : numpy array
-        All squared singular values where they are known, else ``squares``.
+        Squared singular values, descending, in the units of ``Rows.source``: all where they are known, else k.
     certificate : Certificate
     vectors : array (m, k) or None
         The eigenvectors as they were found, on the smaller side: where a solve for more pairs may begin.
@@ -104,7 +101,6 @@ class Decomposition:
         Sum of the squares of ``spectrum`` if all of it were known; None where no matrix was held to take it from.
     """
 
-    squares: HostArray
     components: Array
     spectrum: HostArray
     certificate: Certificate
@@ -124,13 +120,13 @@ def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool, dd
             return Rows(source, moments, Standardization(moments.mean, None, center), 0, 1, gram)
     moments = measure_moments(source, scatter=scatter, center=center)
     exponents: Exponents = 0
+    passes = 1
     if not squares_are_safe(moments, source.dtype, each=scale):
         mean = np.where(np.isfinite(moments.mean), moments.mean, 0.0)
         exponents = exponent_of(source, mean, each=scale)
         if np.any(exponents):
             source = ScaledRows(source, -exponents)
-            moments = measure_moments(source, scatter=scatter, center=center)
-    passes = 3 if np.any(exponents) else 1
+            moments, passes = measure_moments(source, scatter=scatter, center=center), 3
     standardization = standardization_of(moments, center=center, scale=scale, ddof=ddof)
     return Rows(source, moments, standardization, exponents, passes)
 
@@ -160,8 +156,7 @@ def decompose(
         components = orthonormal_features(features.values, pairs.values, features.inner)
     if operator.applications != pairs.applications and (not plan.held or isinstance(plan.solver, Direct)):
         certificate = replace(certificate, note=f"{pairs.stopped}; {effort(operator, operator.applications)}")
-    values = np.maximum(pairs.values, 0.0)
-    return Decomposition(values, components, np.maximum(spectrum, 0.0), certificate, pairs.vectors, pairs.square_sum)
+    return Decomposition(components, np.maximum(spectrum, 0.0), certificate, pairs.vectors, pairs.square_sum)
 
 
 def _operator(rows: Rows, source: RowSource, plan: Plan) -> Covariance | Gram:
@@ -177,10 +172,9 @@ def decompose_moments(rows: Rows, *, k: int, tol: float) -> Decomposition:
         matrix = matrix * factor[:, None] * factor[None, :]
     operator = HeldMatrix(matrix, error=rows.moments.error + eps_of(FLOAT64))
     pairs = Direct().solve(operator, k)
-    values = np.maximum(pairs.values, 0.0)
-    spectrum = values if pairs.spectrum is None else np.maximum(pairs.spectrum, 0.0)
+    spectrum = np.maximum(pairs.values if pairs.spectrum is None else pairs.spectrum, 0.0)
     certificate = certify(operator, pairs, tol=tol)
-    return Decomposition(values, pairs.vectors, spectrum, certificate, square_sum=pairs.square_sum)
+    return Decomposition(pairs.vectors, spectrum, certificate, square_sum=pairs.square_sum)
 
 
 def completed_components(components: Array, *, rank: int, k: int, seed: int) -> Array:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -209,8 +210,17 @@ def first_facts(source: RowSource, options: PCAOptions) -> Facts:
     k = requested(options.n_components, shape.size)
     if k is None and options.n_components != "mle" and min(shape.n, shape.d) > LARGE_SIDE:
         k = FIRST_LOOK
-    facts = _facts(shape, source.n_entries, options, k, sparse=source.is_sparse)
-    return replace(facts, by_columns=source.has_columns, on_disk=isinstance(source, FileRows) or not source.is_local)
+    return _facts(
+        shape,
+        options,
+        k,
+        n=shape.n,
+        entries=source.n_entries,
+        sparse=source.is_sparse,
+        by_columns=source.has_columns,
+        solver=options.solver,
+        on_disk=isinstance(source, FileRows) or not source.is_local,
+    )
 
 
 def fit_pca_from_moments(
@@ -223,12 +233,12 @@ def fit_pca_from_moments(
     d = len(moments.mean)
     shape = _Shape(moments.count, d, min(_effective_count(moments), d), dtype, moments.mean[:0])
     k = requested(options.n_components, shape.size)
-    facts = _facts(shape, d * d, options, k, sparse=False)
-    plan = plan_pca(replace(facts, n=max(shape.n, d), solver="full"))
+    facts = _facts(shape, options, k, n=max(shape.n, d), entries=d * d, sparse=False, by_columns=True, solver="full")
+    plan = plan_pca(facts)
     plan = replace(plan, reason="because the d x d scatter of the batches is all that is kept", passes=0)
     standardization = standardization_of(moments, center=options.center, scale=options.scale, ddof=options.ddof)
     rows = Rows(None, moments, standardization)
-    solved = decompose_moments(rows, k=shape.size if k is None else k, tol=resolve_tolerance(options.tol, dtype))
+    solved = decompose_moments(rows, k=shape.size if k is None else k, tol=facts.tol)
     choice = _choice(solved, rows, options, shape)
     return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
 
@@ -270,23 +280,30 @@ def _assembled(
     components = completed_components(solved.components, rank=rank, k=k, seed=options.seed)
     kept = whole.leading(k)
     divisor = whole.divisor
-    to_rows = partial(_as_rows, shape)
     sized = partial(_sized, rows.exponent)
     _warn_of_range(kept, rows.exponent, shape.dtype)
     factor = rows.standardization.factor
+    variances, shares, singular_values, mean, factor = _as_rows(
+        shape,
+        sized(2, kept.variances),
+        kept.shares,
+        sized(1, np.sqrt(kept.squares)),
+        _sized(rows.exponents, 1, rows.moments.mean),
+        None if factor is None else _sized(rows.exponents, -1, factor),
+    )
     return PCAModel(
         components=cast(components.T, shape.dtype),
-        variances=to_rows(sized(2, kept.variances)),
-        shares=to_rows(kept.shares),
-        singular_values=to_rows(sized(1, np.sqrt(kept.squares))),
-        mean=to_rows(_sized(rows.exponents, 1, rows.moments.mean)),
-        factor=None if factor is None else to_rows(_sized(rows.exponents, -1, factor)),
+        variances=variances,
+        shares=shares,
+        singular_values=singular_values,
+        mean=mean,
+        factor=factor,
         n_rows=shape.n,
         n_columns=shape.d,
         rank=min(rank, k),
         weight=rows.moments.weight,
-        total_variance=float(sized(2, np.array(whole.total / divisor if divisor > 0 else 0.0))),
-        noise_variance=float(sized(2, np.array(whole.noise(k, rank=rank)))),
+        total_variance=float(sized(2, whole.total / divisor if divisor > 0 else 0.0)),
+        noise_variance=float(sized(2, whole.noise(k, rank=rank))),
         certificate=_in_variances(solved.certificate.leading(k).null_beyond(rank), divisor, rows.exponent),
         plan=plan,
         options=options,
@@ -305,17 +322,15 @@ def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
     return rank_of(solved.spectrum, solved.components, n=shape.n, eps=eps, rounding=rounding)
 
 
-def _as_rows(shape: _Shape, values: HostArray) -> Array:
+def _as_rows(shape: _Shape, *values: HostArray | None) -> list[Array]:
     """Move values to the type, library and device of the rows; what leaves the type's range becomes 0 or inf."""
-    if shape.dtype == FLOAT64:
-        return from_host(values, like=shape.like)
-    with np.errstate(over="ignore", under="ignore"):
-        return from_host(values, like=shape.like, dtype=shape.dtype)
+    with np.errstate(over="ignore", under="ignore") if shape.dtype != FLOAT64 else nullcontext():
+        return [None if x is None else from_host(x, like=shape.like, dtype=shape.dtype) for x in values]
 
 
-def _sized(exponent: Exponents, power: int, values: HostArray) -> HostArray:
+def _sized(exponent: Exponents, power: int, values: Any) -> Any:
     """Give values, which have a power of the rows' unit, their true size again."""
-    if not np.any(exponent):
+    if isinstance(exponent, int) and exponent == 0:
         return values
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(values, power * exponent)
@@ -336,19 +351,10 @@ def _warn_of_range(kept: Spectrum, exponent: int, dtype: np.dtype[Any]) -> None:
     warnings.warn(message, PrecisionWarning, stacklevel=2)
 
 
-def _facts(shape: _Shape, entries: int, options: PCAOptions, k: int | None, *, sparse: bool) -> Facts:
-    return Facts(
-        n=shape.n,
-        d=shape.d,
-        entries=entries,
-        itemsize=shape.dtype.itemsize,
-        k=k,
-        sparse=sparse,
-        by_columns=not sparse,
-        tol=resolve_tolerance(options.tol, shape.dtype),
-        solver=options.solver,
-        budget=options.memory_budget or default_budget(),
-    )
+def _facts(shape: _Shape, options: PCAOptions, k: int | None, **known: Any) -> Facts:
+    """Add to the facts that are ``known`` of the rows those that follow from their type and from what is asked."""
+    tol, budget = resolve_tolerance(options.tol, shape.dtype), options.memory_budget or default_budget()
+    return Facts(d=shape.d, itemsize=shape.dtype.itemsize, k=k, tol=tol, budget=budget, **known)
 
 
 def _say(options: PCAOptions, sentence: str) -> None:

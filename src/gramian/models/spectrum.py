@@ -1,6 +1,7 @@
 """What every spectrum needs once: signs, rank, shares and the variance left out."""
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -64,9 +65,11 @@ class Spectrum:
     def spread_beyond(self, k: int, *, square_sum: float | None, eps: float) -> float | None:
         """Return  t1^2 / t2  of the squares beyond the first ``k``, t1 and t2 being their sum and sum of squares.
 
-        Summed where all are known. Else from the total and ``square_sum``, that of the squares of all; None where there
-        is none, or where what it leaves is not well above its rounding, a few ``eps``.
+        Summed where all are known. Else from the total and ``square_sum``, that of the squares of all. None where there
+        is nothing beyond, no such sum, or where what it leaves is not well above its rounding, a few ``eps``.
         """
+        if k >= self.size:
+            return None
         if len(self.squares) >= self.size:
             rest = self.squares[k : self.size] / (self.total or 1.0)
             first, second = float(rest.sum()), float(rest @ rest)
@@ -82,6 +85,8 @@ class Spectrum:
 
     def leading(self, k: int) -> "Spectrum":
         """Return the first ``k`` values, zeros where there are fewer."""
+        if k == len(self.squares):
+            return self
         squares = np.zeros(k)
         squares[: min(k, len(self.squares))] = self.squares[:k]
         return Spectrum(squares, self.total, self.divisor, self.size)
@@ -96,10 +101,14 @@ def signs_of(vectors: Array) -> Array:
     >>> signs_of(np.array([[0.6, -0.8], [0.8, 0.6]]))
     array([ 1., -1.])
     """
-    xp = namespace_of(vectors)
-    high, low = to_host(xp.max(vectors, axis=0)), -to_host(xp.min(vectors, axis=0))
-    signs = np.where(low > high, -1.0, 1.0)
-    for j in np.flatnonzero(np.abs(high - low) <= 10 * eps_of(FLOAT64) * np.maximum(high, low)):
+    if is_numpy(vectors):
+        high, low = vectors.max(axis=0), -vectors.min(axis=0)
+    else:
+        xp = namespace_of(vectors)
+        high, low = to_host(xp.max(vectors, axis=0)), -to_host(xp.min(vectors, axis=0))
+    lead = high - low
+    signs = np.copysign(1.0, lead)
+    for j in (np.abs(lead) <= 10 * eps_of(FLOAT64) * np.maximum(high, low)).nonzero()[0]:
         column = to_host(vectors[:, int(j)])
         sizes = np.abs(column)
         signs[j] = -1.0 if column[np.argmax(sizes >= sizes.max() * (1 - 10 * eps_of(FLOAT64)))] < 0 else 1.0
@@ -140,15 +149,17 @@ def rank_of(squares: HostArray, components: Array, *, n: int, eps: float, roundi
     if len(singular) == 0 or singular[0] == 0:
         return 0
     d, k = components.shape[0], min(components.shape[1], len(singular))
-    reach = (np.sqrt(n) + np.sqrt(d)) / 2
-    largest = _largest(rounding, max(len(singular) - k, 1))
+    reach, least = (sqrt(n) + sqrt(d)) / 2, rank_threshold(n, d, eps) * singular[0]
     # What a unit vector sees of the rounding is at most the largest: values above that need no look at their vectors.
+    if singular[-1] > max(reach * rounding.max() * (1 + 1e-6), least):
+        return len(singular)
+    largest = _largest(rounding, max(len(singular) - k, 1))
     clear = singular[k - 1] > reach * largest[0] * (1 + 1e-6)
     left = largest[: len(singular) - k]
     noise = np.zeros(len(singular))
     noise[:k] = reach * (largest[0] if clear else _seen(components[:, :k], rounding))
     noise[k : k + len(left)] = reach * left
-    counted = np.flatnonzero(singular > np.maximum(noise, rank_threshold(n, d, eps) * singular[0]))
+    counted = np.flatnonzero(singular > np.maximum(noise, least))
     return int(counted[-1]) + 1 if len(counted) else 0
 
 

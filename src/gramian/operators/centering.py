@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, namespace_of
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.sources.rows import Block, ColumnBlock
 from gramian.sources.sparse import is_sparse, transposed
@@ -64,7 +64,7 @@ class Standardization:
     def times(self, block: Block, V: Array) -> Array:
         """Return Xs V for one block, dense or sparse, in the precision of V."""
         if not self.corrects(block, V):
-            return self.rows(block, dtype=np.dtype(str(V.dtype).rsplit(".", maxsplit=1)[-1])) @ V
+            return self.rows(block, dtype=dtype_of(V)) @ V
         scaled = V if self.factor is None else self.factor[:, None].astype(V.dtype, copy=False) * V
         # OpenBLAS multiplies thin float32 blocks faster from the right, float64 ones from the left.
         left = is_sparse(block.rows) or V.dtype == FLOAT32
@@ -80,7 +80,7 @@ class Standardization:
     def transposed_times(self, block: Block, Y: Array) -> Array:
         """Return Xs' Y for one block, dense or sparse; Y has a row for each row of the block."""
         if not self.corrects(block, Y):
-            return self.rows(block, dtype=np.dtype(str(Y.dtype).rsplit(".", maxsplit=1)[-1])).T @ Y
+            return self.rows(block, dtype=dtype_of(Y)).T @ Y
         Y = self.weighted(Y, block.weights)
         out = transposed(block.rows) @ np.ascontiguousarray(Y) if is_sparse(block.rows) else (Y.T @ block.rows).T
         if self.centered:

@@ -110,7 +110,7 @@ class Covariance(SymmetricOperator):
         """Return  (Xs V)'(Xs V): one pass, in which no rows are copied if ``within`` allows for it."""
         self.applications += 1
         way = self.standardization
-        if self.source.dtype == _dtype(V) == FLOAT64 and self._corrected_error() <= within:
+        if within > 0 and self.source.dtype == _dtype(V) == FLOAT64 and self._corrected_error() <= within:
             way = replace(way, corrected=True)
         fold = RowSquares(way, V)
         total = self.source.reduce(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)

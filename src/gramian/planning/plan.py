@@ -153,7 +153,9 @@ def plan_pca(facts: Facts) -> Plan:
         plan = _iterate_on_rows(facts, side)
     if plan.peak_bytes > facts.budget:
         raise _too_large(facts, plan)
-    return plan if _dense_bytes(facts, side, facts.m) <= facts.budget else replace(plan, dense_fits=False)
+    if isinstance(plan.solver, Direct) or _dense_bytes(facts, side, facts.m) <= facts.budget:
+        return plan
+    return replace(plan, dense_fits=False)
 
 
 def default_budget() -> int:

@@ -6,6 +6,7 @@ is corrected afterwards by a rank-one term that is small too.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
 from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import Block, RowSource, ranges
+from gramian.sources.sparse import column_sums
 
 SAMPLE_ROWS = 1024
 """Rows, at most, whose mean is the provisional shift, spread evenly over the source."""
@@ -22,11 +24,11 @@ SAMPLE_ROWS = 1024
 SAMPLE_NUMBERS = 1 << 20
 """Numbers, about, that such a sample has at most."""
 
-SPARSE_PIECE = 1 << 19
-"""Stored entries that are summed at a time."""
-
 SMALL_PROBLEM = 1 << 21
 """Numbers under which float32 rows are simply taken to float64: nothing is gained by less."""
+
+FEW_NUMBERS = 1 << 15
+"""Numbers up to which calls cost more than arithmetic: then rows are measured in the way that makes the fewest."""
 
 SAFE_SQUARES = {FLOAT64: (1e-200, 1e200), FLOAT32: (1e-24, 1e28)}
 """Sums of squares outside this range have lost digits to underflow, or all of them to overflow."""
@@ -125,8 +127,12 @@ def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = T
     Cost: n d^2 operations with ``scatter`` (4 n d without), one pass, and memory for one d x d matrix a
     worker and one block.
     """
-    shift = _provisional_mean(source) if center else np.zeros(source.n_columns)
-    moments, far = _pass(source, shift, scatter=scatter, center=center)
+    moments: Moments
+    if _are_few(source):
+        moments, far = source.reduce(partial(_fold_few, scatter, center), Moments.merge), False
+    else:
+        shift = _provisional_mean(source) if center else np.zeros(source.n_columns)
+        moments, far = _pass(source, shift, scatter=scatter, center=center)
     if not np.isfinite(moments.mean if center else moments.squares).all():
         require_finite(source)
     if far and center:
@@ -145,9 +151,44 @@ def squares_are_safe(moments: Moments, dtype: np.dtype[Any], *, each: bool = Fal
     low, high = SAFE_SQUARES[np.dtype(dtype)]
     squares = moments.squares
     if not each:
-        return bool(low < np.max(squares, initial=0.0) < high)
+        return bool(low < squares.max(initial=0.0) < high)
     vanished = (squares == 0) & (moments.mean != 0) & (np.abs(moments.mean) < np.sqrt(low))
     return bool(np.all(squares < high) and np.all((squares > low) | (squares == 0)) and not np.any(vanished))
+
+
+def _are_few(source: RowSource) -> bool:
+    """Tell whether rows are one small block on the host, without weights."""
+    return (
+        source.has_columns
+        and source.weights is None
+        and source.n_rows * source.n_columns <= FEW_NUMBERS
+        and source.n_blocks == 1
+        and is_numpy(source.like())
+    )
+
+
+def _fold_few(scatter: bool, center: bool, state: Moments | None, block: Block) -> Moments:  # noqa: FBT001 - a fold
+    """Measure a block about its own mean: nothing is left to be corrected.
+
+    Differences from the first row give a mean that is exact for a constant column. What rounding has cost it is seen in
+    the differences from it, and taken off both: a difference is rounded beside its own size, not beside the mean's.
+    """
+    n, d = block.rows.shape
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        if center:
+            origin, share = block.rows[0, :].astype(FLOAT64), np.full(n, 1 / n)
+            rows = block.rows - origin
+            mean = origin + share @ rows
+            np.subtract(block.rows, mean, out=rows)
+            left = share @ rows
+            rows -= left
+            mean += left
+        else:
+            rows, mean = np.ascontiguousarray(block.rows, dtype=FLOAT64), np.zeros(d)
+        matrix = rows.T @ rows if scatter else None
+        squares = np.einsum("ij,ij->j", rows, rows) if matrix is None else matrix.diagonal()
+    few = Moments(n, float(n), mean, squares, matrix)
+    return few if state is None else state.merge(few)
 
 
 def _provisional_mean(source: RowSource) -> HostArray:
@@ -191,11 +232,10 @@ class _Fold:
     def __call__(self, state: _Sums | None, block: Block) -> _Sums:
         weight = float(block.rows.shape[0]) if block.weights is None else float(block.weights.sum())
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            part = (self._sparse if hasattr(block.rows, "indptr") else self._dense)(state, block)
-        part = part._replace(weight=weight)
+            part = (self._sparse if hasattr(block.rows, "indptr") else self._dense)(state, block, weight)
         return part if state is None else _join(state, part, part.squares)
 
-    def _dense(self, state: _Sums | None, block: Block) -> _Sums:
+    def _dense(self, state: _Sums | None, block: Block, weight: float) -> _Sums:
         rows, buffer = self._shifted(block.rows, None if state is None else state.buffer)
         xp = namespace_of(rows)
         if block.weights is None:
@@ -205,9 +245,9 @@ class _Fold:
             rows *= root[:, None]
         first = to_host(root @ rows).astype(FLOAT64, copy=False)
         if self.scatter:
-            return _Sums(0.0, first, None, add_squares(None if state is None else state.squares, rows), buffer)
+            return _Sums(weight, first, None, add_squares(None if state is None else state.squares, rows), buffer)
         second = np.einsum("ij,ij->j", rows, rows) if xp is np else to_host(xp.sum(rows * rows, axis=0))
-        return _Sums(0.0, first, second.astype(FLOAT64, copy=False), None, buffer)
+        return _Sums(weight, first, second.astype(FLOAT64, copy=False), None, buffer)
 
     def _shifted(self, rows: Array, buffer: Array | None) -> tuple[Array, Array | None]:
         """Return rows - shift; host rows go to a buffer that is used again, because fresh memory costs page faults."""
@@ -218,42 +258,20 @@ class _Fold:
             buffer = np.empty_like(rows, dtype=self.dtype)
         return np.subtract(rows, shift, out=buffer[: len(rows)]), buffer
 
-    def _sparse(self, state: _Sums | None, block: Block) -> _Sums:
+    def _sparse(self, state: _Sums | None, block: Block, weight: float) -> _Sums:
         rows, w = block.rows, block.weights
-        stored, first, second = _column_sums(rows, w, self.shift)
+        stored, first, second = column_sums(rows, w, self.shift)
         # Absent entries are zeros, -shift after shifting: counted by the weight that each column does not store.
-        absent = (float(rows.shape[0]) if w is None else float(w.sum())) - stored
+        absent = weight - stored
         first -= absent * self.shift
         second += absent * self.shift**2
         if not self.scatter:
-            return _Sums(0.0, first, second, None)
+            return _Sums(weight, first, second, None)
         weighted = rows if w is None else rows.multiply(w[:, None]).tocsr()
         square = SquareSum((rows.T @ weighted).toarray(order="F").astype(FLOAT64), 4 * eps_of(rows.dtype))
         if state is not None and state.squares is not None:
             square = merge_squares(state.squares, square)
-        return _Sums(0.0, first, second, square)
-
-
-def _column_sums(rows: Any, weights: Any, shift: HostArray) -> tuple[HostArray, HostArray, HostArray]:
-    """Return, a column, the weight stored and the first and second moments of stored entries about a shift.
-
-    Entries are taken some at a time, so that no array as long as all of them is made. The weight stored matters to a
-    shift alone: it is not counted (zeros) where there is none.
-    """
-    d, shifts = rows.shape[1], bool(shift.any())
-    each = None if weights is None else np.repeat(np.asarray(weights, dtype=FLOAT64), np.diff(rows.indptr))
-    stored, first, second = np.zeros(d), np.zeros(d), np.zeros(d)
-    for part in ranges(len(rows.data), SPARSE_PIECE):
-        # Converted once: every count would do so again.
-        index = rows.indices[part].astype(np.intp, copy=False)
-        entries = rows.data[part].astype(FLOAT64, copy=False)
-        entries = entries - shift[index] if shifts else entries
-        weighted = entries if each is None else each[part] * entries
-        if shifts:
-            stored += np.bincount(index, weights=None if each is None else each[part], minlength=d)
-        first += np.bincount(index, weights=weighted, minlength=d)
-        second += np.bincount(index, weights=weighted * entries, minlength=d)
-    return stored, first, second
+        return _Sums(weight, first, second, square)
 
 
 def _join(left: _Sums, right: _Sums, squares: SquareSum | None) -> _Sums:
@@ -273,17 +291,18 @@ def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -
     dtype = working_dtype(source)
     shift = shift.astype(dtype).astype(FLOAT64)
     sums = source.reduce(_Fold(shift, scatter, dtype), _merge, state_bytes=8 * d * d if scatter else 0)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         delta = sums.first / sums.weight if center else np.zeros(d)
         drift = sums.weight * delta * delta
         matrix, error = (None, 0.0) if sums.squares is None else sums.squares
         second = to_host(namespace_of(matrix).linalg.diagonal(matrix)) if sums.second is None else sums.second
         squares = np.maximum(second - drift, 0.0)
         # A correction 1e4 times the spread has cost eight of sixteen digits.
-        far = bool(np.any(drift > 1e4 * squares) and np.all(np.isfinite(drift)))
-        mean = shift + delta if center else np.zeros(d)
+        far = bool((drift > 1e4 * squares).any() and np.isfinite(drift).all())
+        mean = shift + delta if center else delta
+        if matrix is not None:
+            matrix = _recentered(matrix, sums.weight, delta)
     if matrix is not None:
-        matrix = _recentered(matrix, sums.weight, delta)
         largest = float(squares.max(initial=0.0))
         # The scatter about the shift is larger than the one about the mean, and so is its rounding.
         error += eps_of(FLOAT64) * float(drift.sum()) / largest if largest > 0 and not far else 0.0
@@ -304,7 +323,6 @@ def _recentered(scatter: Array, weight: float, delta: HostArray) -> Array:
         shift = from_host(delta, like=scatter)
         return scatter - weight * shift[:, None] * shift[None, :]
     columns = scatter.T
-    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        for part in ranges(len(delta) if np.any(delta) else 0, 64):
-            columns[part, part.start :] -= (weight * delta[part])[:, None] * delta[part.start :]
+    for part in ranges(len(delta) if np.any(delta) else 0, 64):
+        columns[part, part.start :] -= (weight * delta[part])[:, None] * delta[part.start :]
     return completed(scatter)

@@ -170,14 +170,13 @@ def _open_file(X: Any, weights: Any, column_names: Sequence[str] | None, options
 
 def _refuse_file_options(chosen: Chosen, checkpoint: Any) -> None:
     """Refuse what is said about files and their columns where X is no file: it would be without effect."""
-    said = chosen._asdict() | {"checkpoint": checkpoint}
-    given = [name for name, value in said.items() if value is not None and value is not False]
-    if given:
-        message = (
-            f"{given[0]} is for files, and X is none: it would change nothing. Leave it out, and choose the columns "
-            "of X before (X[names]), or pass the path of a file."
-        )
-        raise ParameterError(message)
+    for name, value in zip((*Chosen._fields, "checkpoint"), (*chosen, checkpoint), strict=True):
+        if value is not None and value is not False:
+            message = (
+                f"{name} is for files, and X is none: it would change nothing. Leave it out, and choose the columns "
+                "of X before (X[names]), or pass the path of a file."
+            )
+            raise ParameterError(message)
 
 
 def _require_words(chosen: Chosen) -> None:

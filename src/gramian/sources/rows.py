@@ -13,7 +13,7 @@ finished first; with another number of workers it differs by rounding alone.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, wait
 from functools import partial, reduce
 from itertools import pairwise
@@ -122,13 +122,12 @@ class RowSource(ABC):
         """Return the number of rows of each block."""
         return [self.block(i).rows.shape[0] for i in range(self.n_blocks)]
 
-    def evenly(self, count: int) -> list[Array]:
-        """Return about ``count`` rows, spread evenly over the sampled blocks: one piece a block."""
+    def evenly(self, count: int) -> Iterable[Array]:
+        """Give about ``count`` rows, spread evenly over the sampled blocks: one piece a block, one at a time."""
         blocks = self.sampled_blocks
         each = -(-count // len(blocks))
         pieces = (self.block(i).rows for i in blocks)
-        # Copied, because a view would keep its whole block in memory.
-        return [_copied(rows[:: max(1, rows.shape[0] // each), :]) for rows in pieces]
+        return (rows[:: max(1, rows.shape[0] // each), :] for rows in pieces)
 
     @abstractmethod
     def like(self) -> Array:
@@ -198,8 +197,10 @@ def run_folds(
     when the pass is given up (Ctrl-C, or a fold that raises): workers look at it between tasks, and a fold whose tasks
     are long should do so too.
     """
-    stop = stop or Event()
     workers = 1 if len(tasks) < 2 or state_bytes > LARGE_STATE else min(worker_count(), len(tasks))
+    if workers == 1 and stop is None:
+        return reduce(fold, tasks, None)
+    stop = stop or Event()
     if workers == 1:
         return _fold_run(tasks, fold, stop)
     bounds = [round(w * len(tasks) / workers) for w in range(workers + 1)]
@@ -289,10 +290,6 @@ def _part(source: RowSource, i: int, rows: slice) -> Block:
 def _fill(source: RowSource, local: Callable[[Block], Array], out: Array, _state: None, i: int) -> None:
     block = source.block(i)
     out[block.start : block.start + block.rows.shape[0], ...] = local(block)
-
-
-def _copied(rows: Array) -> Array:
-    return rows.copy() if hasattr(rows, "indptr") else namespace_of(rows).asarray(rows, copy=True)
 
 
 def _first(left: Any, _right: Any) -> Any:

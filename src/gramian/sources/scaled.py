@@ -1,6 +1,6 @@
 """Rows multiplied by powers of two as they are read, for data whose squares leave the floating-point range."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -54,9 +54,9 @@ class ScaledRows(RowSource):
         """Return the number of rows of each block."""
         return self.source.block_sizes()
 
-    def evenly(self, count: int) -> list[Array]:
+    def evenly(self, count: int) -> Iterable[Array]:
         """Return about ``count`` scaled rows, spread evenly."""
-        return [_times(self.exponent, rows) for rows in self.source.evenly(count)]
+        return (_times(self.exponent, rows) for rows in self.source.evenly(count))
 
     def like(self) -> Array:
         """Return a small array of the inner source."""

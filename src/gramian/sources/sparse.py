@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array
 
-from gramian.arrays.namespace import Array
+from gramian.arrays.namespace import Array, HostArray
+from gramian.arrays.precision import FLOAT64
 from gramian.planning.machine import cores
-from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, fold_pairs, run_folds, stack_rows
+from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, fold_pairs, ranges, run_folds, stack_rows
+
+PIECE = 1 << 19
+"""Stored entries that are summed at a time."""
 
 
 class SparseRows(RowSource):
@@ -136,6 +140,28 @@ def transposed(rows: Any) -> Any:
     turned = csc_array(rows.shape[::-1], dtype=rows.dtype)
     turned.data, turned.indices, turned.indptr = rows.data, rows.indices, rows.indptr
     return turned
+
+
+def column_sums(rows: Any, weights: Any, shift: HostArray) -> tuple[HostArray, HostArray, HostArray]:
+    """Return, a column, the weight stored and the first and second moments of stored entries about a shift.
+
+    Entries are taken some at a time, so that no array as long as all of them is made. The weight stored matters to a
+    shift alone: it is not counted (zeros) where there is none.
+    """
+    d, shifts = rows.shape[1], bool(shift.any())
+    each = None if weights is None else np.repeat(np.asarray(weights, dtype=FLOAT64), np.diff(rows.indptr))
+    stored, first, second = np.zeros(d), np.zeros(d), np.zeros(d)
+    for part in ranges(len(rows.data), PIECE):
+        # Converted once: every count would do so again.
+        index = rows.indices[part].astype(np.intp, copy=False)
+        entries = rows.data[part].astype(FLOAT64, copy=False)
+        entries = entries - shift[index] if shifts else entries
+        weighted = entries if each is None else each[part] * entries
+        if shifts:
+            stored += np.bincount(index, weights=None if each is None else each[part], minlength=d)
+        first += np.bincount(index, weights=weighted, minlength=d)
+        second += np.bincount(index, weights=weighted * entries, minlength=d)
+    return stored, first, second
 
 
 def _fold_block(source: RowSource, fold: Fold, state: Any, i: int) -> Any:
