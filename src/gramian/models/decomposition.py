@@ -33,7 +33,6 @@ from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
 from gramian.sources.sparse import in_float64
 
-
 SMALLEST_SINGLE = 1e-3
 """Singular value, beside the first, from which on a component is mapped to the columns in float32."""
 
