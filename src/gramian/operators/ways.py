@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, HostArray, cast, to_host
+from gramian.arrays.namespace import Array, cast, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.operators.centering import Standardization
 from gramian.sources.moments import Moments
@@ -37,12 +37,13 @@ class Ways:
 
     Dense rows are centered before a product, which takes a copy of each block; or the product is corrected for the mean
     afterwards, which takes none and costs the digits by which the mean exceeds the spread. float32 rows are multiplied
-    in float32 or, one block at a time, in float64.
+    in float32 or, one block at a time, in float64. With ``sums_rows`` products are  Xs'(Xs V),  summed over all rows.
     """
 
     source: RowSource
     moments: Moments
     standardization: Standardization
+    sums_rows: bool = False
     known: dict[str, Way] = field(default_factory=dict)
 
     def cheapest(self, accuracy: float | None) -> Way:
@@ -70,16 +71,30 @@ class Ways:
         V = gaussian((self.source.n_columns, 4), seed=0, like=self.source.like())
         rows = self.source.block(0).rows[:SAMPLE, :]
         block = Block(rows, 0, None)
-        exact = to_host(self.standardization.times(block, cast(V, FLOAT64)))
-        centered, corrected = (
-            self._measured(block, V, exact, corrected=kept) for kept in (False, not self.source.is_sparse)
-        )
+        centered, corrected = (self._measured(block, V, corrected=kept) for kept in (False, not self.source.is_sparse))
         # A copy of the rows must buy digits.
         return corrected if corrected.error <= max(accuracy, 2 * centered.error) else centered
 
-    def _measured(self, block: Block, V: Array, exact: HostArray, *, corrected: bool) -> Way:
-        way = replace(self.standardization, corrected=corrected)
+    def _measured(self, block: Block, V: Array, *, corrected: bool) -> Way:
+        way, about = replace(self.standardization, corrected=corrected), self.standardization
+        rounded = 0.0
+        if self.sums_rows and not corrected and not self.source.is_sparse:
+            about, rounded = self._about_rounded_mean()
+        exact = to_host(about.times(block, cast(V, FLOAT64)))
         found = to_host(cast(way.times(block, cast(V, FLOAT32)), FLOAT64))
         size = float(np.linalg.norm(exact))
         error = ROUNDING * float(np.linalg.norm(found - exact)) / size if size > 0 else 0.0
-        return Way(way, FLOAT32, max(error, eps_of(FLOAT32)))
+        return Way(way, FLOAT32, max(error + rounded, eps_of(FLOAT32)))
+
+    def _about_rounded_mean(self) -> tuple[Standardization, float]:
+        """Return what centering in float32 does to rows, and what the rounding of the mean costs a sum over all rows.
+
+        About a mean that is wrong by e, rows are  Xs - r e',  r being the roots of the weights, and  r'Xs = 0: of
+        Xs'Xs  that leaves  W |e|^2  at most, quadratic in the rounding where a single row is wrong in the first order.
+        """
+        own = self.standardization
+        rounded = replace(own, mean=own.mean.astype(FLOAT32).astype(FLOAT64))
+        wrong = own.mean - rounded.mean if own.factor is None else (own.mean - rounded.mean) * own.factor
+        squares = self.moments.squares if own.factor is None else self.moments.squares * own.factor**2
+        largest = float(squares.max(initial=0.0))
+        return rounded, float(self.moments.weight * (wrong @ wrong)) / largest if largest > 0 else 0.0
