@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, cast, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.operators.centering import Standardization
 from gramian.sources.moments import Moments
@@ -19,7 +19,7 @@ COARSEST = 50 * eps_of(FLOAT32)
 """Accuracy from which on float32 products of float32 rows will do."""
 
 
-SAMPLE = 128
+SAMPLE = 64
 """Rows on which the error of a float32 product is measured."""
 
 
@@ -71,30 +71,37 @@ class Ways:
         V = gaussian((self.source.n_columns, 4), seed=0, like=self.source.like())
         rows = self.source.block(0).rows[:SAMPLE, :]
         block = Block(rows, 0, None)
-        centered, corrected = (self._measured(block, V, corrected=kept) for kept in (False, not self.source.is_sparse))
+        exact = to_host(self.standardization.times(block, cast(V, FLOAT64)))
+        wrong = self._wrong_mean()
+        # What a mean wrong by e leaves of a sum over all rows is quadratic in it, W |e|^2; see _wrong_mean.
+        left = self._beside_largest(float(wrong @ wrong))
+        centered = self._measured(block, V, exact + wrong @ to_host(V), corrected=False, left=left)
+        corrected = self._measured(block, V, exact, corrected=not self.source.is_sparse)
         # A copy of the rows must buy digits.
         return corrected if corrected.error <= max(accuracy, 2 * centered.error) else centered
 
-    def _measured(self, block: Block, V: Array, *, corrected: bool) -> Way:
-        way, about = replace(self.standardization, corrected=corrected), self.standardization
-        rounded = 0.0
-        if self.sums_rows and not corrected and not self.source.is_sparse:
-            about, rounded = self._about_rounded_mean()
-        exact = to_host(about.times(block, cast(V, FLOAT64)))
+    def _measured(self, block: Block, V: Array, exact: HostArray, *, corrected: bool, left: float = 0.0) -> Way:
+        way = replace(self.standardization, corrected=corrected)
         found = to_host(cast(way.times(block, cast(V, FLOAT32)), FLOAT64))
         size = float(np.linalg.norm(exact))
         error = ROUNDING * float(np.linalg.norm(found - exact)) / size if size > 0 else 0.0
-        return Way(way, FLOAT32, max(error + rounded, eps_of(FLOAT32)))
+        return Way(way, FLOAT32, max(error + left, eps_of(FLOAT32)))
 
-    def _about_rounded_mean(self) -> tuple[Standardization, float]:
-        """Return what centering in float32 does to rows, and what the rounding of the mean costs a sum over all rows.
+    def _wrong_mean(self) -> HostArray:
+        """Return by how much (d,) the mean is wrong, in standardized units, that float32 rows are centered about.
 
-        About a mean that is wrong by e, rows are  Xs - r e',  r being the roots of the weights, and  r'Xs = 0: of
-        Xs'Xs  that leaves  W |e|^2  at most, quadratic in the rounding where a single row is wrong in the first order.
+        Rows are  Xs + r e'  about a mean that is wrong by e, r being the roots of the weights. As  r'Xs = 0,  that adds
+        W e e'  to the squares summed over all rows, and nothing of the first order. Zero where no such sum is made.
         """
         own = self.standardization
-        rounded = replace(own, mean=own.mean.astype(FLOAT32).astype(FLOAT64))
-        wrong = own.mean - rounded.mean if own.factor is None else (own.mean - rounded.mean) * own.factor
-        squares = self.moments.squares if own.factor is None else self.moments.squares * own.factor**2
-        largest = float(squares.max(initial=0.0))
-        return rounded, float(self.moments.weight * (wrong @ wrong)) / largest if largest > 0 else 0.0
+        if not self.sums_rows or self.source.is_sparse:
+            return np.zeros_like(own.mean)
+        wrong = own.mean - own.mean.astype(FLOAT32)
+        return wrong if own.factor is None else wrong * own.factor
+
+    def _beside_largest(self, squares: float) -> float:
+        """Return  W squares  beside the largest eigenvalue of  Xs'Xs,  which is at least its largest diagonal entry."""
+        factor = self.standardization.factor
+        diagonal = self.moments.squares if factor is None else self.moments.squares * factor**2
+        largest = float(diagonal.max(initial=0.0))
+        return self.moments.weight * squares / largest if largest > 0 else 0.0
