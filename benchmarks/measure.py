@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import warnings
 from dataclasses import dataclass, field, replace
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ _SHORT_SECONDS = 0.1
 _FILL_SECONDS = 0.25
 _QUICK_FILL_SECONDS = 0.02
 _MOST_FITS = 1_000
+# After the warm-up: a forked process starts BLAS's threads anew, and they spin for 0.1 s on the cores of what follows.
+_SETTLING_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ def take_reading(
     """
     warm_up(peer, instance, setting)
     rows = peer.prepare(X)
+    sleep(_SETTLING_SECONDS)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with ends_after(limit), PeakWatch() as watch:

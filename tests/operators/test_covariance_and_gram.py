@@ -102,7 +102,7 @@ def test_float32_rows_are_multiplied_coarsely_only_when_allowed():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("scale", [False, True])
 @pytest.mark.parametrize("dtype, accuracy", [("float64", 1e-8), ("float32", 1e-8), ("float32", 1e-3)])
-@pytest.mark.parametrize("shape, offset", [((700, 90), 0.0), ((90, 700), 3.0), ((300, 300), 50.0)])
+@pytest.mark.parametrize("shape, offset", [((700, 90), 0.0), ((90, 700), 3.0), ((300, 300), 50.0), ((700, 90), 900.0)])
 def test_a_product_in_pieces_keeps_its_stated_error(kind, weighted, scale, dtype, accuracy, shape, offset):
     """However the mean is taken off, and in whichever precision, A V is within the error that comes with it."""
     rng = np.random.default_rng(shape[0])
@@ -116,3 +116,19 @@ def test_a_product_in_pieces_keeps_its_stated_error(kind, weighted, scale, dtype
     allowed = max(product.error, 1e-13) * np.linalg.norm(A, ord=2) * np.sqrt(12)
     assert product.values.dtype == np.float64
     assert np.linalg.norm(product.values - A @ V) <= allowed
+
+
+@pytest.mark.parametrize("seed, shape, offset", [(0, (2000, 60), 300.0), (1, (500, 400), 100.0), (2, (400, 500), 30.0)])
+def test_the_rounding_of_a_mean_costs_a_sum_over_rows_its_square_alone(seed, shape, offset):
+    """Products about a float32 mean state an error far below the rounding of the mean, and keep it."""
+    rng = np.random.default_rng(seed)
+    X = (rng.standard_normal(shape) + offset * rng.standard_normal(shape[1])).astype(np.float32)
+    operator = _operator(Covariance, SOURCES["dense"], X, None, scale=False)
+    V = np.linalg.qr(rng.standard_normal((shape[1], 5)))[0]
+    exact = _standardized(X.astype(float), None, scale=False)
+    coarse = operator.apply(V, accuracy=1e-5)
+    found = np.linalg.norm(coarse.values - exact.T @ (exact @ V), ord=2) / np.linalg.norm(exact, ord=2) ** 2
+    assert found <= coarse.error <= 1e-5
+    mean = X.astype(float).mean(axis=0)
+    wrong = mean - mean.astype(np.float32)
+    assert coarse.error < 8 * np.linalg.norm(wrong) * np.sqrt(shape[0]) / np.linalg.norm(exact)

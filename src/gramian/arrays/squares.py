@@ -15,6 +15,10 @@ ABOVE = np.triu(np.ones((256, 256), dtype=bool), k=1)
 """Which entries of a tile lie above the diagonal."""
 
 
+PIECE_ROWS = 128
+"""Rows that are taken to float64 at a time to measure the error of a float32 product."""
+
+
 class SquareSum(NamedTuple):
     """A running sum of rows'rows.
 
@@ -79,6 +83,10 @@ def _syrk(rows: HostArray, into: HostArray) -> HostArray:
 
 def _measured_error(rows: HostArray, part: HostArray) -> float:
     columns = np.linspace(0, part.shape[1] - 1, min(8, part.shape[1])).astype(int)
-    exact = rows.T.astype(FLOAT64) @ rows[:, columns].astype(FLOAT64)
+    exact = np.zeros((len(columns), part.shape[1]))
+    # Some rows at a time: a float64 copy of all of them is fresh memory, dearer than the product.
+    for start in range(0, len(rows), PIECE_ROWS):
+        piece = rows[start : start + PIECE_ROWS].astype(FLOAT64)
+        exact += piece[:, columns].T @ piece
     scale = float(np.linalg.norm(exact))
-    return float(np.linalg.norm(exact - part[:, columns])) / scale if scale > 0 else 0.0
+    return float(np.linalg.norm(exact - part[columns])) / scale if scale > 0 else 0.0

@@ -328,7 +328,9 @@ class _Iteration:
     def _refine(self) -> None:
         """Go on in full precision; coarse products are made again for the Ritz vectors that are kept."""
         self._look()
-        keep = min(self.columns, self.k + self.block)
+        # Where coarse products came as far as is asked, further columns have little left to do.
+        beside = self.block if self._coarse_limit() > self.tol else self.block // 4
+        keep = min(self.columns, self.k + beside)
         self.pending = orthonormalized(rotated(self.Q[:, : self.columns], self.rotation[:, :keep]))
         self.columns, self.linked, self.refined = 0, 0, True
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, HostArray, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum
 from gramian.eigen.certificate import Certificate, certify, effort
@@ -32,6 +32,9 @@ from gramian.sources.moments import Moments, measure_moments, squares_are_safe
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
 from gramian.sources.sparse import in_float64
+
+SMALLEST_SINGLE = 1e-3
+"""Singular value, beside the first, from which on a component is mapped to the columns in float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,7 @@ class Decomposition:
     Attributes
     ----------
     components : array (d, k)
-        Orthonormal columns, float64, signs not yet fixed.
+        Orthonormal columns, signs not yet fixed; float64, or float32 where the rows are.
     spectrum : numpy array
         Squared singular values, descending, in the units of ``Rows.source``: all where they are known, else k.
     certificate : Certificate
@@ -152,11 +155,22 @@ def decompose(
     spectrum = pairs.values if pairs.spectrum is None else pairs.spectrum
     components = pairs.vectors
     if isinstance(operator, Gram):
-        features = operator.to_features(pairs.vectors)
+        features = operator.to_features(_as_mapped(operator, pairs))
         components = orthonormal_features(features.values, pairs.values, features.inner)
     if operator.applications != pairs.applications and (not plan.held or isinstance(plan.solver, Direct)):
         certificate = replace(certificate, note=f"{pairs.stopped}; {effort(operator, operator.applications)}")
     return Decomposition(components, np.maximum(spectrum, 0.0), certificate, pairs.vectors, pairs.square_sum)
+
+
+def _as_mapped(operator: Gram, pairs: EigenPairs) -> Array:
+    """Return the eigenvectors in the precision in which they are mapped to the columns.
+
+    Rounding of  Xs'u  turns a component by  eps s_1 / s_k  at most, rounding of the matrix has turned u by
+    eps (s_1 / s_k)^2  already: where its products were float32 ones, so is this. What the component then has of the
+    larger ones, which would be in its residual, orthonormalization takes out.
+    """
+    single = len(pairs.values) > 0 and pairs.values[-1] > SMALLEST_SINGLE**2 * pairs.values[0] and not pairs.repaired
+    return cast(pairs.vectors, operator.formed_in if single else FLOAT64)
 
 
 def _operator(rows: Rows, source: RowSource, plan: Plan) -> Covariance | Gram:

@@ -60,7 +60,7 @@ class Covariance(SymmetricOperator):
         self.applications = passes
         self.error = moments.error + eps_of(FLOAT64)
         self.data_eps = eps_of(source.dtype)
-        self.ways = Ways(source, moments, standardization)
+        self.ways = Ways(source, moments, standardization, sums_rows=True)
         if source.is_sparse:
             self.lost = (
                 standardization.lost_by_products(moments.weight, self.trace())

@@ -14,7 +14,7 @@ from gramian.operators.factor import ColumnSquares, ColumnTriangle, add, columns
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import Ways
-from gramian.sources.moments import SMALL_PROBLEM, Moments
+from gramian.sources.moments import Moments, working_dtype
 from gramian.sources.rows import Block, ColumnBlock, RowSource, ranges, rows_here
 
 PIECE, PIECE_COLUMNS = 2**21, 64
@@ -49,6 +49,11 @@ class Gram(SymmetricOperator):
         Passes already made over the rows, for the moments.
     gram : SquareSum, optional
         The matrix itself, where the moments were measured together with it.
+
+    Attributes
+    ----------
+    formed_in : numpy.dtype
+        Precision of the products that the matrix was summed from, float64 before it is formed.
     """
 
     is_psd = True
@@ -69,6 +74,7 @@ class Gram(SymmetricOperator):
         self.dtype = FLOAT64
         self.applications = passes
         self.gram = gram
+        self.formed_in = FLOAT64 if gram is None else working_dtype(source)
         self.ways = Ways(source, moments, standardization)
         self.error = (moments.error if gram is None else gram.error) + eps_of(FLOAT64)
         self.data_eps = eps_of(source.dtype)
@@ -107,8 +113,8 @@ class Gram(SymmetricOperator):
         self.applications += 1
         n = self.size
         if self.source.has_columns:
-            small = n * self.source.n_columns <= SMALL_PROBLEM
-            fold = _SquareColumns(self.standardization, FLOAT64 if small else self.source.dtype)
+            self.formed_in = working_dtype(self.source)
+            fold = _SquareColumns(self.standardization, self.formed_in)
             total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * n * n)
             self.error = total.error + eps_of(FLOAT64)
             return HeldMatrix(completed(total.matrix), error=self.error)
@@ -141,14 +147,18 @@ class Gram(SymmetricOperator):
         return to_host(completed(total.matrix))
 
     def to_features(self, U: Array) -> Features:
-        """Return Xs'U, (d, k): the components times their singular values when U holds eigenvectors. One pass."""
+        """Return Xs'U, (d, k): the components times their singular values when U holds eigenvectors.
+
+        One pass, in the precision of U.
+        """
         self.applications += 1
         if not self.source.has_columns:
             values = self._transposed_times(U)
             return Features(values, to_host(values.T @ values))
         shape = (U.shape[1], self.source.n_columns)
         out = namespace_of(U).empty(shape, dtype=U.dtype, **device_of(U))
-        fold = _ProjectColumns(self.standardization, U.T, out, not self.moments.is_offset)
+        near = dtype_of(U) == FLOAT64 and not self.moments.is_offset
+        fold = _ProjectColumns(self.standardization, U.T, out, near)
         return Features(out.T, to_host(self.source.reduce_columns(fold, add)))
 
     def _transposed_times(self, U: Array) -> Array:
@@ -224,13 +234,14 @@ class _ProjectColumns:
     near: bool
 
     def __call__(self, state: Any, block: ColumnBlock) -> Any:
-        for piece in column_pieces(block, FLOAT64.itemsize):
+        dtype = dtype_of(self.Ut)
+        for piece in column_pieces(block, dtype.itemsize):
             part = self.out[:, piece.start : piece.start + piece.columns.shape[1]]
             if self.near and piece.weights is None and is_numpy(piece.columns):
                 self._fill_corrected(part, piece)
             else:
-                part[...] = self.Ut @ self.standardization.columns(piece)
-            inner = part @ part.T
+                part[...] = self.Ut @ self.standardization.columns(piece, dtype=dtype)
+            inner = cast(part @ part.T, FLOAT64)
             state = inner if state is None else add(state, inner)
         return state
 

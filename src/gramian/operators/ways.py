@@ -19,7 +19,7 @@ COARSEST = 50 * eps_of(FLOAT32)
 """Accuracy from which on float32 products of float32 rows will do."""
 
 
-SAMPLE = 128
+SAMPLE = 64
 """Rows on which the error of a float32 product is measured."""
 
 
@@ -37,12 +37,13 @@ class Ways:
 
     Dense rows are centered before a product, which takes a copy of each block; or the product is corrected for the mean
     afterwards, which takes none and costs the digits by which the mean exceeds the spread. float32 rows are multiplied
-    in float32 or, one block at a time, in float64.
+    in float32 or, one block at a time, in float64. With ``sums_rows`` products are  Xs'(Xs V),  summed over all rows.
     """
 
     source: RowSource
     moments: Moments
     standardization: Standardization
+    sums_rows: bool = False
     known: dict[str, Way] = field(default_factory=dict)
 
     def cheapest(self, accuracy: float | None) -> Way:
@@ -71,15 +72,36 @@ class Ways:
         rows = self.source.block(0).rows[:SAMPLE, :]
         block = Block(rows, 0, None)
         exact = to_host(self.standardization.times(block, cast(V, FLOAT64)))
-        centered, corrected = (
-            self._measured(block, V, exact, corrected=kept) for kept in (False, not self.source.is_sparse)
-        )
+        wrong = self._wrong_mean()
+        # What a mean wrong by e leaves of a sum over all rows is quadratic in it, W |e|^2; see _wrong_mean.
+        left = self._beside_largest(float(wrong @ wrong))
+        centered = self._measured(block, V, exact + wrong @ to_host(V), corrected=False, left=left)
+        corrected = self._measured(block, V, exact, corrected=not self.source.is_sparse)
         # A copy of the rows must buy digits.
         return corrected if corrected.error <= max(accuracy, 2 * centered.error) else centered
 
-    def _measured(self, block: Block, V: Array, exact: HostArray, *, corrected: bool) -> Way:
+    def _measured(self, block: Block, V: Array, exact: HostArray, *, corrected: bool, left: float = 0.0) -> Way:
         way = replace(self.standardization, corrected=corrected)
         found = to_host(cast(way.times(block, cast(V, FLOAT32)), FLOAT64))
         size = float(np.linalg.norm(exact))
         error = ROUNDING * float(np.linalg.norm(found - exact)) / size if size > 0 else 0.0
-        return Way(way, FLOAT32, max(error, eps_of(FLOAT32)))
+        return Way(way, FLOAT32, max(error + left, eps_of(FLOAT32)))
+
+    def _wrong_mean(self) -> HostArray:
+        """Return by how much (d,) the mean is wrong, in standardized units, that float32 rows are centered about.
+
+        Rows are  Xs + r e'  about a mean that is wrong by e, r being the roots of the weights. As  r'Xs = 0,  that adds
+        W e e'  to the squares summed over all rows, and nothing of the first order. Zero where no such sum is made.
+        """
+        own = self.standardization
+        if not self.sums_rows or self.source.is_sparse:
+            return np.zeros_like(own.mean)
+        wrong = own.mean - own.mean.astype(FLOAT32)
+        return wrong if own.factor is None else wrong * own.factor
+
+    def _beside_largest(self, squares: float) -> float:
+        """Return  W squares  beside the largest eigenvalue of  Xs'Xs,  which is at least its largest diagonal entry."""
+        factor = self.standardization.factor
+        diagonal = self.moments.squares if factor is None else self.moments.squares * factor**2
+        largest = float(diagonal.max(initial=0.0))
+        return self.moments.weight * squares / largest if largest > 0 else 0.0

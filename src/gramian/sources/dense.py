@@ -15,6 +15,7 @@ from gramian.sources.rows import (
     PairFold,
     RowSource,
     block_length,
+    even_ranges,
     fold_pairs,
     ranges,
     run_folds,
@@ -87,10 +88,11 @@ class DenseRows(RowSource):
         A large running value wants large blocks, so that it is touched seldom: blocks grow until they hold
         a quarter of its size, within 32 MB.
         """
-        step = self.block_rows
+        tasks = even_ranges(self.n_rows, self.block_rows)
         if state_bytes > LARGE_STATE:
-            step = max(step, large_block(state_bytes) // (self.n_columns * self.dtype.itemsize))
-        return run_folds(ranges(self.n_rows, step), partial(_fold_rows, self, fold), merge, state_bytes=state_bytes)
+            most = large_block(state_bytes) // (self.n_columns * self.dtype.itemsize)
+            tasks = ranges(self.n_rows, max(self.block_rows, most))
+        return run_folds(tasks, partial(_fold_rows, self, fold), merge, state_bytes=state_bytes)
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local(block)`` over all blocks, filled in place: n rows out and no second copy."""
@@ -99,7 +101,7 @@ class DenseRows(RowSource):
     def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold blocks of columns, all rows of each, into one value: one pass."""
         step = block_length(self.n_rows * self.dtype.itemsize)
-        tasks = ranges(self.n_columns, step)
+        tasks = even_ranges(self.n_columns, step)
         return run_folds(tasks, partial(_fold_columns, self, fold), merge, state_bytes=state_bytes)
 
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:

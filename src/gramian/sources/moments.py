@@ -5,6 +5,7 @@ squared is of the size of the spread; the small difference between the provision
 is corrected afterwards by a rank-one term that is small too.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,6 +24,9 @@ SAMPLE_ROWS = 1024
 
 SAMPLE_NUMBERS = 1 << 20
 """Numbers, about, that such a sample has at most."""
+
+PIECE = 1 << 17
+"""Numbers of dense rows that are summed at a time where no scatter is: they and a copy stay in a core's cache."""
 
 SMALL_PROBLEM = 1 << 21
 """Numbers under which float32 rows are simply taken to float64: nothing is gained by less."""
@@ -199,12 +203,19 @@ def _provisional_mean(source: RowSource) -> HostArray:
     first = None
     sums, count = np.zeros(source.n_columns), 0
     with np.errstate(over="ignore", invalid="ignore"):
-        for rows in source.evenly(wanted):
+        for rows in _in_pieces(source.evenly(wanted)):
             sample = cast(rows, FLOAT64)
             first = sample[0, :] if first is None else first
             sums += to_host((sample - first).sum(axis=0))
             count += sample.shape[0]
         return sums if first is None else to_host(first) + sums / count
+
+
+def _in_pieces(arrays: Iterable[Array]) -> Iterator[Array]:
+    """Cut rows on the host into pieces whose copies fit a core's cache and use the same memory, one after another."""
+    for rows in arrays:
+        step = max(1, PIECE // max(rows.shape[1], 1)) if is_numpy(rows) else rows.shape[0]
+        yield from (rows[part, :] for part in ranges(rows.shape[0], max(step, 1)))
 
 
 class _Sums(NamedTuple):
@@ -229,7 +240,16 @@ class _Fold:
     scatter: bool
     dtype: np.dtype[Any]
 
-    def __call__(self, state: _Sums | None, block: Block) -> _Sums:
+    def __call__(self, state: _Sums | None, block: Block) -> _Sums | None:
+        n, d = block.rows.shape
+        # Without products that gain by many rows, a piece that fits a core's cache is enough, and less memory to touch.
+        step = max(1, PIECE // max(d, 1)) if is_numpy(block.rows) and not self.scatter else max(n, 1)
+        for part in ranges(n, step):
+            weights = None if block.weights is None else block.weights[part]
+            state = self._taken(state, Block(block.rows[part, :], block.start + part.start, weights))
+        return state
+
+    def _taken(self, state: _Sums | None, block: Block) -> _Sums:
         weight = float(block.rows.shape[0]) if block.weights is None else float(block.weights.sum())
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             part = (self._sparse if hasattr(block.rows, "indptr") else self._dense)(state, block, weight)

@@ -181,6 +181,19 @@ def ranges(total: int, step: int) -> list[slice]:
     return [slice(start, min(start + step, total)) for start in range(0, total, step)]
 
 
+def even_ranges(total: int, step: int) -> list[slice]:
+    """Cut ``range(total)`` into slices of ``step`` or somewhat less, of one size and as many for each core.
+
+    Examples
+    --------
+    >>> [part.stop for part in even_ranges(5, 8)]
+    [5]
+    """
+    count = -(-total // step)
+    count = count if count < 2 else -(-count // cores()) * cores()
+    return ranges(total, -(-total // max(count, 1)) or step)
+
+
 def run_folds(
     tasks: Sequence[Any],
     fold: Callable[[Any, Any], Any],
