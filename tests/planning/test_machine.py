@@ -6,6 +6,7 @@ import sys
 import threading
 
 import pytest
+import scipy.linalg  # noqa: F401  its BLAS is then counted from the first test on
 from threadpoolctl import threadpool_info
 
 from gramian.planning import machine
