@@ -68,7 +68,7 @@ def solve_landmarks(source: RowSource, phi: LandmarkMap, wish: Wish) -> Solved:
     held = _small_matrix(sums, total, centered=wish.center, eps=eps_of(dtype))
     wish.say(f"solving the {held.size:,} x {held.size:,} problem")
     direct = held.size <= DIRECT_SIZE or wish.k > held.size // 5
-    solver = Direct(repair=False) if direct else Krylov(tol=wish.tol, block=16, search=False)
+    solver = Direct(repair=False) if direct else Krylov(tol=wish.tol, block=16, search=True)
     pairs = solver.solve(held, wish.k, seed=wish.seed)
     mean = sums.columns / total + phi.root.T @ shift if wish.center else np.zeros(held.size)
     values = np.maximum(pairs.values, 0.0)
