@@ -167,6 +167,47 @@ def test_eigenvalues_of_float32_rows_are_found_in_float64(solver):
     assert error_within_bounds(KernelPCA(3, eigen_solver=solver).fit(X), values) < 1e-11 * values[0]
 
 
+def quadratic_features(X):
+    """Return features whose inner product is (x.y / 2 + 1)^2, in long double."""
+    pairs = X[:, :, None] * X[:, None, :]
+    return np.hstack([X, pairs.reshape(len(X), -1) / 2, np.ones((len(X), 1), X.dtype)])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+@pytest.mark.parametrize(
+    "n, d, k, kernel",
+    [(50, 8, 10, kernels.Linear()), (500, 8, 30, kernels.Linear()), (300, 3, 15, kernels.Polynomial(2, 0.5, 1.0))],
+)
+def test_more_components_than_features_have_a_line_each(n, d, k, kernel, offset, dtype, weighted):
+    """Beyond the features every eigenvalue is zero, is certified as that, and has a unit vector to show for it."""
+    rng = np.random.default_rng(n)
+    X, w = (rng.standard_normal((n, d)) + offset).astype(dtype), rng.integers(1, 4, n) if weighted else np.ones(n, int)
+    fitted = KernelPCA(k, kernel=kernel).fit(X, sample_weight=w if weighted else None)
+    lines, U = fitted.certificate_.lines, fitted.eigenvectors_
+    assert fitted.plan_.way == "features"
+    assert len(lines) == len(fitted.eigenvalues_) == U.shape[1] == fitted.transform(X[:3]).shape[1] == k
+    L, shares = X.astype(np.longdouble), w.astype(np.longdouble) / w.sum()
+    Phi = L if isinstance(kernel, kernels.Linear) else quadratic_features(L)
+    Phi = ((Phi - shares @ Phi) * np.sqrt(w)[:, None]).astype(float)
+    values = np.append(np.linalg.svd(Phi, compute_uv=False) ** 2, np.zeros(k))[:k]
+    errors, bounds = errors_and_bounds(fitted, values)
+    assert (errors <= bounds).all()
+    assert (bounds <= 1e-7 * values[0]).all()
+    residuals = np.linalg.norm(Phi @ (Phi.T @ U) - U * fitted.eigenvalues_, axis=0)
+    rounding = 8 * np.finfo(dtype if isinstance(kernel, kernels.Linear) else float).eps
+    assert (residuals <= rounding * np.sqrt(n) * values[0] + bounds).all()
+    np.testing.assert_allclose(U.T @ U, np.eye(k), atol=max(1e-9, 1e3 * rounding))
+    np.testing.assert_allclose((np.sqrt(w) @ U)[: np.count_nonzero(fitted.eigenvalues_)], 0.0, atol=1e-9)
+    scores = fitted.fit_transform(X, sample_weight=w if weighted else None)
+    np.testing.assert_allclose(fitted.transform(X), scores, atol=1e3 * rounding * np.abs(scores).max())
+    assert {line.grade for line in lines} == {"proved"}
+    assert all(line.tie for line in lines if line.value == 0)
+    few = KernelPCA(k, kernel=kernel, remove_zero_eig=True).fit(X, sample_weight=w if weighted else None)
+    assert len(few.certificate_.lines) == len(few.eigenvalues_) == np.count_nonzero(fitted.eigenvalues_)
+
+
 def test_where_rounding_is_all_that_is_left_a_warning_says_so():
     """Cubes of 5e15 differ by less than their rounding: a PrecisionWarning, and a bound above the eigenvalue."""
     X = 1e7 + 1e-8 * np.random.default_rng(0).standard_normal((40, 50))
