@@ -82,6 +82,54 @@ def test_bounds_hold_for_groups_of_rows_that_lie_far_apart(apart, solver):
         assert (bounds <= (1e-8 + 1e3 * LOST * 0.1 * 5 * apart**2) * values[0]).all()
 
 
+def apart_in_column(X, far, apart):
+    """Move the rows of a group in one column; nearly all of its values are then stored."""
+    X[far, 0] += apart
+
+
+def apart_in_some(X, far, apart):
+    """Move a group in a fifth of the columns."""
+    X[far] += apart * (np.arange(X.shape[1]) % 5 == 0)
+
+
+def apart_in_two(X, far, apart):
+    """Move one group in a column and the other in another."""
+    X[far, 0] += apart
+    X[~far, 1] += apart
+
+
+def apart_from_zero_rows(X, far, apart):
+    """Move a group away from rows that are zero, all of them."""
+    X[far, 0] += apart
+    X[~far] = 0.0
+
+
+@pytest.mark.filterwarnings("ignore::gramian.errors.KernelWidthWarning")
+@pytest.mark.parametrize("solver", ["dense", "tiled"])
+@pytest.mark.parametrize("apart", [1e4, 1e6, 1e7])
+@pytest.mark.parametrize("shape", [(300, 30), (500, 12)])
+@pytest.mark.parametrize("moved", [apart_in_column, apart_in_some, apart_in_two, apart_from_zero_rows])
+def test_bounds_hold_for_groups_of_sparse_rows_that_lie_far_apart(moved, shape, apart, solver):
+    """As for dense rows: what distances within a group have lost is in the bounds, alone and in a sum."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal(shape) * (rng.random(shape) < 0.3)
+    moved(X, rng.random(shape[0]) < 0.4, apart)
+    squares = squared_distances(X)
+    t, K = np.sqrt(3 * 2 * 0.1 * squares), np.exp(-0.1 * squares)
+    cosine = kernels.Cosine()
+    cases = {
+        kernels.Gaussian(0.1): K,
+        kernels.Matern(1.5, 0.1): (1 + t) * np.exp(-t),
+        kernels.Gaussian(0.1) + cosine: K + cosine(X),
+    }
+    for kernel, exact in cases.items():
+        values = truth(exact)
+        fitted = KernelPCA(3, kernel=kernel, eigen_solver=solver, tol=1e-9).fit(sp.csr_array(X))
+        errors, bounds = errors_and_bounds(fitted, values)
+        assert (errors <= bounds).all()
+        assert (bounds <= (1e-6 + 1e3 * LOST * 0.1 * shape[1] * apart**2) * values[0]).all()
+
+
 @pytest.mark.parametrize("place", [7, 250])
 def test_bounds_hold_beside_one_wild_row(place):
     """The mean is then far from every row."""
