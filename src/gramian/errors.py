@@ -124,7 +124,7 @@ class KernelWidthWarning(UserWarning):
     Attributes
     ----------
     suggested : float or None
-        A gamma from the median distance of the rows.
+        A gamma from the median distance of the rows; ``None`` where several have to change, which the message names.
     """
 
     def __init__(self, message: str, *, suggested: float | None = None) -> None:

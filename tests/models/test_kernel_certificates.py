@@ -82,6 +82,54 @@ def test_bounds_hold_for_groups_of_rows_that_lie_far_apart(apart, solver):
         assert (bounds <= (1e-8 + 1e3 * LOST * 0.1 * 5 * apart**2) * values[0]).all()
 
 
+def apart_in_column(X, far, apart):
+    """Move the rows of a group in one column; nearly all of its values are then stored."""
+    X[far, 0] += apart
+
+
+def apart_in_some(X, far, apart):
+    """Move a group in a fifth of the columns."""
+    X[far] += apart * (np.arange(X.shape[1]) % 5 == 0)
+
+
+def apart_in_two(X, far, apart):
+    """Move one group in a column and the other in another."""
+    X[far, 0] += apart
+    X[~far, 1] += apart
+
+
+def apart_from_zero_rows(X, far, apart):
+    """Move a group away from rows that are zero, all of them."""
+    X[far, 0] += apart
+    X[~far] = 0.0
+
+
+@pytest.mark.filterwarnings("ignore::gramian.errors.KernelWidthWarning")
+@pytest.mark.parametrize("solver", ["dense", "tiled"])
+@pytest.mark.parametrize("apart", [1e4, 1e6, 1e7])
+@pytest.mark.parametrize("shape", [(300, 30), (500, 12)])
+@pytest.mark.parametrize("moved", [apart_in_column, apart_in_some, apart_in_two, apart_from_zero_rows])
+def test_bounds_hold_for_groups_of_sparse_rows_that_lie_far_apart(moved, shape, apart, solver):
+    """As for dense rows: what distances within a group have lost is in the bounds, alone and in a sum."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal(shape) * (rng.random(shape) < 0.3)
+    moved(X, rng.random(shape[0]) < 0.4, apart)
+    squares = squared_distances(X)
+    t, K = np.sqrt(3 * 2 * 0.1 * squares), np.exp(-0.1 * squares)
+    cosine = kernels.Cosine()
+    cases = {
+        kernels.Gaussian(0.1): K,
+        kernels.Matern(1.5, 0.1): (1 + t) * np.exp(-t),
+        kernels.Gaussian(0.1) + cosine: K + cosine(X),
+    }
+    for kernel, exact in cases.items():
+        values = truth(exact)
+        fitted = KernelPCA(3, kernel=kernel, eigen_solver=solver, tol=1e-9).fit(sp.csr_array(X))
+        errors, bounds = errors_and_bounds(fitted, values)
+        assert (errors <= bounds).all()
+        assert (bounds <= (1e-6 + 1e3 * LOST * 0.1 * shape[1] * apart**2) * values[0]).all()
+
+
 @pytest.mark.parametrize("place", [7, 250])
 def test_bounds_hold_beside_one_wild_row(place):
     """The mean is then far from every row."""
@@ -165,6 +213,47 @@ def test_eigenvalues_of_float32_rows_are_found_in_float64(solver):
     X = (np.random.default_rng(0).standard_normal((200, 30)) + 1000).astype(np.float32)
     values = truth(products(X - X.astype(np.longdouble).mean(axis=0)))
     assert error_within_bounds(KernelPCA(3, eigen_solver=solver).fit(X), values) < 1e-11 * values[0]
+
+
+def quadratic_features(X):
+    """Return features whose inner product is (x.y / 2 + 1)^2, in long double."""
+    pairs = X[:, :, None] * X[:, None, :]
+    return np.hstack([X, pairs.reshape(len(X), -1) / 2, np.ones((len(X), 1), X.dtype)])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+@pytest.mark.parametrize(
+    "n, d, k, kernel",
+    [(50, 8, 10, kernels.Linear()), (500, 8, 30, kernels.Linear()), (300, 3, 15, kernels.Polynomial(2, 0.5, 1.0))],
+)
+def test_more_components_than_features_have_a_line_each(n, d, k, kernel, offset, dtype, weighted):
+    """Beyond the features every eigenvalue is zero, is certified as that, and has a unit vector to show for it."""
+    rng = np.random.default_rng(n)
+    X, w = (rng.standard_normal((n, d)) + offset).astype(dtype), rng.integers(1, 4, n) if weighted else np.ones(n, int)
+    fitted = KernelPCA(k, kernel=kernel).fit(X, sample_weight=w if weighted else None)
+    lines, U = fitted.certificate_.lines, fitted.eigenvectors_
+    assert fitted.plan_.way == "features"
+    assert len(lines) == len(fitted.eigenvalues_) == U.shape[1] == fitted.transform(X[:3]).shape[1] == k
+    L, shares = X.astype(np.longdouble), w.astype(np.longdouble) / w.sum()
+    Phi = L if isinstance(kernel, kernels.Linear) else quadratic_features(L)
+    Phi = ((Phi - shares @ Phi) * np.sqrt(w)[:, None]).astype(float)
+    values = np.append(np.linalg.svd(Phi, compute_uv=False) ** 2, np.zeros(k))[:k]
+    errors, bounds = errors_and_bounds(fitted, values)
+    assert (errors <= bounds).all()
+    assert (bounds <= 1e-7 * values[0]).all()
+    residuals = np.linalg.norm(Phi @ (Phi.T @ U) - U * fitted.eigenvalues_, axis=0)
+    rounding = 8 * np.finfo(dtype if isinstance(kernel, kernels.Linear) else float).eps
+    assert (residuals <= rounding * np.sqrt(n) * values[0] + bounds).all()
+    np.testing.assert_allclose(U.T @ U, np.eye(k), atol=max(1e-9, 1e3 * rounding))
+    np.testing.assert_allclose((np.sqrt(w) @ U)[: np.count_nonzero(fitted.eigenvalues_)], 0.0, atol=1e-9)
+    scores = fitted.fit_transform(X, sample_weight=w if weighted else None)
+    np.testing.assert_allclose(fitted.transform(X), scores, atol=1e3 * rounding * np.abs(scores).max())
+    assert {line.grade for line in lines} == {"proved"}
+    assert all(line.tie for line in lines if line.value == 0)
+    few = KernelPCA(k, kernel=kernel, remove_zero_eig=True).fit(X, sample_weight=w if weighted else None)
+    assert len(few.certificate_.lines) == len(few.eigenvalues_) == np.count_nonzero(fitted.eigenvalues_)
 
 
 def test_where_rounding_is_all_that_is_left_a_warning_says_so():

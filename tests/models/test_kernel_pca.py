@@ -21,9 +21,10 @@ from gramian.kernels import (
     Precomputed,
     Sigmoid,
 )
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
+from gramian.models.kernel_pca import KernelPCAOptions, first_facts, fit_kernel_pca
 from gramian.models.pca import PCAOptions, fit_pca
 from gramian.operators.kernel_gram import KernelGram
+from gramian.planning.kernel_plan import plan_kernel_pca
 from gramian.sources import as_source
 from gramian.sources.dense import DenseRows
 from gramian.testing import largest_angle
@@ -290,6 +291,42 @@ def test_a_share_keeps_as_many_as_hold_it(n):
     np.testing.assert_allclose(model.shares, model.eigenvalues / total, rtol=1e-9)
     assert model.shares.sum() >= 0.95 > model.shares[:-1].sum()
     assert "0.95" in model.verdict
+
+
+@pytest.mark.parametrize("n, budget", [(150, 17), (700, 30), (3000, 60), (3001, 60)])
+@pytest.mark.parametrize("gamma", [0.01, 0.1])
+def test_a_share_is_found_within_a_small_budget_at_any_size(n, budget, gamma):
+    """Where the whole spectrum does not fit, leading pairs do: as many are kept as without a budget."""
+    X, kernel = rows(n, 3), Gaussian(gamma)
+    model = fit(X, kernel, 0.95, memory_budget=budget * 10**6)
+    assert model.plan.peak_bytes <= budget * 10**6
+    every = first_facts(as_source(X), KernelPCAOptions(None, kernel, way="dense"), kernel)
+    assert plan_kernel_pca(every).peak_bytes > budget * 10**6
+    assert model.shares.sum() >= 0.95 > model.shares[:-1].sum()
+    K = kernel(X)
+    assert model.total_variance == pytest.approx(np.trace(K) / n - K.mean(), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [2900, 3100])
+@pytest.mark.parametrize("share", [0.3, 0.9])
+def test_a_share_of_a_matrix_that_is_given(n, share):
+    """Of 200 equal eigenvalues so many are kept as hold the share, whatever the size."""
+    Q = rows(n, 200)
+    Q = np.linalg.qr(Q - Q.mean(axis=0))[0]
+    model = fit(Q @ Q.T, Precomputed(), share)
+    assert model.eigenvalues.shape == (round(200 * share),)
+    assert len(model.certificate.lines) == round(200 * share)
+
+
+@pytest.mark.parametrize("n, k", [(700, 64), (1500, 20)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_tie_of_more_than_a_block_in_a_matrix_that_is_given(n, k, seed):
+    """A block of sixteen columns shows sixteen copies of an eigenvalue: the others are searched for."""
+    Q = rows(n, 150, seed)
+    Q = np.linalg.qr(Q - Q.mean(axis=0))[0]
+    model = fit(Q @ Q.T, Precomputed(), k)
+    np.testing.assert_allclose(model.eigenvalues, 1.0, atol=1e-10)
+    assert model.certificate.grade == "proved"
 
 
 def test_all_components_are_those_that_are_not_zero():

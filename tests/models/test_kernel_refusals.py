@@ -17,6 +17,7 @@ from gramian.errors import (
 from gramian.features import Landmarks
 from gramian.kernels import (
     BlockKernel,
+    ChiSquared,
     Gaussian,
     Laplacian,
     Linear,
@@ -26,6 +27,8 @@ from gramian.kernels import (
     Precomputed,
     Sigmoid,
 )
+from gramian.kernels.stretched import Stretched
+from gramian.kernels.widths import facts_of
 from gramian.models import kernel_solving
 from gramian.models.kernel_checks import lowest_value, require_positive
 from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
@@ -114,6 +117,97 @@ def test_a_sensible_width_warns_of_nothing():
             _fit(_rows(80), Gaussian(0.15 * factor))
         _fit(np.repeat(_rows(10), 8, axis=0), Gaussian(0.2))
     assert told == []
+
+
+@pytest.mark.parametrize("n", [50, 300])
+@pytest.mark.parametrize("gamma, what", [(1e9, "nearly diagonal"), (1e-14, "nearly constant")])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda kernel: 3.0 * kernel,
+        lambda kernel: kernel + Linear(),
+        lambda kernel: 2.0 * (Linear() + 0.5 * kernel),
+        lambda kernel: Stretched(Linear() + kernel, (1.0, 1.0, 1.0)),
+    ],
+)
+def test_a_width_that_does_not_suit_is_told_in_sums_and_multiples(made, gamma, what, n):
+    """The term is named, the value suggested is that of the kernel alone, and with it nothing is said."""
+    with pytest.warns(KernelWidthWarning, match=rf"Gaussian\(gamma=.* in .*{what}.* suggests gamma=") as caught:
+        _fit(_rows(n), made(Gaussian(gamma)))
+    suggested = caught[0].message.suggested
+    np.testing.assert_allclose(suggested, Gaussian("median").resolved(facts_of(_rows(n))).gamma, rtol=0.2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _fit(_rows(n), made(Gaussian(suggested)))
+
+
+def test_widths_in_a_product_count_together():
+    """Two that pass alone may leave a diagonal together; a constant factor beside another kernel is no harm."""
+    X, kernels = _rows(250), (Gaussian(115.0), Matern(2.5, 150.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for kernel in (*kernels, Gaussian(1e-14) * Linear()):
+            _fit(X, kernel)
+    with pytest.warns(KernelWidthWarning, match=r"K is nearly the identity.*\(Gaussian\) and gamma=.*Matern") as caught:
+        _fit(X, kernels[0] * kernels[1])
+    assert caught[0].message.suggested is None
+    with pytest.warns(KernelWidthWarning, match=r"Gaussian\(gamma=1e\+20\) in .*nearly diagonal"):
+        _fit(X, Gaussian(1e20) * Linear())
+
+
+def test_columns_that_are_stretched_count_as_the_kernel_sees_them():
+    """The value suggested is that for the stretched rows."""
+    X, factors = _rows(80), (1e-3, 1e-3, 1e-3)
+    with pytest.warns(KernelWidthWarning, match="nearly the identity") as caught:
+        _fit(X, Stretched(Gaussian(1e9), factors))
+    expected = Gaussian("median").resolved(facts_of(X * factors)).gamma
+    np.testing.assert_allclose(caught[0].message.suggested, expected)
+
+
+@pytest.mark.parametrize("n", [40, 150])
+@pytest.mark.parametrize("gamma, what", [(1e9, "the identity"), (1e-14, "constant")])
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_the_width_of_a_chi_squared_kernel(gamma, what, n, size):
+    """It is told as that of a Gaussian, and the median of its own distances suggests another."""
+    X = size * np.abs(_rows(n))
+    with pytest.warns(KernelWidthWarning, match=f"K is nearly {what}.*suggests gamma=") as caught:
+        _fit(X, ChiSquared(gamma / size))
+    i, j = np.triu_indices(n, 1)
+    distances = ((X[i] - X[j]) ** 2 / (X[i] + X[j])).sum(axis=1)
+    np.testing.assert_allclose(caught[0].message.suggested, 1 / np.median(distances), rtol=1e-9)
+
+
+def _about_its_mean(X, Y):
+    return (X - X.mean(axis=0)) @ (Y - Y.mean(axis=0)).T
+
+
+def _over_its_mean(X, Y):
+    return X @ Y.T / np.sqrt(np.abs(X).mean() * np.abs(Y).mean())
+
+
+def _over_its_size(X, Y):
+    return X @ Y.T / np.sqrt(len(X) * len(Y))
+
+
+@pytest.mark.parametrize("n", [2, 30, 300, 1500])
+@pytest.mark.parametrize("function", [_about_its_mean, _over_its_mean, _over_its_size])
+@pytest.mark.parametrize("made", [lambda own: own, lambda own: Gaussian(0.1) + 2.0 * own * Linear()])
+def test_a_function_that_depends_on_its_block_is_refused(function, made, n):
+    """Whatever the size and the way, also within a sum, before the work; and for landmarks."""
+    with pytest.raises(InputError, match=rf"{function.__name__}\) depends on the block.*precomputed"):
+        _fit(_rows(n), made(BlockKernel(function)), 1)
+    if n > 2:
+        with pytest.raises(InputError, match="depends on the block"):
+            _fit(_rows(n), made(BlockKernel(function)), 1, landmarks=10)
+
+
+@pytest.mark.parametrize("n", [2, 30, 300])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_function_of_blocks_that_computes_in_its_own_precision_is_taken(n, dtype):
+    """Rounding that differs from block to block is no dependence on the block."""
+    kernel = BlockKernel(lambda X, Y: np.asarray(X, dtype) @ np.asarray(Y, dtype).T, psd=True)
+    model, exact = _fit(_rows(n, 50), kernel, 1), _fit(_rows(n, 50), Linear(), 1)
+    np.testing.assert_allclose(model.eigenvalues, exact.eigenvalues, rtol=1e-5)
 
 
 def test_overflow_in_a_polynomial_is_named():

@@ -1,9 +1,12 @@
 """The machine: threads are limited in one place and given back."""
 
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
+import scipy.linalg  # noqa: F401  its BLAS is then counted from the first test on
 from threadpoolctl import threadpool_info
 
 from gramian.planning import machine
@@ -62,3 +65,46 @@ def test_a_forked_process_gets_workers_of_its_own():
     if child == 0:
         os._exit(machine.worker_pool(2).submit(abs, -7).result(timeout=20))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+FORKED = """
+import os, sys, threading
+from contextlib import nullcontext
+from gramian.planning.machine import _threads_now, one_blas_thread
+
+entered, leave, before = threading.Event(), threading.Event(), _threads_now()
+
+def hold():
+    with one_blas_thread():
+        entered.set()
+        leave.wait(20)
+
+other = threading.Thread(target=hold)
+other.start()
+entered.wait(10)
+with one_blas_thread() if sys.argv[1] == "holds" else nullcontext():
+    if os.fork() == 0:
+        with one_blas_thread():
+            pass
+        print(_threads_now() == (1 if sys.argv[1] == "holds" else before), flush=True)
+        os._exit(0)
+    os.wait()
+leave.set()
+other.join()
+print(_threads_now() == before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="fork is POSIX's")
+@pytest.mark.parametrize("mine", ["holds", "does not"])
+def test_a_forked_process_does_not_wait_for_the_threads_of_its_parent(mine):
+    """What another thread of the parent held is given back in the child; what the forking thread holds is not."""
+    told = subprocess.run(
+        [sys.executable, "-c", FORKED, mine],
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert told.stdout.split() == ["True", "True"], told.stderr

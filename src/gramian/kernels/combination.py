@@ -44,6 +44,11 @@ class Sum(Kernel):
         return " + ".join(repr(term) for term in self.terms)
 
     @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The terms."""
+        return self.terms
+
+    @property
     def shift_invariant(self) -> bool:
         """Whether every term is."""
         return all(term.shift_invariant for term in self.terms)
@@ -111,6 +116,11 @@ class Product(Kernel):
 
     def __repr__(self) -> str:
         return " * ".join(_in_brackets(factor) for factor in self.factors)
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The factors."""
+        return self.factors
 
     @property
     def shift_invariant(self) -> bool:
@@ -220,10 +230,7 @@ def _flat(parts: tuple[Kernel, ...], kind: type[Kernel]) -> tuple[Kernel, ...]:
     if not parts or not all(isinstance(part, Kernel) for part in parts):
         message = f"A {kind.name} of kernels needs at least one kernel, and only kernels; it was given {parts!r}."
         raise ParameterError(message)
-    flat: list[Kernel] = []
-    for part in parts:
-        flat.extend(getattr(part, "terms" if kind is Sum else "factors") if isinstance(part, kind) else [part])
-    return tuple(flat)
+    return tuple(piece for part in parts for piece in (part.parts if isinstance(part, kind) else (part,)))
 
 
 def _in_brackets(kernel: Kernel) -> str:

@@ -77,6 +77,11 @@ class Kernel(ABC):
     def is_psd(self) -> bool:
         """Whether K is known to be positive semidefinite for every data set; False means that it is not known."""
 
+    @property
+    def parts(self) -> tuple["Kernel", ...]:
+        """The kernels that this one is made of; none for a plain one."""
+        return ()
+
     @abstractmethod
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Make a block of rows ready, once, for many tiles.

@@ -48,8 +48,8 @@ class Stretched(Wrapped):
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Stretch a block, moved to its origin first where there is one, and prepare it."""
         if origin is None or hasattr(rows, "indptr"):
-            return self.kernel.prepare(self._stretched(rows), dtype=dtype)
-        moved = self._stretched(cast(rows, FLOAT64) - origin if self.shift_invariant else rows)
+            return self.kernel.prepare(self.stretched(rows), dtype=dtype)
+        moved = self.stretched(cast(rows, FLOAT64) - origin if self.shift_invariant else rows)
         return self.kernel.prepare(moved, dtype=dtype)
 
     def evaluate(self, left: Prepared, right: Prepared, *, out: HostArray | None = None) -> Array:
@@ -58,7 +58,7 @@ class Stretched(Wrapped):
 
     def diagonal(self, rows: Array) -> HostArray:
         """Return k(x, x) for each row."""
-        return self.kernel.diagonal(self._stretched(rows))
+        return self.kernel.diagonal(self.stretched(rows))
 
     def resolved(self, facts: DataFacts) -> "Stretched":
         """Return this kernel with every parameter a number."""
@@ -67,7 +67,8 @@ class Stretched(Wrapped):
             raise ParameterError(message)
         return Stretched(self.kernel.resolved(facts), self.factors)
 
-    def _stretched(self, rows: Any) -> Any:
+    def stretched(self, rows: Any) -> Any:
+        """Return rows as the kernel within sees them."""
         factors = np.array(self.factors)
         if hasattr(rows, "indptr"):
             return rows.multiply(factors[None, :]).tocsr()
@@ -77,3 +78,16 @@ class Stretched(Wrapped):
         shown = ", ".join(f"{factor:.3g}" for factor in self.factors[:4])
         more = f", ... {len(self.factors) - 4} more" if len(self.factors) > 4 else ""
         return f"Stretched({self.kernel!r}, ({shown}{more}))"
+
+
+def leaves_on(kernel: Kernel, rows: Any) -> list[tuple[Kernel, Any]]:
+    """Return the plain kernels that a kernel is made of (itself, where it is one), each with the rows as it sees them.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Gaussian, Linear
+    >>> leaves_on(2 * Stretched(Gaussian(0.5), (10.0,)) + Linear(), np.ones((1, 1)))
+    [(Gaussian(gamma=0.5), array([[10.]])), (Linear(), array([[1.]]))]
+    """
+    seen = kernel.stretched(rows) if isinstance(kernel, Stretched) else rows
+    return [leaf for part in kernel.parts for leaf in leaves_on(part, seen)] if kernel.parts else [(kernel, rows)]

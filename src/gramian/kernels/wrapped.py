@@ -11,6 +11,11 @@ class Wrapped(Kernel, ABC):
     kernel: Kernel
 
     @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernel within."""
+        return (self.kernel,)
+
+    @property
     def shift_invariant(self) -> bool:
         """As the kernel within."""
         return self.kernel.shift_invariant

@@ -1,7 +1,6 @@
-"""What can be wrong with a kernel on these rows: not symmetric, not positive semidefinite, too narrow, too wide."""
+"""What can be wrong with a kernel on these rows: not finite, not symmetric, not of two rows, not semidefinite."""
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,14 +8,14 @@ import numpy as np
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.eigen.orthonormal import orthonormalized
-from gramian.errors import IndefiniteKernelWarning, InputError, KernelWidthWarning, PrecisionWarning, users_line
+from gramian.errors import IndefiniteKernelWarning, InputError, PrecisionWarning, users_line
 from gramian.features.resolving import Resolved
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.kernel import Kernel
-from gramian.kernels.laplacian import Laplacian
+from gramian.kernels.own import BlockKernel
 from gramian.kernels.precomputed import Precomputed
-from gramian.kernels.radial import Gaussian, Matern
-from gramian.kernels.widths import facts_of
+from gramian.kernels.stretched import leaves_on
+from gramian.models.kernel_widths import warn_of_widths
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.operators.symmetric import SymmetricOperator
 from gramian.sources.rows import RowSource
@@ -28,22 +27,20 @@ NEGATIVE_SHARE, NEGATIVE_VALUE = 1e-5, 1e-10
 """An eigenvalue under minus this share of the largest, and under minus this value, is not rounding: the limits of
 scikit-learn's own check of spectra in float64."""
 
-NARROW = 1e-2
-"""Sum of a row of K beside its diagonal, as a share of the diagonal, under which K counts as the identity."""
-
-WIDE = 1e-7
-"""Share of the diagonal of K that is left beside a constant, under which K counts as constant."""
+SAME = 1e-5
+"""Share of the largest kernel value that one may change by with the rows beside it: float32 within a user's function
+rounds by less."""
 
 
 def check_on_sample(source: RowSource, resolved: Resolved, *, centered: bool, seed: int) -> None:
-    """Look at K between some rows: finite, symmetric, neither the identity nor a constant.
+    """Look at K between some rows: finite, symmetric, neither the identity nor a constant, the same in other blocks.
 
-    Cost: one pass to fetch the rows, 65,536 kernel values.
+    Cost: one pass to fetch the rows, 65,536 kernel values; a quarter more of a user's function of blocks.
 
     Raises
     ------
     InputError
-        Where kernel values are not finite or k(x, y) differs from k(y, x).
+        Where kernel values are not finite, k(x, y) differs from k(y, x), or depends on the rows beside x and y.
     """
     rows = take_rows(source, draw_positions(source, SAMPLED, seed=seed))
     placed = PlacedKernel.of(resolved.kernel, resolved.origin, centered=centered)
@@ -52,8 +49,12 @@ def check_on_sample(source: RowSource, resolved: Resolved, *, centered: bool, se
     K = to_host(placed.kernel.evaluate(left, right))
     _require_finite(K, resolved.kernel)
     _require_symmetric(K, resolved.kernel)
-    if isinstance(resolved.kernel, Gaussian | Laplacian | Matern) and len(K) > 1:
-        _warn_of_width(K, rows, resolved.kernel, source.n_rows, seed)
+    if len(K) < 2:
+        return
+    for leaf, seen in leaves_on(resolved.kernel, rows):
+        if isinstance(leaf, BlockKernel):
+            _require_own_rows_only(leaf, seen, K if leaf is resolved.kernel else None)
+    warn_of_widths(resolved, rows, K, n=source.n_rows, centered=centered, seed=seed)
 
 
 def require_positive(values: HostArray, kernel: Kernel, *, where: str = "", spectrum: HostArray | None = None) -> None:
@@ -159,28 +160,18 @@ def _require_symmetric(K: HostArray, kernel: Kernel) -> None:
     raise InputError(message)
 
 
-def _warn_of_width(K: HostArray, rows: Any, kernel: Gaussian | Laplacian | Matern, n: int, seed: int) -> None:
-    """Say so when K is the identity or a constant, as far as a sample tells; not for rows that are all equal."""
-    diagonal = float(np.mean(np.diagonal(K)))
-    beside = (float(K.sum()) - len(K) * diagonal) / (len(K) * (len(K) - 1))
-    narrow, wide = n * beside < NARROW * diagonal, diagonal - beside < WIDE * diagonal
-    if not (narrow or wide):
+def _require_own_rows_only(kernel: BlockKernel, rows: Any, K: HostArray | None) -> None:
+    """Refuse a function whose values in a smaller block are not those of a larger one that holds the same rows."""
+    placed, half = PlacedKernel(kernel), rows.shape[0] // 2
+    whole = (placed.between(rows, rows) if K is None else K)[:half, half:]
+    piece = placed.between(rows[:half], rows[half:])
+    difference = np.abs(piece - whole)
+    if float(difference.max(initial=0.0)) <= SAME * float(np.abs(whole).max(initial=0.0)):
         return
-    median = facts_of(rows, seed=seed).median_distance()
-    if median == 0:
-        return
-    suggested = _median_gamma(kernel, rows, seed)
-    what = (
-        "so large that the kernel of two different rows is nearly zero and K is nearly the identity: all components "
-        "hold about the same share"
-        if narrow
-        else "so small that the kernel of any two rows is nearly the same and K is nearly constant: what is left after "
-        "centering is close to rounding"
+    i, j = (int(index) for index in np.unravel_index(int(np.argmax(difference)), piece.shape))
+    message = (
+        f"{kernel!r} depends on the block: for the same two rows it gives {whole[i, j]:.6g}, and {piece[i, j]:.6g} "
+        "when fewer rows stand beside them. Each value must depend on its own two rows only. Center or normalize the "
+        "rows before the fit, or make the matrix and pass kernel='precomputed'."
     )
-    message = f"{kernel!r}: gamma is {what}. The median distance of the rows suggests gamma={suggested:.3g}."
-    warnings.warn(KernelWidthWarning(message, suggested=suggested), stacklevel=users_line())
-
-
-def _median_gamma(kernel: Gaussian | Laplacian | Matern, rows: Any, seed: int) -> float:
-    resolved: Any = replace(kernel, gamma="median").resolved(facts_of(rows, seed=seed))
-    return float(resolved.gamma)
+    raise InputError(message)

@@ -1,5 +1,7 @@
 """Kernel PCA in an explicit feature space: the kernel's own where that is small, or one that is near the kernel's."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, to_host
@@ -87,16 +89,20 @@ def solve_features(
     if phi is not None:
         whole = total * (pca.total_variance + float(mean @ mean))
         certificate = widened(certificate, _rounding_of(phi, rows, certificate, whole))
-    values = np.zeros(wish.k)
+    scores, drift = _scores(pca, rows, weights, centered=wish.center)
+    mean += drift
+    rank = min(pca.rank, rank_of(certificate.values, rounding=0.0))
+    vectors = completed_vectors(scores[:, :rank] / _host(pca.singular_values)[:rank], wish.k, seed=wish.seed)
+    certificate = _with_null_pairs(certificate, scores, vectors)
     # Singular values have the type of the rows; the certificate has what was found, in float64.
-    values[: len(certificate.values)] = np.maximum(certificate.values, 0.0)
+    values = np.maximum(certificate.values, 0.0)
     return Solved(
         values=values,
-        vectors=_vectors(pca, rows, weights, wish),
+        vectors=vectors,
         certificate=certificate,
         total=pca.total_variance * total,
         centering=_centering(mean, source if origin is not None else rows, weights, centered=wish.center),
-        rank=min(pca.rank, rank_of(values, rounding=0.0)),
+        rank=rank,
         features=FeatureExpansion(phi, mean, _padded(_host(pca.components).T, wish.k), point),
     )
 
@@ -106,14 +112,44 @@ def _has_real_features(kernel: Polynomial) -> bool:
     return whole and kernel.coef0 >= 0 and isinstance(kernel.gamma, float) and kernel.gamma > 0
 
 
-def _vectors(pca: PCAModel, rows: RowSource, weights: HostArray | None, wish: Wish) -> HostArray:
-    """Return u, completed by directions orthogonal to all where values are zero."""
+def _scores(
+    pca: PCAModel, rows: RowSource, weights: HostArray | None, *, centered: bool
+) -> tuple[HostArray, HostArray]:
+    """Return  Phi_c V,  rows times the square roots of their weights, and what the mean was off by along V.
+
+    A mean has the type of the rows, and is rounded to it: scores have a mean then, which is taken off.
+    """
     scores = _host(rows_here(pca.project(rows)))
-    s = _host(pca.singular_values)
-    u = scores[:, : pca.rank] / s[: pca.rank]
-    if weights is not None:
-        u *= np.sqrt(weights)[:, None]
-    return completed_vectors(u, wish.k, seed=wish.seed)
+    drift = np.average(scores, axis=0, weights=weights) if centered else np.zeros(scores.shape[1])
+    scores = scores - drift
+    return scores if weights is None else scores * np.sqrt(weights)[:, None], drift @ _host(pca.components)
+
+
+def _with_null_pairs(certificate: Certificate, scores: HostArray, vectors: HostArray) -> Certificate:
+    """Return the certificate with a line for every vector: those beyond the features have the eigenvalue zero.
+
+    D features leave no other eigenvalue than zero beyond the first D. All D of them are scores then, so that
+    K u = S (S'u)  is measured without another pass. The grade is the weakest of the others: one that is missed among
+    those would stand above a zero.
+    """
+    found, k = len(certificate.values), vectors.shape[1]
+    if k <= found:
+        return certificate
+    zeros, weakest = np.zeros(k - found), (certificate.grade,) * (k - found)
+    residuals = np.linalg.norm(scores @ (scores.T @ vectors[:, found:]), axis=0)
+    return replace(
+        certificate,
+        values=np.append(certificate.values, zeros),
+        residuals=np.append(certificate.residuals, residuals),
+        bounds=np.append(certificate.bounds, residuals + certificate.rounding),
+        gaps=np.append(certificate.gaps, zeros),
+        grades=certificate.grades + weakest,
+        gap_grades=certificate.gap_grades + weakest,
+        failure_probabilities=np.append(
+            certificate.failure_probabilities, zeros + np.max(certificate.failure_probabilities, initial=0.0)
+        ),
+        ties=np.append(certificate.ties, zeros == 0),
+    )
 
 
 def _rows_of(source: RowSource, phi: FeatureMap | None, origin: HostArray | None) -> RowSource:

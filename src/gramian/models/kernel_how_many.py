@@ -8,7 +8,13 @@ import numpy as np
 
 from gramian.errors import MemoryBudgetError, ParameterError, RankWarning, users_line
 from gramian.models.kernel_solving import Solved
-from gramian.planning.kernel_plan import KernelFacts, largest_k
+from gramian.planning.kernel_plan import KernelFacts, fits, largest_k, plan_kernel_pca
+
+DENSE_SHARE = 3000
+"""Rows up to which a share of the variance is chosen from the whole spectrum, where that fits the budget."""
+
+FIRST_LOOK = 64
+"""Components that a share is first looked for among otherwise, a quarter of the rows at most."""
 
 
 class Kept(NamedTuple):
@@ -35,6 +41,13 @@ def requested(n_components: Any, n: int) -> int | None:
         )
         raise ParameterError(message)
     return int(n_components)
+
+
+def first_look(facts: KernelFacts, n_components: Any) -> KernelFacts:
+    """Return the facts of the first solve: for a share all pairs where those are few and fit, else some of them."""
+    if facts.k is not None or n_components is None or (facts.n <= DENSE_SHARE and fits(facts)):
+        return facts
+    return replace(facts, k=min(FIRST_LOOK, max(facts.n // 4, 1)))
 
 
 def kept(solved: Solved, n_components: Any, n: int) -> Kept:
@@ -81,17 +94,19 @@ def more(facts: KernelFacts, solved: Solved, n_components: Any) -> KernelFacts:
     """
     have = float(np.maximum(solved.values, 0.0).sum()) / solved.total
     # What is left would take that many more pairs if all of them were as large as the last one found.
-    last = max(float(solved.values[-1]), np.finfo(float).tiny) / solved.total
-    at_least = facts.wanted + int(min((float(n_components) - have) / last, facts.n))
+    left, last = float(n_components) - have, max(float(solved.values[-1]), 0.0) / solved.total
+    at_least = facts.wanted + (int(left / last) if left < facts.n * last else facts.n)
     wanted = min(max(2 * facts.wanted, at_least), facts.n)
-    fits = largest_k(facts)
-    if wanted > fits and 32 * facts.n**2 > facts.budget:
-        if facts.wanted < fits:
-            return replace(facts, k=fits)
+    asked, most = replace(facts, k=wanted), largest_k(facts)
+    try:
+        plan_kernel_pca(asked)
+    except MemoryBudgetError as refusal:
+        if facts.wanted < most:
+            return replace(facts, k=most)
         message = (
             f"The first {facts.wanted:,} components of {facts.n:,} rows hold {have:.3f} of the variance, "
-            f"n_components={n_components} asks for more, and no more than {fits:,} fit the memory_budget. Pass a "
+            f"n_components={n_components} asks for more, and no more than {most:,} fit the memory_budget. Pass a "
             "smaller share, a number of components, a larger memory_budget, or a wider kernel."
         )
-        raise MemoryBudgetError(message, needed=32 * facts.n**2, budget=facts.budget)
-    return replace(facts, k=wanted)
+        raise MemoryBudgetError(message, needed=refusal.needed, budget=facts.budget) from None
+    return asked

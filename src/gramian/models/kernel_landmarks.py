@@ -17,6 +17,7 @@ from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of, widened
 from gramian.models.kernel_strips import ExtendStrips, Strips, StripSums, sum_strips, times_trapezoid
 from gramian.operators.held import HeldMatrix
+from gramian.operators.kernel_precision import moved_errors
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.planning.kernel_plan import strip_bytes
 from gramian.planning.plan import DIRECT_SIZE
@@ -68,7 +69,7 @@ def solve_landmarks(source: RowSource, phi: LandmarkMap, wish: Wish) -> Solved:
     held = _small_matrix(sums, total, centered=wish.center, eps=eps_of(dtype))
     wish.say(f"solving the {held.size:,} x {held.size:,} problem")
     direct = held.size <= DIRECT_SIZE or wish.k > held.size // 5
-    solver = Direct(repair=False) if direct else Krylov(tol=wish.tol, block=16, search=False)
+    solver = Direct(repair=False) if direct else Krylov(tol=wish.tol, block=16, search=True)
     pairs = solver.solve(held, wish.k, seed=wish.seed)
     mean = sums.columns / total + phi.root.T @ shift if wish.center else np.zeros(held.size)
     values = np.maximum(pairs.values, 0.0)
@@ -116,9 +117,9 @@ def _feature_error(
 ) -> float:
     """Return what Phi is wrong by, in the spectral norm, because its strips are rounded.
 
-    Measured between some rows and the landmarks in float32 and, for float64, scaled by the ratio of the roundings. A
-    singular value s of Phi moves by no more, so that an eigenvalue moves by  2 s error + error^2. ``near`` has the
-    kernel values of the rows in float64.
+    Measured between some rows and the landmarks in float32 and, for float64, scaled by the ratio of the roundings; at
+    least what float64 changes by when rows are counted from another point. A singular value s of Phi moves by no more,
+    so that an eigenvalue moves by  2 s error + error^2. ``near`` has the kernel values of the rows in float64.
     """
     exact = near - strips.shift
     with np.errstate(over="ignore", invalid="ignore"):
@@ -129,7 +130,9 @@ def _feature_error(
         size = 8 * eps_of(FLOAT32) * float(np.abs(exact).max(initial=0.0))
         error = np.full((1, 1), size * float(np.linalg.norm(root)))
     ratio = eps_of(strips.dtype) / eps_of(FLOAT32)
-    return CAUTION * ratio * float(np.linalg.norm(error, 2)) * float(np.sqrt(total / len(error)))
+    moved = moved_errors(strips.placed, rows, phi.landmarks, near) @ root
+    largest = max(ratio * float(np.linalg.norm(error, 2)), float(np.linalg.norm(moved, 2)))
+    return CAUTION * largest * float(np.sqrt(total / len(near)))
 
 
 def _rows_along(

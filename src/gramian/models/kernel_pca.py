@@ -1,5 +1,6 @@
 """Kernel principal components: the function that fits them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -17,7 +18,7 @@ from gramian.kernels.kernel import Kernel
 from gramian.kernels.precomputed import Precomputed
 from gramian.models.kernel_checks import check_on_sample
 from gramian.models.kernel_features import own_features, own_map, solve_features
-from gramian.models.kernel_how_many import Kept, kept, more, requested, warn_of_share
+from gramian.models.kernel_how_many import Kept, first_look, kept, more, requested, warn_of_share
 from gramian.models.kernel_landmarks import solve_landmarks
 from gramian.models.kernel_model import KernelPCAModel, KernelPCAOptions, alphas_of
 from gramian.models.kernel_precomputed import solve_precomputed
@@ -35,14 +36,8 @@ __all__ = ["KernelPCAModel", "KernelPCAOptions", "first_facts", "fit_kernel_pca"
 HOUSE_TOLERANCE = 1e-6
 """Largest residual, relative to the first eigenvalue, when nothing is said."""
 
-DENSE_SHARE = 3000
-"""Rows up to which a share of the variance is chosen from the whole spectrum."""
-
 NOTHING = "the rows are all alike to this kernel: its centered matrix is zero but for rounding, and has no components"
 """What is said of constant rows."""
-
-FIRST_LOOK = 64
-"""Components that a share is first looked for among, beyond that size; doubled while more are needed."""
 
 CHEAP = ("Gaussian", "linear", "polynomial", "cosine", "sigmoid")
 """Kernels whose tiles cost little beside the products with them."""
@@ -88,50 +83,54 @@ def fit_kernel_pca(source: RowSource, options: KernelPCAOptions) -> KernelPCAMod
 
 def first_facts(source: RowSource, options: KernelPCAOptions, kernel: Kernel) -> KernelFacts:
     """Return the facts that the first plan of a fit rests on; ``kernel`` has numbers for parameters."""
-    n = source.n_rows
-    k = requested(options.n_components, n)
-    if k is None and options.n_components is not None and n > DENSE_SHARE:
-        k = FIRST_LOOK
-    return KernelFacts(
-        n=n,
+    facts = KernelFacts(
+        n=source.n_rows,
         d=source.n_columns,
-        k=k,
+        k=requested(options.n_components, source.n_rows),
         tol=options.tol or HOUSE_TOLERANCE,
         way=options.way,
         budget=options.memory_budget or default_budget(),
         slow=kernel.name not in CHEAP,
         features=own_features(kernel, source),
     )
+    return first_look(facts, options.n_components)
 
 
 def _fit_exactly(source: RowSource, resolved: Resolved, options: KernelPCAOptions) -> KernelPCAModel:
-    facts = first_facts(source, options, resolved.kernel)
+    def solve(plan: KernelPlan, wish: Wish) -> Solved:
+        if plan.way != "features":
+            return solve_rows(source, resolved, plan, wish)
+        phi, budget = own_map(resolved.kernel, source), options.memory_budget
+        return solve_features(source, phi, wish, budget=budget, origin=resolved.origin)
+
+    return _fit_until_kept(source, resolved, options, first_facts(source, options, resolved.kernel), solve)
+
+
+def _fit_matrix(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
+    def solve(_: KernelPlan, wish: Wish) -> Solved:
+        return solve_precomputed(source, options.kernel, wish)
+
+    facts = replace(first_facts(source, options, options.kernel), features=None, way="dense")
+    model = _fit_until_kept(source, Resolved(options.kernel, None), options, facts, solve)
+    return replace(model, plan=replace(model.plan, reason="because the matrix was given"))
+
+
+def _fit_until_kept(
+    source: RowSource,
+    resolved: Resolved,
+    options: KernelPCAOptions,
+    facts: KernelFacts,
+    solve: Callable[[KernelPlan, Wish], Solved],
+) -> KernelPCAModel:
+    """Solve for more and more pairs until it is known how many are kept."""
     while True:
         plan = plan_kernel_pca(facts)
         _say(options, f"solving: {plan}")
-        wish = _wish(options, facts)
-        if plan.way == "features":
-            solved = solve_features(
-                source,
-                own_map(resolved.kernel, source),
-                wish,
-                budget=options.memory_budget,
-                origin=resolved.origin,
-            )
-        else:
-            solved = solve_rows(source, resolved, plan, wish)
+        solved = solve(plan, _wish(options, facts))
         chosen = kept(solved, options.n_components, source.n_rows)
         if chosen.k is not None:
             return _assembled(source, resolved, solved, plan=plan, options=options, chosen=chosen)
         facts = more(facts, solved, options.n_components)
-
-
-def _fit_matrix(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
-    facts = replace(first_facts(source, options, options.kernel), features=None, way="dense")
-    plan = replace(plan_kernel_pca(facts), reason="because the matrix was given")
-    solved = solve_precomputed(source, options.kernel, _wish(options, facts))
-    chosen = kept(solved, options.n_components, source.n_rows)
-    return _assembled(source, Resolved(options.kernel, None), solved, plan=plan, options=options, chosen=chosen)
 
 
 def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:

@@ -120,7 +120,7 @@ def solve_matrix(
     """Find the leading eigenpairs of a centered, weighted kernel matrix that was given; centering lost so much."""
     held = HeldKernel(matrix, is_psd=False)
     small = len(matrix) <= DENSE_SIZE or wish.k > len(matrix) // 10
-    solver = Direct(repair=False) if small else Krylov(tol=wish.tol, block=16, search=False)
+    solver = Direct(repair=False) if small else Krylov(tol=wish.tol, block=16, search=True)
     wish.say(f"solving the {len(matrix):,} x {len(matrix):,} matrix")
     pairs = solver.solve(held, wish.k, seed=wish.seed)
     if pairs.converged < wish.k and len(matrix) <= DOUBLE_SIZE:

@@ -9,7 +9,9 @@ from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.errors import InputError
 from gramian.features.sampling import draw_positions, take_rows
+from gramian.kernels.blocks import shifted, squared_norms
 from gramian.kernels.kernel import Prepared
+from gramian.kernels.stretched import leaves_on
 from gramian.operators.kernel_tiles import PlacedKernel, tile_rows
 from gramian.sources.rows import Block, RowSource, ranges
 
@@ -56,7 +58,7 @@ def values_rounding(
     if not np.isfinite(E).all():
         # Out of the range of float32: as if every value were wrong by some eps of the largest, all one way.
         return ROUNDING_CAUTION * 8 * eps * max(whole, weight * float(np.abs(K).max(initial=0.0)))
-    moved = _moved_errors(placed, rows, K)
+    moved = moved_errors(placed, rows, rows, K)
     if centered:
         E, moved = _centered(E), _centered(moved)
     coarse = eps / eps_of(FLOAT32) * rough_norm(E, seed)
@@ -68,13 +70,20 @@ def _centered(E: HostArray) -> HostArray:
     return np.asarray(E - E.mean(axis=1)[:, None])
 
 
-def _moved_errors(placed: PlacedKernel, rows: Any, K: HostArray) -> HostArray:
-    """Return what K changes by when rows are counted from the one nearest to their median; zero where that is moot."""
-    if not placed.kernel.shift_invariant or hasattr(rows, "indptr"):
+def moved_errors(placed: PlacedKernel, left: Any, right: Any, K: HostArray) -> HostArray:
+    """Return what K between rows changes by when they are counted from one of them: that of median length on the left.
+
+    Parts of a kernel that are not of the difference of two rows do not change.
+    """
+    if not any(leaf.shift_invariant for leaf, _ in leaves_on(placed.kernel, left)):
         return np.zeros_like(K)
-    host = to_host(rows).astype(FLOAT64)
-    away = np.abs(host - np.median(host, axis=0)).sum(axis=1)
-    return replace(placed, origin=host[int(np.argmin(away))]).between(rows, rows) - K
+    lengths = squared_norms(shifted(left if hasattr(left, "indptr") else to_host(left), placed.origin))
+    apart = np.flatnonzero(lengths > 0)
+    if len(apart) == 0:
+        return np.zeros_like(K)
+    middle = apart[np.argsort(lengths[apart])[len(apart) // 2]]
+    row = left[[middle]].toarray() if hasattr(left, "indptr") else to_host(left)[middle]
+    return replace(placed, origin=np.asarray(row, dtype=FLOAT64).ravel()).between(left, right) - K
 
 
 def _single_errors(placed: PlacedKernel, rows: Any, K: HostArray) -> HostArray:

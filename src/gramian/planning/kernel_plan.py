@@ -185,6 +185,15 @@ def plan_kernel_pca(facts: KernelFacts) -> KernelPlan:
     return plan
 
 
+def fits(facts: KernelFacts) -> bool:
+    """Tell whether some way fits the budget."""
+    try:
+        plan_kernel_pca(facts)
+    except MemoryBudgetError:
+        return False
+    return True
+
+
 def largest_k(facts: KernelFacts) -> int:
     """Return how many components fit the budget without the matrix, at most a quarter of the rows."""
     low, high = 0, max(facts.n // 4, 1)

@@ -115,7 +115,7 @@ class _BlasLimit:
 
     def mark_worker(self) -> None:
         """Give a worker one thread, its own: work inside work is not shared out again."""
-        self._mine.depth, self._mine.threads = 1, 1
+        self._mine.depth, self._mine.threads, self._mine.marked = 1, 1, 1
 
     def swap_threads(self, threads: int) -> int:
         """Let this thread, which holds the limit, count on so many threads; return how many it had."""
@@ -127,9 +127,26 @@ class _BlasLimit:
         with self._lock:
             self._holders -= 1
             if self._holders == 0:
-                self._restore.restore_original_limits()
-                # OpenBLAS may ignore a thread that gives back what another one took; then the next holder does it.
-                self._owed = _threads_now() < (self._restore.get_original_num_threads()["blas"] or 1)
+                self._give_back()
+
+    def before_fork(self) -> None:
+        """Wait until no thread is in the middle of a change: a forked process would find half of it."""
+        self._lock.acquire()
+
+    def after_fork(self) -> None:
+        self._lock.release()
+
+    def forked(self) -> None:
+        """Count, in a forked process, the thread that is left: the others, and what they held, are gone."""
+        self.after_fork()
+        before, self._holders = self._holders, self.depth - getattr(self._mine, "marked", 0)
+        if before and not self._holders:
+            self._give_back()
+
+    def _give_back(self) -> None:
+        self._restore.restore_original_limits()
+        # OpenBLAS may ignore a thread that gives back what another one took; then the next holder does it.
+        self._owed = _threads_now() < (self._restore.get_original_num_threads()["blas"] or 1)
 
 
 @cache
@@ -154,6 +171,7 @@ def worker_pool(workers: int) -> ThreadPoolExecutor:
 if hasattr(os, "register_at_fork"):
     # A forked process has none of its parent's threads.
     os.register_at_fork(after_in_child=worker_pool.cache_clear)
+    os.register_at_fork(before=_LIMIT.before_fork, after_in_parent=_LIMIT.after_fork, after_in_child=_LIMIT.forked)
 
 
 @contextmanager
