@@ -36,7 +36,7 @@ PRODUCT_SHARE = 0.25
 
 CLEAR = 1e-3
 """Share of the first eigenvalue from which on the last one wanted lets float32 serve among few rows, if those are
-float32 themselves."""
+float32 themselves: float32 products are wrong by 1e-7 to 3e-7 of the first one at 1,000 to 5,000 rows."""
 
 ZERO_SHARE = 1e-12
 """Eigenvalues under this share of the largest count as zero: scikit-learn's limit for spectra in float64."""
