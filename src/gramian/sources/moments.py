@@ -31,7 +31,7 @@ PIECE = 1 << 17
 SMALL_PROBLEM = 1 << 21
 """Numbers under which float32 rows are simply taken to float64: nothing is gained by less."""
 
-FEW_NUMBERS = 1 << 15
+FEW_NUMBERS = 1 << 17
 """Numbers up to which calls cost more than arithmetic: then rows are measured in the way that makes the fewest."""
 
 SAFE_SQUARES = {FLOAT64: (1e-200, 1e200), FLOAT32: (1e-24, 1e28)}
