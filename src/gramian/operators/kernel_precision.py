@@ -105,6 +105,9 @@ def moved_errors(placed: PlacedKernel, left: Any, right: Any, K: HostArray) -> H
     """
     if not any(leaf.shift_invariant for leaf in placed.kernel.leaves):
         return np.zeros_like(K)
+    if placed.moves:
+        placed = replace(placed, moves=False)
+        K = placed.between(left, right)
     lengths = squared_norms(shifted(left if hasattr(left, "indptr") else to_host(left), placed.origin))
     apart = np.flatnonzero(lengths > 0)
     if len(apart) == 0:
