@@ -99,3 +99,15 @@ def test_bounds_hold_for_float32_rows(n, d, seed):
     found = [o._replace(sine=max(0.0, o.sine - stored)) for o in outcomes(problem, pca.certificate_, pca.components_.T)]
     broken = [word for outcome in found for word in exceeded(outcome)]
     assert not broken, f"{len(broken)} bounds exceeded, first: " + "\n".join(broken[:5])
+
+
+@pytest.mark.parametrize("n, d", [(40_000, 60), (60, 40_000), (40_000, 100)])
+def test_bounds_hold_for_float32_tensors(n, d):
+    """The rounding of float32 products is in the bounds whatever library makes them."""
+    torch = pytest.importorskip("torch")
+    X = np.random.default_rng(d).standard_normal((n, d)).astype(np.float32)
+    truth = np.linalg.svd(centered(X).astype(float), compute_uv=False)[:4] ** 2 / (n - 1)
+    lines = PCA(n_components=4).fit(torch.from_numpy(X)).certificate_.lines
+    errors, bounds = abs(np.array([line.value for line in lines]) - truth), [line.value_bound for line in lines]
+    assert (errors <= bounds).all()
+    assert max(bounds) < 1e-4 * truth[0]

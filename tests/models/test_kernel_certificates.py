@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from gramian import KernelPCA, kernels
 from gramian.errors import PrecisionWarning
 from gramian.kernels.blocks import shifted
+from gramian.kernels.stretched import Stretched
 
 
 def truth(K, k=3):
@@ -121,6 +122,7 @@ def test_bounds_hold_for_groups_of_sparse_rows_that_lie_far_apart(moved, shape, 
         kernels.Gaussian(0.1): K,
         kernels.Matern(1.5, 0.1): (1 + t) * np.exp(-t),
         kernels.Gaussian(0.1) + cosine: K + cosine(X),
+        Stretched(kernels.Gaussian(0.1), (1.0,) * shape[1]): K,
     }
     for kernel, exact in cases.items():
         values = truth(exact)
@@ -128,6 +130,31 @@ def test_bounds_hold_for_groups_of_sparse_rows_that_lie_far_apart(moved, shape, 
         errors, bounds = errors_and_bounds(fitted, values)
         assert (errors <= bounds).all()
         assert (bounds <= (1e-6 + 1e3 * LOST * 0.1 * shape[1] * apart**2) * values[0]).all()
+
+
+@pytest.mark.parametrize("apart", [1e4, 1e7])
+def test_bounds_hold_for_far_rows_of_a_kernel_that_is_of_differences_in_part(apart):
+    """Columns stretched, and a cosine beside the Gaussian: only the latter can be counted from another point."""
+    X = np.random.default_rng(5).standard_normal((300, 4))
+    X[:120] += apart
+    kernel, cosine = Stretched(kernels.Gaussian(0.1) + kernels.Cosine(), (1.0,) * 4), kernels.Cosine()
+    values = truth(np.exp(-0.1 * squared_distances(X)) + cosine(X))
+    errors, bounds = errors_and_bounds(KernelPCA(3, kernel=kernel).fit(X), values)
+    assert (errors <= bounds).all()
+    assert (bounds <= (1e-8 + 1e3 * LOST * 0.1 * 4 * apart**2) * values[0]).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("solver", ["dense", "stored"])
+def test_bounds_hold_for_a_few_far_rows_that_a_sample_misses(seed, solver):
+    """Three of 1,500 rows lie close together and far away: they lose digits that hardly any sample shows."""
+    X = np.random.default_rng(seed).standard_normal((1500, 3))
+    X[-3:] += 1e8
+    values = truth(np.exp(-1e-3 * squared_distances(X)), 6)
+    errors, bounds = errors_and_bounds(KernelPCA(6, kernel="rbf", gamma=1e-3, eigen_solver=solver).fit(X), values)
+    assert errors.max() > 1e-4
+    assert (errors <= bounds).all()
+    assert (bounds <= values[0]).all()
 
 
 @pytest.mark.parametrize("place", [7, 250])

@@ -363,3 +363,32 @@ def test_the_error_of_new_rows_needs_their_own_kernel_value():
     K = Gaussian(0.1)(_rows(20))
     with pytest.raises(NotSupportedError, match="needs k"):
         _fit(K, Precomputed()).squared_error(K)
+
+
+def test_a_narrow_function_in_float32_is_not_said_to_depend_on_its_block():
+    """Rounding of an exponent is much beside values that are nearly zero, and little beside those of K."""
+
+    def narrow(X, Y):
+        X, Y = X.astype(np.float32), Y.astype(np.float32)
+        squares = (X**2).sum(axis=1)[:, None] + (Y**2).sum(axis=1) - 2 * X @ Y.T
+        return np.exp(-5.0 * np.maximum(squares, 0.0))
+
+    X = np.random.default_rng(0).standard_normal((300, 10)) + 20
+    model = _fit(X, BlockKernel(narrow), 3)
+    assert np.isfinite(model.eigenvalues).all()
+
+
+def test_a_width_of_torch_rows_is_warned_of():
+    """The chi-squared kernel of tensors, too."""
+    torch = pytest.importorskip("torch")
+    X = torch.from_numpy(np.random.default_rng(0).random((50, 3)))
+    with pytest.warns(KernelWidthWarning, match="median distance"):
+        _fit(X, ChiSquared(1e9), 2)
+
+
+def test_landmarks_of_a_function_that_is_not_positive_semidefinite_are_refused_whatever_it_says():
+    """``psd=True`` is the user's word, and the landmarks show that it is not so."""
+    wrong = BlockKernel(lambda X, Y: X @ Y.T - 3.0 * np.exp(-((X[:, None] - Y[None]) ** 2).sum(axis=2)), psd=True)
+    X = np.random.default_rng(0).standard_normal((200, 3))
+    with pytest.raises(InputError, match="not positive semidefinite"):
+        _fit(X, wrong, 2, landmarks=50)

@@ -182,6 +182,33 @@ def test_a_single_precision_product_worse_than_foreseen_is_made_again_in_double(
         np.testing.assert_allclose(product.values, A @ V, atol=1e-12 * np.linalg.norm(A, 2))
         assert product.error < 1e-12
     assert types == [np.float32, np.float64, np.float64]
+    # What rides along with a product that is not taken is not taken either.
+    K = kernel(X)
+    np.testing.assert_allclose(gram.sums.row_means, K.mean(axis=0), rtol=1e-14)
+    assert gram.trace() == pytest.approx(np.trace(A), rel=1e-13)
+
+
+def test_a_product_that_is_not_a_number_is_made_again_in_double(monkeypatch):
+    """The error of nan is not zero."""
+    X = _rows(300, 5, 4)
+    kernel, V = Gaussian(0.05), np.linalg.qr(_rows(300, 3, 5))[0]
+    made = KernelGram._products
+    monkeypatch.setattr(
+        KernelGram, "_products", lambda self, V, dtype: made(self, V, dtype) * (np.nan if dtype == np.float32 else 1.0)
+    )
+    product = KernelGram(DenseRows(X), kernel, origin=X.mean(axis=0), accuracy=1e-4).apply(V)
+    np.testing.assert_allclose(product.values, dense_matrix(kernel, X) @ V, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [100, 900])
+def test_values_beyond_the_range_of_float32_are_made_in_float64(n):
+    """Few rows, whose float32 product is not foreseen, included."""
+    X = 1e7 * _rows(n, 5, 4)
+    kernel, V = Polynomial(3, 1.0, 1.0), np.linalg.qr(_rows(n, 3, 5))[0]
+    product = KernelGram(DenseRows(X), kernel, accuracy=1e-4).apply(V)
+    A = dense_matrix(kernel, X)
+    np.testing.assert_allclose(product.values, A @ V, atol=1e-11 * np.linalg.norm(A, 2))
+    assert product.error < 1e-12
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.3), Laplacian(0.3), Matern(0.5, 0.3), Linear()])

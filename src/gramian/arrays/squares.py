@@ -1,11 +1,11 @@
 """Accumulating rows'rows in float64, the one product that every scatter and Gram matrix is made of."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import blas
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_numpy, namespace_of
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
 
 MATMUL_SIZE = 1500
@@ -38,8 +38,11 @@ def add_squares(total: SquareSum | None, rows: Array) -> SquareSum:
     error of such a sum is measured on sampled columns of its first block.
     """
     if not is_numpy(rows):
-        part = cast(rows.T @ rows, FLOAT64)
-        return SquareSum(part if total is None else total.matrix + part, 2 * eps_of(FLOAT64))
+        part, single = cast(rows.T @ rows, FLOAT64), dtype_of(rows) != FLOAT64
+        if total is not None:
+            return SquareSum(total.matrix + part, total.error)
+        error = _measured_error(rows, part) if single else 0.0
+        return SquareSum(part, max(error, 2 * eps_of(FLOAT64)))
     m = rows.shape[1]
     if rows.dtype == FLOAT64 and m > MATMUL_SIZE:
         into = np.zeros((m, m), order="F") if total is None else total.matrix
@@ -81,12 +84,14 @@ def _syrk(rows: HostArray, into: HostArray) -> HostArray:
     return blas.dsyrk(1.0, rows, beta=1.0, c=into, trans=1, lower=1, overwrite_c=1)
 
 
-def _measured_error(rows: HostArray, part: HostArray) -> float:
-    columns = np.linspace(0, part.shape[1] - 1, min(8, part.shape[1])).astype(int)
-    exact = np.zeros((len(columns), part.shape[1]))
+def _measured_error(rows: Array, part: Array) -> float:
+    """Return the error of some rows of a float32  part = rows'rows,  relative to their size."""
+    some = slice(None, None, max(1, part.shape[1] // 8))
+    exact: Any = 0.0
     # Some rows at a time: a float64 copy of all of them is fresh memory, dearer than the product.
-    for start in range(0, len(rows), PIECE_ROWS):
-        piece = rows[start : start + PIECE_ROWS].astype(FLOAT64)
-        exact += piece[:, columns].T @ piece
+    for start in range(0, rows.shape[0], PIECE_ROWS):
+        piece = cast(rows[start : start + PIECE_ROWS, :], FLOAT64)
+        exact = exact + piece[:, some].T @ piece
+    exact = to_host(exact)
     scale = float(np.linalg.norm(exact))
-    return float(np.linalg.norm(exact - part[columns])) / scale if scale > 0 else 0.0
+    return float(np.linalg.norm(exact - to_host(part[some, :]))) / scale if scale > 0 else 0.0

@@ -174,7 +174,7 @@ def landmark_map(
     Raises
     ------
     InputError
-        When the matrix is not positive semidefinite: there are then no real features.
+        When the matrix of a kernel that is not known to be positive semidefinite is not: there are no real features.
     """
     ready = kernel.prepare(landmarks, dtype=FLOAT64, origin=origin)
     K = to_host(kernel.evaluate(ready, ready))
@@ -192,7 +192,7 @@ def inverse_root(K: HostArray, *, rounding: float, kernel: Kernel) -> HostArray:
     feature itself is of size sqrt(s / m): a direction pays while  s > sqrt(m) rounding.  Ten times that is asked; on
     float32 rows it was measured to be within a quarter of the error of float64, or within ten roundings.
 
-    A negative eigenvalue of a kernel that is known to have none is rounding, and shows its size: where rows lie in
+    A negative eigenvalue of a kernel of ours that has none is rounding, and shows its size: where rows lie in
     groups far apart it is more than ``rounding``, and directions within five times of it are left out too.
 
     Examples
@@ -204,8 +204,8 @@ def inverse_root(K: HostArray, *, rounding: float, kernel: Kernel) -> HostArray:
     """
     values, Q = np.linalg.eigh((K + K.T) / 2)
     values, Q = values[::-1], Q[:, ::-1]
-    if not kernel.is_psd:
-        _require_positive(values, kernel)
+    if not kernel.is_psd or any(leaf.name.startswith("own") for leaf in kernel.leaves):
+        _require_positive(values, kernel)  # of a user's function it is only said that it is positive semidefinite
     if values[0] <= 0:
         return np.zeros((len(K), 1))
     # The eigensolver itself leaves a few eps S_1 in every eigenvalue; values rounded by r leave about 2 sqrt(m) r.

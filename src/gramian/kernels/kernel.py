@@ -82,6 +82,11 @@ class Kernel(ABC):
         """The kernels that this one is made of; none for a plain one."""
         return ()
 
+    @property
+    def leaves(self) -> tuple["Kernel", ...]:
+        """The plain kernels that this one is made of in the end: itself, where it is one."""
+        return tuple(leaf for part in self.parts for leaf in part.leaves) if self.parts else (self,)
+
     @abstractmethod
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Make a block of rows ready, once, for many tiles.

@@ -120,7 +120,8 @@ class BlockKernel(Kernel):
     """A user's own function of two blocks of rows.
 
     Computes  k(X, Y) = function(X, Y),  (a, b) from rows of shapes (a, d) and (b, d) in float64. Each entry must depend
-    on its own two rows only, and not on the rest of the block: :func:`gramian.check_kernel` looks.
+    on its own two rows only, and not on the rest of the block: a fit refuses a function that does, and
+    :func:`gramian.check_kernel` tells of it.
 
     Cost of a tile: that of the function, called once.
 

@@ -47,10 +47,12 @@ class Stretched(Wrapped):
 
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Stretch a block, moved to its origin first where there is one, and prepare it."""
-        if origin is None or hasattr(rows, "indptr"):
+        if origin is None:
             return self.kernel.prepare(self.stretched(rows), dtype=dtype)
-        moved = self.stretched(cast(rows, FLOAT64) - origin if self.shift_invariant else rows)
-        return self.kernel.prepare(moved, dtype=dtype)
+        if self.shift_invariant and not hasattr(rows, "indptr"):
+            return self.kernel.prepare(self.stretched(cast(rows, FLOAT64) - origin), dtype=dtype)
+        # Sparse rows, and parts of a kernel that are not of differences, are for the kernel within to move or not.
+        return self.kernel.prepare(self.stretched(rows), dtype=dtype, origin=origin * np.array(self.factors))
 
     def evaluate(self, left: Prepared, right: Prepared, *, out: HostArray | None = None) -> Array:
         """Return the tile of two prepared blocks."""

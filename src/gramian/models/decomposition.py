@@ -34,7 +34,8 @@ from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
 from gramian.sources.sparse import in_float64
 
 SMALLEST_SINGLE = 1e-3
-"""Singular value, beside the first, from which on a component is mapped to the columns in float32."""
+"""Singular value, beside the first, from which on a component is mapped to the columns in float32: the matrix's own
+float32 rounding has then turned it by more, eps times a million."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +166,7 @@ def decompose(
 def _as_mapped(operator: Gram, pairs: EigenPairs) -> Array:
     """Return the eigenvectors in the precision in which they are mapped to the columns.
 
-    Rounding of  Xs'u  turns a component by  eps s_1 / s_k  at most, rounding of the matrix has turned u by
+    Rounding of  Xs'u  turns a component by about  eps s_1 / s_k,  rounding of the matrix has turned u by about
     eps (s_1 / s_k)^2  already: where its products were float32 ones, so is this. What the component then has of the
     larger ones, which would be in its residual, orthonormalization takes out.
     """

@@ -163,10 +163,11 @@ def _require_symmetric(K: HostArray, kernel: Kernel) -> None:
 def _require_own_rows_only(kernel: BlockKernel, rows: Any, K: HostArray | None) -> None:
     """Refuse a function whose values in a smaller block are not those of a larger one that holds the same rows."""
     placed, half = PlacedKernel(kernel), rows.shape[0] // 2
-    whole = (placed.between(rows, rows) if K is None else K)[:half, half:]
+    K = placed.between(rows, rows) if K is None else K
+    whole = K[:half, half:]
     piece = placed.between(rows[:half], rows[half:])
     difference = np.abs(piece - whole)
-    if float(difference.max(initial=0.0)) <= SAME * float(np.abs(whole).max(initial=0.0)):
+    if float(difference.max(initial=0.0)) <= SAME * float(np.abs(K).max(initial=0.0)):
         return
     i, j = (int(index) for index in np.unravel_index(int(np.argmax(difference)), piece.shape))
     message = (

@@ -90,7 +90,7 @@ def solve_features(
         whole = total * (pca.total_variance + float(mean @ mean))
         certificate = widened(certificate, _rounding_of(phi, rows, certificate, whole))
     scores, drift = _scores(pca, rows, weights, centered=wish.center)
-    mean += drift
+    mean = mean + drift
     rank = min(pca.rank, rank_of(certificate.values, rounding=0.0))
     vectors = completed_vectors(scores[:, :rank] / _host(pca.singular_values)[:rank], wish.k, seed=wish.seed)
     certificate = _with_null_pairs(certificate, scores, vectors)

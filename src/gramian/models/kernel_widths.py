@@ -38,7 +38,7 @@ def warn_of_widths(resolved: Resolved, rows: Any, K: HostArray, *, n: int, cente
     """
     for term in _split(resolved.kernel, Sum):
         factors = _split(term, Product)
-        widths = tuple(f for f in factors if all(isinstance(leaf, WITH_WIDTH) for leaf, _ in leaves_on(f, rows)))
+        widths = tuple(f for f in factors if all(isinstance(leaf, WITH_WIDTH) for leaf in f.leaves))
         if not widths:
             continue
         part = widths[0] if len(widths) == 1 else Product(widths)
@@ -96,7 +96,8 @@ def _median_gamma(kernel: Any, rows: Any, seed: int) -> float:
     if not isinstance(kernel, ChiSquared):
         return float(replace(kernel, gamma="median").resolved(facts_of(rows, seed=seed)).gamma)
     # Distances are at most the sum of two rows: with this gamma, hardly one is lost to underflow.
-    gamma = inverse_or_one(float(to_host(rows).sum(axis=1).mean()))
+    rows = to_host(rows)
+    gamma = inverse_or_one(float(rows.sum(axis=1).mean()))
     with np.errstate(divide="ignore"):
-        distances = -np.log(to_host(ChiSquared(gamma)(rows))) / gamma
+        distances = -np.log(ChiSquared(gamma)(rows)) / gamma
     return inverse_or_one(float(np.median(distances[distances > 0])) if (distances > 0).any() else 0.0)

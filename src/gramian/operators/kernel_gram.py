@@ -133,12 +133,9 @@ class KernelGram(SymmetricOperator):
         vectors = self.project(to_host(cast(V, FLOAT64)))
         scaled = vectors if self.weights is None else vectors * np.sqrt(self.weights)[:, None]
         asked = max(self.accuracy or 0.0, accuracy or 0.0)
-        dtype, error = self._precision(scaled, asked)
-        values = self._products(scaled, dtype)
-        if dtype == FLOAT32:
-            error = self._check.confirm(values, self.sample)
-            if error > asked:
-                values, error = self._products(scaled, FLOAT64), DOUBLE_ERROR
+        values, error = self._single_products(scaled, asked)
+        if values is None:
+            values, error = self._products(scaled, FLOAT64), DOUBLE_ERROR
         if self.weights is not None:
             values *= np.sqrt(self.weights)[:, None]
         values = self.project(values)
@@ -276,16 +273,23 @@ class KernelGram(SymmetricOperator):
             )
         return self._tiles[dtype]
 
-    def _precision(self, V: HostArray, asked: float) -> tuple[np.dtype[Any], float]:
-        """Choose the type of the tiles, and say what its product is wrong by."""
-        if asked >= SINGLE_FLOOR and not self.kernel_is_slow and FLOAT64 not in self._tiles:
-            try:
-                error = self._check.foresee(V, self.sample, self.shift)
-            except InputError:  # out of the range of float32
-                error = np.inf
-            if error <= asked:
-                return FLOAT32, error
-        return FLOAT64, DOUBLE_ERROR
+    def _single_products(self, V: HostArray, asked: float) -> tuple[HostArray | None, float]:
+        """Return (K - c) V from float32 tiles and what it is wrong by; ``None`` where that is not within ``asked``."""
+        if asked < SINGLE_FLOOR or self.kernel_is_slow or FLOAT64 in self._tiles:
+            return None, np.inf
+        known = self._sums
+        try:
+            if self._check.foresee(V, self.sample, self.shift) > asked:
+                return None, np.inf
+            values = self._products(V, FLOAT32)
+        except InputError:  # out of the range of float32
+            self._sums = known
+            return None, np.inf
+        error = self._check.confirm(values, self.sample)
+        if not error <= asked:
+            self._sums = known  # made with values that are too coarse
+            return None, np.inf
+        return values, error
 
     @property
     def kernel_is_slow(self) -> bool:

@@ -20,7 +20,7 @@ COARSEST = 50 * eps_of(FLOAT32)
 
 
 SAMPLE = 64
-"""Rows on which the error of a float32 product is measured."""
+"""Rows on which the error of a float32 product is measured (4,000 to 50,000 columns: as with 128, in half the time)."""
 
 
 class Way(NamedTuple):

@@ -31,7 +31,7 @@ PIECE = 1 << 17
 SMALL_PROBLEM = 1 << 21
 """Numbers under which float32 rows are simply taken to float64: nothing is gained by less."""
 
-FEW_NUMBERS = 1 << 15
+FEW_NUMBERS = 1 << 17
 """Numbers up to which calls cost more than arithmetic: then rows are measured in the way that makes the fewest."""
 
 SAFE_SQUARES = {FLOAT64: (1e-200, 1e200), FLOAT32: (1e-24, 1e28)}
@@ -244,6 +244,8 @@ class _Fold:
         n, d = block.rows.shape
         # Without products that gain by many rows, a piece that fits a core's cache is enough, and less memory to touch.
         step = max(1, PIECE // max(d, 1)) if is_numpy(block.rows) and not self.scatter else max(n, 1)
+        if step >= n:  # a slice of sparse rows would be a copy
+            return self._taken(state, block)
         for part in ranges(n, step):
             weights = None if block.weights is None else block.weights[part]
             state = self._taken(state, Block(block.rows[part, :], block.start + part.start, weights))

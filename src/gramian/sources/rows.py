@@ -182,16 +182,18 @@ def ranges(total: int, step: int) -> list[slice]:
 
 
 def even_ranges(total: int, step: int) -> list[slice]:
-    """Cut ``range(total)`` into slices of ``step`` or somewhat less, of one size and as many for each core.
+    """Cut ``range(total)`` into slices of ``step`` or somewhat less, of one size and as many for each worker.
 
     Examples
     --------
     >>> [part.stop for part in even_ranges(5, 8)]
     [5]
+    >>> len(even_ranges(30, 10)) <= 2 * len(ranges(30, 10))
+    True
     """
     count = -(-total // step)
-    count = count if count < 2 else -(-count // cores()) * cores()
-    return ranges(total, -(-total // max(count, 1)) or step)
+    workers = max(min(worker_count(), count), 1)
+    return ranges(total, -(-total // max(-(-count // workers) * workers, 1)) or step)
 
 
 def run_folds(
