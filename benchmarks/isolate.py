@@ -24,6 +24,8 @@ import psutil
 # The rest is left to the system, so that a greedy fit meets a MemoryError of its own and harms nobody else.
 _SHARE_OF_MEMORY = 0.85
 _PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>.
+# After the warm-up: a forked process starts BLAS's threads anew, and they spin for 0.1 s on the cores of what follows.
+SETTLING_SECONDS = 0.2
 
 
 STOPPED = "stopped by its clock"

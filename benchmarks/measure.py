@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from benchmarks.case import Accuracy, Arrays, Instance
-from benchmarks.isolate import ends_after
+from benchmarks.isolate import SETTLING_SECONDS, ends_after
 from benchmarks.peers.peer import Peer, Setting
 from benchmarks.resident import PeakWatch
 
@@ -21,8 +21,6 @@ _SHORT_SECONDS = 0.1
 _FILL_SECONDS = 0.25
 _QUICK_FILL_SECONDS = 0.02
 _MOST_FITS = 1_000
-# After the warm-up: a forked process starts BLAS's threads anew, and they spin for 0.1 s on the cores of what follows.
-_SETTLING_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ def take_reading(
     """
     warm_up(peer, instance, setting)
     rows = peer.prepare(X)
-    sleep(_SETTLING_SECONDS)
+    sleep(SETTLING_SECONDS)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with ends_after(limit), PeakWatch() as watch:

@@ -28,12 +28,12 @@ def keep(part: str, found: dict[str, Any]) -> None:
 def summary(record: dict[str, Any]) -> str:
     """Return the short form: Gramian beside the fastest of scikit-learn's solvers that meets the tolerance."""
     rows = [row for part in ("fits", "growth") for row in record.get(part, {}).get("rows", [])]
-    places = dict.fromkeys((row["n"], row["tol"]) for row in rows if row["way"].startswith(PEER))
+    places = dict.fromkeys(_place(row) for row in rows if row["way"].startswith(PEER))
     lines = [
         "| rows | tol | Gramian (residual) | fastest of scikit-learn that meets tol | Gramian is | memory beyond X |",
         "|---:|---|---|---|---|---|",
     ]
-    lines += [_duel([row for row in rows if (row["n"], row["tol"]) == place]) for place in places]
+    lines += [_duel([row for row in rows if _place(row) == place]) for place in places]
     rest = {"growth": _grown, "product": _product, "landmarks": _landmarks}
     texts = [write(record[name]) for name, write in rest.items() if name in record]
     return "\n\n".join([_conditions(record), "\n".join(lines), *texts])
@@ -44,7 +44,8 @@ def _duel(rows: list[dict[str, Any]]) -> str:
     ours = next(row for row in rows if row["way"] == OURS)
     peers = [row for row in rows if row["way"].startswith(PEER)]
     able = [row for row in peers if row["seconds"] and row["residual"] <= row["tol"]]
-    head = f"| {ours['n']:,} | {ours['tol']:.0e} | {ours['seconds']:.2f} s ({ours['residual']:.0e})"
+    digits = _digits(ours["seconds"])
+    head = f"| {_rows(ours)} | {ours['tol']:.0e} | {ours['seconds']:.{digits}f} s ({ours['residual']:.0e})"
     if not able:
         return f"{head} | none: {peers[0]['note']} | | {ours['megabytes']:,.0f} MB |"
     best = min(able, key=lambda row: row["seconds"])
@@ -52,7 +53,20 @@ def _duel(rows: list[dict[str, Any]]) -> str:
     name = best["way"].removeprefix(PEER)
     memory = f"{ours['megabytes']:,.0f} MB, {best['megabytes']:,.0f} MB"
     ratio = ratio_text(ours["seconds"], best["seconds"])
-    return f"{head} | {best['seconds']:.2f} s ({best['residual']:.0e}{once}), {name} | {ratio} | {memory} |"
+    return f"{head} | {best['seconds']:.{digits}f} s ({best['residual']:.0e}{once}), {name} | {ratio} | {memory} |"
+
+
+def _place(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["n"], row["tol"], row.get("pause")
+
+
+def _rows(row: dict[str, Any]) -> str:
+    """Say how many rows, and whether the clock started while BLAS's threads were awake."""
+    return f"{row['n']:,}{', at once' if row.get('pause') == 0 else ''}"
+
+
+def _digits(seconds: float) -> int:
+    return 3 if seconds < 0.1 else 2
 
 
 def page(record: dict[str, Any]) -> str:
@@ -82,12 +96,12 @@ def _fits(part: dict[str, Any]) -> str:
 
 
 def _fit_line(row: dict[str, Any]) -> str:
-    head = f"| {row['n']:,} | {row['way']} | {row['tol']:.0e}"
+    head = f"| {_rows(row)} | {row['way']} | {row['tol']:.0e}"
     if row["seconds"] is None:
         return f"{head} | - | - | - | {row['note']} |"
     residual = "" if row["residual"] is None else f"{row['residual']:.0e}"
-    once = "" if row["runs"] > 1 else " (one run)"
-    return f"{head} | {row['seconds']:.2f}{once} | {row['megabytes']:,.0f} MB | {residual} | {row['note']} |"
+    seconds = f"{row['seconds']:.{_digits(row['seconds'])}f}{'' if row['runs'] > 1 else ' (one run)'}"
+    return f"{head} | {seconds} | {row['megabytes']:,.0f} MB | {residual} | {row['note']} |"
 
 
 def _growth(part: dict[str, Any]) -> str:

@@ -50,9 +50,9 @@ def test_a_residual_is_what_an_answer_is_wrong_by(spoilt):
 
 def test_every_way_is_measured_and_judged():
     """Each way gives a time, its memory and a residual; time that goes like n^2 has the power two."""
-    rows = fits.measure(500, ways_at(500)[:2], tol=1e-6, runs=1)
+    rows = fits.measure(500, ways_at(500)[:2], tol=1e-6, runs=1, pause=0.0)
     assert [row.way for row in rows] == ["Gramian", "scikit-learn arpack, float32"]
-    assert all(row.seconds > 0 and row.residual < 1e-4 for row in rows)
+    assert all(row.seconds > 0 and row.residual < 1e-4 and row.pause == 0 for row in rows)
     square = [fits.Row(n, "x", 1e-6, 3e-9 * n**2, 1, 1.0, None) for n in (10, 100, 1000)]
     assert fits.fitted_power(square) == pytest.approx(2.0)
 
@@ -89,3 +89,15 @@ def test_parts_are_kept_beside_each_other(tmp_path, monkeypatch):
         assert words in text
     assert "1.50" not in text
     assert set(json.loads((tmp_path / "kernel_pca.json").read_text())) == {"fits", "growth"}
+
+
+def test_fits_at_once_have_lines_of_their_own():
+    """What was measured while BLAS's threads were awake is not mixed with what was measured after a pause."""
+    row = {"n": 2000, "way": "Gramian", "tol": 1e-6, "seconds": 0.04, "runs": 3, "megabytes": 1.0, "residual": 3e-7}
+    peer = row | {"way": "scikit-learn x", "seconds": 0.05, "note": ""}
+    rows = [
+        one | {"note": "", "pause": pause} for pause in (0.0, 0.2) for one in (row, peer | {"seconds": 0.05 + pause})
+    ]
+    text = record.summary({"fits": {"machine": MACHINE, "rows": rows}})
+    assert "| 2,000, at once | 1e-06 | 0.040 s (3e-07) | 0.050 s" in text
+    assert "| 2,000 | 1e-06 | 0.040 s (3e-07) | 0.250 s" in text
