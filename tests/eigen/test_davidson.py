@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.eigen.approximation import Approximation, first_block
+from gramian.eigen.approximation import CLUSTER, Approximation, first_block
 from gramian.eigen.davidson import Davidson
 from gramian.operators.held import HeldMatrix
 from gramian.testing import EigenSolverSuite, orthonormality_error
@@ -15,6 +15,24 @@ class TestDavidson(EigenSolverSuite):
     def make_solver(self):
         """A tight one."""
         return Davidson(tol=1e-12)
+
+
+class TestThriftyDavidson(EigenSolverSuite):
+    """The contract again, where columns are saved."""
+
+    def make_solver(self):
+        """A tight one."""
+        return Davidson(tol=1e-12, thrifty=True)
+
+
+class _Counted(HeldMatrix):
+    """Counts the columns that it is applied to."""
+
+    columns = 0
+
+    def apply(self, V, *, accuracy=None):
+        self.columns += V.shape[1]
+        return super().apply(V, accuracy=accuracy)
 
 
 def _planted(n, values, seed):
@@ -56,12 +74,35 @@ def test_a_worthless_approximation_is_given_up():
     np.testing.assert_allclose(pairs.values, lam[:4], rtol=1e-10)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_thrifty_solve_takes_fewer_columns_for_the_same_pairs(seed):
+    """The products of ten pairs are as wide as these and the probes, and the values are the same."""
+    A, lam, _ = _planted(600, np.geomspace(1.0, 0.05, 80), seed)
+    near, columns = _near(A, 1e-2, 60, seed), []
+    for thrifty in (False, True):
+        held = _Counted(A)
+        pairs = Davidson(tol=1e-8, thrifty=thrifty).solve(held, 10, approximation=near)
+        assert pairs.converged == 10
+        np.testing.assert_allclose(pairs.values, lam[:10], rtol=1e-10)
+        columns.append(held.columns)
+    assert columns[1] < 0.8 * columns[0]
+
+
+def test_a_thrifty_first_block_is_widened_for_a_cluster_alone():
+    """Values a tenth apart are left to the steps; equal ones are taken whole."""
+    falling, equal = 0.98 ** np.arange(100), np.r_[np.ones(40), np.full(60, 0.1)]
+    assert first_block(falling, 10, width=16) == 30
+    assert first_block(falling, 10, width=16, clear=CLUSTER) == 14
+    assert first_block(equal, 10, width=16, clear=CLUSTER) == 46
+
+
+@pytest.mark.parametrize("thrifty", [False, True])
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 4])
-def test_what_the_approximation_misses_altogether_is_found_by_the_probes(seed):
+def test_what_the_approximation_misses_altogether_is_found_by_the_probes(seed, thrifty):
     """A large eigenvalue whose vector is exactly orthogonal to the whole approximation shows itself."""
     A, lam, Q = _planted(500, np.geomspace(1.0, 0.05, 30), seed)
     near = Approximation(np.delete(lam, 1)[:60], np.delete(Q, 1, axis=1)[:, :60])
-    pairs = Davidson(tol=1e-8).solve(HeldMatrix(A), 4, approximation=near)
+    pairs = Davidson(tol=1e-8, thrifty=thrifty).solve(HeldMatrix(A), 4, approximation=near)
     np.testing.assert_allclose(pairs.values, lam[:4], rtol=1e-10)
 
 

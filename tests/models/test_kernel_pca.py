@@ -144,10 +144,12 @@ def test_five_thousand_rows_of_a_given_matrix_are_exact():
 
 
 def test_ways_and_threads_agree_to_rounding():
-    """Stored and tiled make the same numbers; another number of workers differs by rounding."""
+    """Stored and tiled take other steps to the same values; another number of workers differs by rounding."""
     X = rows(900, 5)
     stored, tiled = (fit(X, Gaussian(0.3), 6, way=way) for way in ("stored", "tiled"))
-    np.testing.assert_array_equal(stored.eigenvalues, tiled.eigenvalues)
+    apart = np.abs(stored.eigenvalues - tiled.eigenvalues)
+    assert (apart <= stored.certificate.bounds + tiled.certificate.bounds).all()
+    assert (apart <= 1e-9 * tiled.eigenvalues).all()
     with threadpool_limits(1):
         alone = fit(X, Gaussian(0.3), 6, way="tiled")
     np.testing.assert_allclose(alone.eigenvalues, tiled.eigenvalues, rtol=1e-12)

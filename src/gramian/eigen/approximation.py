@@ -11,6 +11,12 @@ approximation knows nothing of shows itself there."""
 CLEAR = 0.7
 """The first block ends where the next value is below this share of the last one wanted, if that is near."""
 
+CLUSTER = 0.95
+"""The same where columns are dear: values further apart than this are left to the steps."""
+
+FEWEST = 8
+"""Columns of a step, at least."""
+
 WIDEST = 4
 """Blocks of ``width`` that the first one may have beyond what is wanted."""
 
@@ -30,11 +36,12 @@ class Approximation(NamedTuple):
     vectors: HostArray
 
 
-def first_block(values: HostArray | None, k: int, *, width: int, reserved: int = 0) -> int:
+def first_block(values: HostArray | None, k: int, *, width: int, reserved: int = 0, clear: float = CLEAR) -> int:
     """Return how many columns of an approximation make the first block: full blocks that end at a gap.
 
     Where wanted values are part of a cluster, the approximation cannot tell its members apart; a block that holds all
-    of it can. Blocks are whole ones of ``width``, less what is reserved and the probes.
+    of it can. Blocks are whole ones of ``width``, less what is reserved and the probes; a gap is where the next value
+    is below ``clear`` times the last one wanted.
 
     Examples
     --------
@@ -49,16 +56,19 @@ def first_block(values: HostArray | None, k: int, *, width: int, reserved: int =
     sizes = [width * count - taken for count in range(blocks, blocks + WIDEST)]
     if values is None or len(values) < k:
         return sizes[0]
-    clear = [size for size in sizes if size >= len(values) or values[size] <= CLEAR * values[k - 1]]
+    clear = [size for size in sizes if size >= len(values) or values[size] <= clear * values[k - 1]]
     return min(clear[0] if clear else sizes[0], len(values))
 
 
-def step_width(k: int, width: int) -> int:
+def step_width(k: int, width: int, *, thrifty: bool = False) -> int:
     """Return the columns of a step: whole blocks of ``width`` for about half of the pairs wanted.
+
+    Where columns are to be saved, no more than the pairs wanted and the probes.
 
     Examples
     --------
-    >>> step_width(10, 16), step_width(100, 16)
-    (16, 64)
+    >>> step_width(10, 16), step_width(10, 16, thrifty=True), step_width(100, 16)
+    (16, 12, 64)
     """
-    return width * max(1, -(-k // (2 * width)))
+    whole = width * max(1, -(-k // (2 * width)))
+    return min(whole, max(k + PROBES, FEWEST)) if thrifty else whole

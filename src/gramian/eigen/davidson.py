@@ -19,7 +19,7 @@ import numpy as np
 
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.eigen.approximation import PROBES, Approximation, first_block, step_width
+from gramian.eigen.approximation import CLEAR, CLUSTER, PROBES, Approximation, first_block, step_width
 from gramian.eigen.orthonormal import orthonormalized
 from gramian.eigen.pairs import Compression, EigenPairs, EigenSolver, Probe
 from gramian.operators.symmetric import SymmetricOperator
@@ -67,6 +67,9 @@ class Davidson(EigenSolver):
         Columns p of the basis; by default the first block and four more.
     reserved : int, default=0
         Columns that the operator adds to the first product for its own use; the first block is narrower by them.
+    thrifty : bool, default=False
+        Whether columns are saved, not products alone: for an operator whose products cost by the column. The first
+        block is then widened for a cluster only, and the next ones are those of the pairs wanted.
     max_applications : int, default=200
 
     Examples
@@ -84,6 +87,7 @@ class Davidson(EigenSolver):
     width: int = 16
     basis: int | None = None
     reserved: int = 0
+    thrifty: bool = False
     max_applications: int = 200
 
     def solve(
@@ -115,8 +119,9 @@ class _Iteration:
     def __init__(self, operator: SymmetricOperator, k: int, solver: Davidson, near: Approximation | None) -> None:
         self.operator, self.k, self.solver, self.near = operator, k, solver, near
         values = None if near is None else near.values
-        self.first = min(operator.size, first_block(values, k, width=solver.width, reserved=solver.reserved))
-        self.block = step_width(k, solver.width)
+        sizes = {"width": solver.width, "reserved": solver.reserved, "clear": CLUSTER if solver.thrifty else CLEAR}
+        self.first = min(operator.size, first_block(values, k, **sizes))
+        self.block = step_width(k, solver.width, thrifty=solver.thrifty)
         smallest = self.first + PROBES + 2 * self.block
         self.basis = min(operator.size, max(solver.basis or self.first + PROBES + ROOM * self.block, smallest))
         self.columns, self.error, self.steps = 0, 0.0, 0

@@ -35,9 +35,9 @@ LANDMARKS = 3.5
 """Landmarks of a start, as a multiple of sqrt(n): more of them save less than they cost (1.5 to 7.5 were tried at 2,000
 to 100,000 rows, Gaussian of median width: from 3 to 6 the products are as many, two for tol 1e-5, three for 1e-6)."""
 
-SHARE_OF_ROWS = 0.065
-"""Landmarks of a start, at most, as a share of the rows: where those are few, another product costs less (0.05 to 0.13
-were tried at 2,000 rows: five, four and, from 0.13 on, three products, fastest at 0.065)."""
+SHARE_OF_ROWS = 0.1
+"""Landmarks of a start, at most, as a share of the rows: where those are few, another product costs less (0.05 to 0.1
+were tried at 600 to 3,000 rows)."""
 
 PAIRS = 256
 """Pairs of the approximation, beside those wanted, that corrections are made with."""
@@ -46,7 +46,7 @@ PRODUCTS = 3
 """Products assumed; two or three were seen for Gaussian kernels of median width, k = 10 and tol from 1e-5 to 1e-6."""
 
 WIDTH = 16
-"""Columns of a product: fewer cost the same."""
+"""Columns of a product: fewer cost the same where tiles are made for it."""
 
 
 PCA_TOLERANCE = 1e-9
@@ -265,7 +265,7 @@ def _iterate(facts: KernelFacts, *, stored: bool, pairs: int | None = None) -> K
     pairs = k + PAIRS if pairs is None else pairs
     landmarks = int(min(max(min(LANDMARKS * np.sqrt(n), SHARE_OF_ROWS * n), 2 * (k + 2 * WIDTH)), n))
     pairs = min(pairs, landmarks // 2)
-    solver = Davidson(tol=facts.tol, width=WIDTH, reserved=1)
+    solver = Davidson(tol=facts.tol, width=WIDTH, reserved=1, thrifty=stored)
     why = (
         f"because {n:,} rows have {n * (n - 1) // 2:,} pairs, and the tiles of K fit in memory and serve again"
         if stored
