@@ -18,7 +18,8 @@ def summary(results: Results) -> str:
     """One line an instance: Gramian, the best peer at equal accuracy, scikit-learn's default, floors."""
     head = (
         "| rows x columns | data | precision | Gramian | best peer, equal accuracy | Gramian is "
-        "| scikit-learn default (sine of its angle) | floors: one pass, SYRK or block product, validation "
+        "| scikit-learn default (sine of its angle) "
+        "| floors: one pass, SYRK or block product, dense eigensolver or validation "
         "| memory beyond the input: Gramian, best peer, scikit-learn |\n"
         "|---|---|---|---:|---|---|---|---|---|"
     )
