@@ -56,8 +56,8 @@ def first_block(values: HostArray | None, k: int, *, width: int, reserved: int =
     sizes = [width * count - taken for count in range(blocks, blocks + WIDEST)]
     if values is None or len(values) < k:
         return sizes[0]
-    clear = [size for size in sizes if size >= len(values) or values[size] <= clear * values[k - 1]]
-    return min(clear[0] if clear else sizes[0], len(values))
+    ends = [size for size in sizes if size >= len(values) or values[size] <= clear * values[k - 1]]
+    return min(ends[0] if ends else sizes[0], len(values))
 
 
 def step_width(k: int, width: int, *, thrifty: bool = False) -> int:

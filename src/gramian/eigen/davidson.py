@@ -119,8 +119,9 @@ class _Iteration:
     def __init__(self, operator: SymmetricOperator, k: int, solver: Davidson, near: Approximation | None) -> None:
         self.operator, self.k, self.solver, self.near = operator, k, solver, near
         values = None if near is None else near.values
-        sizes = {"width": solver.width, "reserved": solver.reserved, "clear": CLUSTER if solver.thrifty else CLEAR}
-        self.first = min(operator.size, first_block(values, k, **sizes))
+        clear = CLUSTER if solver.thrifty else CLEAR
+        first = first_block(values, k, width=solver.width, reserved=solver.reserved, clear=clear)
+        self.first = min(operator.size, first)
         self.block = step_width(k, solver.width, thrifty=solver.thrifty)
         smallest = self.first + PROBES + 2 * self.block
         self.basis = min(operator.size, max(solver.basis or self.first + PROBES + ROOM * self.block, smallest))

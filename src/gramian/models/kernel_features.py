@@ -69,35 +69,24 @@ def solve_features(
     moves = phi is None and wish.center and isinstance(source, SparseRows)
     origin = _host(origin) if moves and origin is not None else None
     rows = _rows_of(source, phi, origin)
-    size = min(rows.n_rows, rows.n_columns)
-    options = PCAOptions(
-        min(wish.k, size),
-        center=wish.center,
-        ddof=0,
-        tol=min(wish.tol, PCA_TOLERANCE),
-        seed=wish.seed,
-        memory_budget=budget,
-        progress=wish.say,
-    )
-    pca = fit_pca(rows, options)
+    pca = _fitted(rows, wish, budget)
     mean = _host(pca.mean) if origin is None else _host(pca.mean) + origin
     weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
     total = float(source.n_rows) if weights is None else float(weights.sum())
     certificate = pca.certificate.rescaled(total)
-    # New rows may be sparse where those of the fit are dense: they are then counted from the mean itself.
-    point = mean if phi is None and not source.is_sparse else origin
     if phi is not None:
         whole = total * (pca.total_variance + float(mean @ mean))
         certificate = widened(certificate, _rounding_of(phi, rows, certificate, whole))
+    # New rows may be sparse where those of the fit are dense: they are then counted from the mean itself.
+    point = mean if phi is None and not source.is_sparse else origin
     scores, drift = _scores(pca, rows, weights, centered=wish.center)
     mean = mean + drift
     rank = min(pca.rank, rank_of(certificate.values, rounding=0.0))
     vectors = completed_vectors(scores[:, :rank] / _host(pca.singular_values)[:rank], wish.k, seed=wish.seed)
     certificate = _with_null_pairs(certificate, scores, vectors)
-    # Singular values have the type of the rows; the certificate has what was found, in float64.
-    values = np.maximum(certificate.values, 0.0)
     return Solved(
-        values=values,
+        # Singular values have the type of the rows; the certificate has what was found, in float64.
+        values=np.maximum(certificate.values, 0.0),
         vectors=vectors,
         certificate=certificate,
         total=pca.total_variance * total,
@@ -105,6 +94,20 @@ def solve_features(
         rank=rank,
         features=FeatureExpansion(phi, mean, _padded(_host(pca.components).T, wish.k), point),
     )
+
+
+def _fitted(rows: RowSource, wish: Wish, budget: int | None) -> PCAModel:
+    """Return PCA of the features, to its own tolerance, with variances over n."""
+    options = PCAOptions(
+        min(wish.k, rows.n_rows, rows.n_columns),
+        center=wish.center,
+        ddof=0,
+        tol=min(wish.tol, PCA_TOLERANCE),
+        seed=wish.seed,
+        memory_budget=budget,
+        progress=wish.say,
+    )
+    return fit_pca(rows, options)
 
 
 def _has_real_features(kernel: Polynomial) -> bool:
