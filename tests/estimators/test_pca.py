@@ -267,3 +267,27 @@ def test_verdict_says_how_the_number_was_chosen(X, learn):
     assert learn(PCA(2), X).verdict_ == ""
     assert "0.9 of the variance" in learn(PCA(0.9), X).verdict_
     assert learn(PCA("auto"), X).verdict_
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+@pytest.mark.parametrize("scale", [False, True])
+def test_verdict_names_variances_as_the_attributes_do(scale, ddof):
+    """The variance in the sentence of "auto" is that of the first component left out."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((150, 2)) @ (4 * rng.standard_normal((2, 9))) + rng.standard_normal((150, 9))
+    chosen, whole = (PCA(k, scale=scale, ddof=ddof).fit(X) for k in ("auto", None))
+    left_out = whole.explained_variance_[chosen.n_components_]
+    assert f"Component {chosen.n_components_ + 1} has variance {left_out:.3g} and" in chosen.verdict_
+
+
+@pytest.mark.parametrize("center", [True, False])
+def test_scores_can_be_written_with_the_public_attributes(center):
+    """Y = (X - mean) / scale V', a column that does not vary being divided by one."""
+    X = np.random.default_rng(0).standard_normal((40, 5)) * [1.0, 10.0, 0.1, 3.0, 0.0] + [5.0, 0.0, 1.0, -2.0, 7.0]
+    pca = PCA(3, scale=True, center=center).fit(X)
+    shifted = X - pca.mean_ if center else X
+    np.testing.assert_allclose(pca.transform(X), shifted / pca.scale_ @ pca.components_.T, rtol=1e-12, atol=1e-12)
+    expected = X.std(axis=0, ddof=1) if center else np.sqrt((X**2).sum(axis=0) / 39)
+    np.testing.assert_allclose(pca.scale_[:4], expected[:4], rtol=1e-12)
+    assert pca.scale_[4] == (1.0 if center else pytest.approx(expected[4]))
+    assert PCA(3).fit(X).scale_ is None

@@ -53,6 +53,15 @@ def test_m4_claim_over_200_starts(spectrum, accuracy):
 
 
 @pytest.mark.parametrize("spectrum", SPECTRA)
+def test_m4_constant_over_all_accuracies(spectrum):
+    """Between 0.01 and 0.3 some accuracies are harder than the round ones: log(d/eps)/eps steps are enough for all."""
+    values = SPECTRA[spectrum]
+    accuracies = np.geomspace(0.01, 0.3, 30)
+    steps = [steps_needed(values, accuracy, seed=1).max() for accuracy in accuracies]
+    assert (steps <= np.log(len(values) / accuracies) / accuracies).all()
+
+
+@pytest.mark.parametrize("spectrum", SPECTRA)
 def test_m4_our_solver_keeps_the_claim(spectrum):
     """The solver itself, stopped at the claimed number of steps, has the value from each of 200 starts."""
     accuracy = 0.05

@@ -28,7 +28,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
 
     Computes  the k largest eigenpairs of  C = Xc' Xc / (n - ddof),  Xc = X - mean,  through whichever of C (d x d)
     and Xc Xc' (n x n) is smaller, or without either when k is small; digits that squaring would lose are recovered
-    from Xc itself.  The scores are  Y = Xc V'.
+    from Xc itself.  The scores are  Y = Xc V'.  With ``scale=True``  Xc = (X - mean) / scale.
 
     Takes the parameters and gives the attributes of ``sklearn.decomposition.PCA``. Differences: any solver stops on
     measured residuals, never on a count; null directions are never whitened into noise; a likelihood does not depend
@@ -59,7 +59,8 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
     center : bool, default=True
         Whether the mean is subtracted.
     scale : bool, default=False
-        Whether columns are divided by their deviation first (PCA of the correlations).
+        Whether columns are divided by their deviation first (PCA of the correlations); without ``center`` by the root
+        of their mean square. Columns that do not vary are left as they are.
     ddof : int, default=1
         Subtracted from the number of rows (or the sum of weights) to divide by; must be less than it.
     memory_budget : int or None, default=None
@@ -75,6 +76,8 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         Orthonormal directions as rows, by decreasing variance.
     explained_variance_, explained_variance_ratio_, singular_values_ : array (k,)
     mean_ : array (d,)
+    scale_ : array (d,) or None
+        What each column was divided by; None without ``scale``.
     noise_variance_ : float
         Mean variance of the directions left out.
     n_components_, n_samples_, n_features_in_ : int
@@ -139,6 +142,12 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         self.memory_budget = memory_budget
         self.device = device
         self.progress = progress
+
+    @property
+    def scale_(self) -> Array | None:
+        """What each column is divided by before it is projected; None without ``scale``."""
+        factor = self._fitted_model().factor
+        return None if factor is None else 1.0 / factor
 
     @property
     def verdict_(self) -> str:

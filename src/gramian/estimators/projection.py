@@ -130,8 +130,10 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
     def reconstruction_error(self, X: Any) -> Array:
         """Return the squared distance of each row from its reconstruction, also called Q or SPE.
 
-        Computes  |x - reconstruct(project(x))|^2  in the units of the rows. Over the rows of the fit its mean is
-        the sum of the variances left out (with ``ddof=0``).  Cost: one pass, 4 n d k operations.
+        Computes  |x - reconstruct(project(x))|^2  in the units of the rows, with ``scale`` too: columns of large
+        numbers then count most, and dividing  X  by ``scale_`` before makes them count alike. Over the rows of a fit
+        without ``scale`` its mean is the sum of the variances left out (with ``ddof=0``).
+        Cost: one pass, 4 n d k operations.
 
         Parameters
         ----------

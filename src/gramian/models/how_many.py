@@ -61,7 +61,7 @@ def choose(rule: Any, spectrum: Spectrum, rows: Rows, components: HostArray, *, 
         k = choose_by_minka(squares, n_rows=n, n_columns=d, total_variance=total)
         return Choice(k, "It has the greatest evidence (Minka).")
     if rule == "auto":
-        return _automatic(squares, total, rows, components, seed)
+        return _automatic(spectrum, rows, components, seed)
     share = float(rule)
     partial = len(squares) < spectrum.size and float(squares.sum()) <= share * total
     if partial:
@@ -89,9 +89,10 @@ def _repeated(source: RowSource | None) -> RowSource | None:
     return DenseRows(namespace_of(blocks[0]).concat(blocks, axis=0)[index])
 
 
-def _automatic(squares: HostArray, total: float, rows: Rows, components: HostArray, seed: int) -> Choice:
-    known = _known(rows, components, total, seed)
-    verdict = choose_automatically(squares, _repeated(rows.source), **known)
+def _automatic(spectrum: Spectrum, rows: Rows, components: HostArray, seed: int) -> Choice:
+    known = _known(rows, components, spectrum.divisor, seed)
+    variances = _over(spectrum.squares[: spectrum.size], spectrum.divisor)
+    verdict = choose_automatically(variances, _repeated(rows.source), **known)
     return Choice(verdict.n_components, verdict.reason, bool(verdict.detail.get("exhausted", False)))
 
 
@@ -99,17 +100,24 @@ def ask_every_rule(
     squares: HostArray, rows: Rows, components: HostArray, *, share: float = 0.95, seed: int = 0
 ) -> Panel:
     """Return what every rule says of a spectrum, whole or leading part, and of the rows it comes from."""
-    known = _known(rows, components, float(rows.standardized_squares.sum()), seed)
-    return panel(squares, _repeated(rows.source), share=share, **known)
+    divisor = rows.moments.weight - 1
+    known = _known(rows, components, divisor, seed)
+    return panel(_over(squares, divisor), _repeated(rows.source), share=share, **known)
 
 
-def _known(rows: Rows, components: HostArray, total: float, seed: int) -> dict[str, Any]:
+def _over(squares: HostArray, divisor: float) -> HostArray:
+    """Return sums of squares as variances, which is how a reason names them."""
+    return squares / divisor if divisor > 0 else squares
+
+
+def _known(rows: Rows, components: HostArray, divisor: float, seed: int) -> dict[str, Any]:
     """Return what rules may know of the rows beside their spectrum."""
+    variances = _over(rows.standardized_squares, divisor)
     return {
         "n_rows": rows.moments.weight,
         "n_columns": len(rows.moments.mean),
-        "total_variance": total,
-        "column_variances": rows.standardized_squares,
+        "total_variance": float(variances.sum()),
+        "column_variances": variances,
         "components": np.asarray(components),
         "mean": rows.standardization.mean,
         "factor": rows.standardization.factor,
