@@ -141,9 +141,10 @@ class Moments:
         )
 
     def lost_by_rounding(self, factor: HostArray | None) -> float:
-        """Return what rounding has cost the eigenvalues at most, of columns times ``factor``, which has some of its own.
+        """Return what rounding has cost the eigenvalues at most, if columns are multiplied by ``factor``.
 
-        Columns of unit variance times 1 + e, |e_j| <= e, have eigenvalues wrong by  2 e  of the largest.
+        Factors have some from the squares: with columns times 1 + e, |e_j| <= e, eigenvalues are wrong by  2 e  of the
+        largest.
         """
         rounding = self.known_rounding
         if factor is None:
@@ -159,8 +160,10 @@ class Moments:
 
     @property
     def known_mean_rounding(self) -> HostArray:
-        """``mean_rounding``, or that of the mean as it is held."""
-        return UNIT * np.abs(self.mean) if self.mean_rounding is None else self.mean_rounding
+        """``mean_rounding``, or what a sum of all rows is wrong by at most, and the mean as it is held."""
+        if self.mean_rounding is not None:
+            return self.mean_rounding
+        return np.asarray(UNIT * (np.abs(self.mean) + (self.count + 8) * np.sqrt(self.squares / self.weight)))
 
 
 def drift_rounding(weight: float, delta: HostArray, wrong: HostArray) -> HostArray:
@@ -255,9 +258,8 @@ def _fold_few(scatter: bool, center: bool, _: Moments | None, block: Block) -> M
             return Moments(n, float(n), mean, np.einsum("ij,ij->j", rows, rows), None)
         matrix, _error, depth = squares_of(rows)
         squares = matrix.diagonal()
-        wrong = UNIT * (np.abs(mean) + (n + 8) * np.sqrt(squares / n))
     # An entry has two roundings of its own, and goes into a product twice.
-    return Moments(n, float(n), mean, squares, matrix, rounding=(depth + 5) * UNIT * squares, mean_rounding=wrong)
+    return Moments(n, float(n), mean, squares, matrix, rounding=(depth + 5) * UNIT * squares)
 
 
 def _provisional_mean(source: RowSource) -> HostArray:
