@@ -93,7 +93,7 @@ def _in_two_parts(rows: HostArray, squares: HostArray) -> HostArray:
 
 
 def _coarse(n: int, squares: HostArray) -> float | HostArray:
-    """Return numbers whose last digit is  2**(e - 26)  for columns  |x| < 2**e:  adding and taking one off rounds to it.
+    """Return numbers whose last digit is  2**(e - 26)  for columns  |x| < 2**e:  adding one and taking it off rounds.
 
     One for all columns where half a rounding is all that the smallest of them loses by it, because that is faster.
     """

@@ -23,7 +23,7 @@ from gramian.models.spectrum import Spectrum
 from gramian.models.streaming import Batches, placed
 from gramian.sources.dense import DenseRows
 from gramian.sources.finiteness import require_finite
-from gramian.sources.moments import Moments
+from gramian.sources.moments import UNIT, Moments
 from gramian.sources.rows import Block, RowSource, ranges, require_local
 
 
@@ -84,7 +84,10 @@ class RankLimitedBatches(Batches):
         step = self.moments.weight * (other.moments.weight / moments.weight)
         between = np.sqrt(step) * (other.moments.mean - self.moments.mean)
         root, dropped = _cut(np.vstack([self.root, other.root, between]), self.rank)
-        moments = replace(moments, lost=moments.lost + dropped)
+        # A cut turns R by vectors that are orthonormal to as many roundings as they have entries.
+        turned = 0.0 if len(root) > self.rank else 8 * (2 * self.rank + 1) * UNIT
+        rounding = moments.known_rounding + turned * moments.squares
+        moments = replace(moments, lost=moments.lost + dropped, rounding=rounding)
         return replace(other, moments=moments, root=root, dtype=np.promote_types(self.dtype, other.dtype))
 
     def fit(self, options: PCAOptions) -> PCAModel:
@@ -105,11 +108,13 @@ class RankLimitedBatches(Batches):
             mean = np.zeros_like(mean)
         # The trace of what is missing bounds its largest eigenvalue too.
         lost = min(moments.lost, max(float(squares.sum()) - float(np.vdot(root, root)), 0.0))
-        factor = standardization_of(replace(moments, squares=squares), center=True, scale=options.scale).factor
+        held = replace(moments, squares=squares)
+        factor = standardization_of(held, center=True, scale=options.scale).factor
+        rounded = held.lost_by_rounding(factor)
         if factor is None:
-            return _Standardized(root, mean, None, float(squares.sum()), lost)
+            return _Standardized(root, mean, None, float(squares.sum()), lost + rounded)
         largest = float(np.max(factor)) ** 2
-        return _Standardized(root * factor, mean, factor, float((squares * factor**2).sum()), lost * largest)
+        return _Standardized(root * factor, mean, factor, float((squares * factor**2).sum()), lost * largest + rounded)
 
     def _in_units(self, model: PCAModel, rows: "_Standardized", options: PCAOptions) -> PCAModel:
         """Turn the model of R into the model of the rows."""
@@ -185,7 +190,10 @@ def _centered(rows: HostArray, weights: HostArray) -> tuple[Moments, HostArray]:
         mean = weights @ rows / weight
         root = (rows - mean) * np.sqrt(weights)[:, None]
         squares = np.einsum("ij,ij->j", root, root)
-    return Moments(len(rows), weight, mean, squares, None), root
+    # About a mean wrong by e the squares are larger by  W e^2.
+    moments = Moments(len(rows), weight, mean, squares, None)
+    rounding = (len(rows) + 8) * UNIT * squares + weight * moments.known_mean_rounding**2
+    return replace(moments, rounding=rounding), root
 
 
 def _cut(root: HostArray, rank: int) -> tuple[HostArray, float]:
@@ -208,5 +216,7 @@ def _loosened(certificate: Certificate, lost: float, rank: int) -> Certificate:
         gaps=gaps,
         ties=gaps <= bounds,
         missed_bound=certificate.missed_bound + lost,
+        # It is in the matrix, not in the residuals: no gap makes it smaller.
+        rounding=certificate.rounding + lost,
         note=f"{certificate.note}; {rank} directions kept between batches, at most {lost:.3g} of variance lost in any",
     )

@@ -63,8 +63,8 @@ class Moments:
     lost : float
         Upper bound of the sum of squares that a rank-limited state has dropped; zero when exact.
     rounding : numpy array (d,), or None where no scatter is
-        What float64 arithmetic has cost at most: entry (i, j) of the scatter is wrong by  sqrt(rounding_i rounding_j),
-        so that its eigenvalues are wrong by the sum of ``rounding``.
+        What float64 arithmetic has cost at most: entry (i, j) of the scatter, or of what stands for it, is wrong by
+        sqrt(rounding_i rounding_j),  so that its eigenvalues are wrong by the sum of ``rounding``.
     mean_rounding : numpy array (d,), or None
         What the mean is wrong by at most.
 
@@ -122,7 +122,8 @@ class Moments:
             error=max(self.error, other.error),
             lost=self.lost + other.lost,
         )
-        return merged if scatter is None else merged._rounded_like(self, other)
+        unknown = scatter is None and (self.rounding is None or other.rounding is None)
+        return merged if unknown else merged._rounded_like(self, other)
 
     def _rounded_like(self, left: "Moments", right: "Moments") -> "Moments":
         """State the rounding of moments that two others were merged to: theirs, that of their means, and of the sums.
