@@ -112,9 +112,10 @@ class RankLimitedBatches(Batches):
         factor = standardization_of(held, center=True, scale=options.scale).factor
         rounded = held.lost_by_rounding(factor)
         if factor is None:
-            return _Standardized(root, mean, None, float(squares.sum()), lost + rounded)
+            return _Standardized(root, mean, None, float(squares.sum()), lost, rounded)
         largest = float(np.max(factor)) ** 2
-        return _Standardized(root * factor, mean, factor, float((squares * factor**2).sum()), lost * largest + rounded)
+        total = float((squares * factor**2).sum())
+        return _Standardized(root * factor, mean, factor, total, lost * largest, rounded)
 
     def _in_units(self, model: PCAModel, rows: "_Standardized", options: PCAOptions) -> PCAModel:
         """Turn the model of R into the model of the rows."""
@@ -132,9 +133,15 @@ class RankLimitedBatches(Batches):
             weight=moments.weight,
             total_variance=rows.total * unit,
             noise_variance=spectrum.noise(len(s), rank=model.rank),
-            certificate=_loosened(model.certificate.rescaled(model.n_rows * unit), rows.lost * unit, self.rank),
+            certificate=self._certificate(model, rows, unit),
             options=options,
         )
+
+    def _certificate(self, model: PCAModel, rows: "_Standardized", unit: float) -> Certificate:
+        """Return the certificate of R, loosened by what may be lost and by the rounding of R, in units of variance."""
+        kept = f"{self.rank} directions kept between batches, at most {rows.lost * unit:.3g} of variance lost in any"
+        own = model.certificate.rescaled(model.n_rows * unit)
+        return replace(_loosened(own, (rows.lost + rows.rounding) * unit), note=f"{own.note}; {kept}")
 
     def _say_what_is_lost(self, model: PCAModel, lost: float) -> None:
         top = float(np.max(to_host(model.singular_values), initial=0.0)) ** 2
@@ -157,6 +164,7 @@ class _Standardized(NamedTuple):
     factor: HostArray | None
     total: float
     lost: float
+    rounding: float
 
 
 def rank_that_fits(n_columns: int, *, k: int, budget: int) -> int:
@@ -207,7 +215,7 @@ def _cut(root: HostArray, rank: int) -> tuple[HostArray, float]:
     return U[:, -rank:].T @ root, max(float(values[-rank - 1]), 0.0)
 
 
-def _loosened(certificate: Certificate, lost: float, rank: int) -> Certificate:
+def _loosened(certificate: Certificate, lost: float) -> Certificate:
     """Add what may be lost to every bound, and take it off every gap."""
     bounds, gaps = certificate.bounds + lost, np.maximum(certificate.gaps - lost, 0.0)
     return replace(
@@ -218,5 +226,4 @@ def _loosened(certificate: Certificate, lost: float, rank: int) -> Certificate:
         missed_bound=certificate.missed_bound + lost,
         # It is in the matrix, not in the residuals: no gap makes it smaller.
         rounding=certificate.rounding + lost,
-        note=f"{certificate.note}; {rank} directions kept between batches, at most {lost:.3g} of variance lost in any",
     )
