@@ -73,7 +73,8 @@ class ExactBatches(Batches):
     def of(cls, source: RowSource) -> "ExactBatches":
         """Measure a first batch: one pass, d^2 operations a row and one d x d matrix."""
         moments = measure_moments(source)
-        return cls(replace(moments, scatter=to_host(moments.scatter)), source.dtype, source.like())
+        moments = replace(moments, scatter=to_host(moments.scatter), mean_rounding=moments.known_mean_rounding)
+        return cls(moments, source.dtype, source.like())
 
     def absorb(self, source: RowSource) -> "ExactBatches":
         """Merge one more batch: its own pass and one d x d addition."""
