@@ -129,3 +129,16 @@ def _rows(kind, seed):
     scores = rng.standard_normal((n, 3)) * [3.0, 2.0, 1.0]
     X = scores @ rng.standard_normal((3, d)) + 0.1 * rng.standard_normal((n, d)) + 1.0
     return X * (rng.random((n, d)) < 0.5) if kind == "sparse" else X
+
+
+@pytest.mark.parametrize("kind", ["normal", "flags", "far"])
+@pytest.mark.parametrize("n, d", [(4, 6), (20, 22), (30, 31), (60, 61)])
+def test_centered_rows_have_one_direction_less(n, d, kind):
+    """What rounding leaves of the direction that centering takes is never counted, however it comes out."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = rng.choice([0.0, 1.0], (n, d)) if kind == "flags" else rng.standard_normal((n, d))
+        X = X * 10 ** rng.uniform(-6, 6, d) + 1e3 * (kind == "far")
+        model = PCA(scale=True).fit(X)
+        assert model._model.rank <= n - 1
+        assert model.n_components_ == n

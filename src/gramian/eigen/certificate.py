@@ -4,7 +4,9 @@ Grades
 ------
 proved
     A dense solve ranked every eigenvalue, or a Cholesky factorization showed that the deflated matrix has none left
-    above the ones found.
+    above the ones found; the rounding of the matrix is bounded for any order of its sums.
+measured
+    The same, but what float32 products have cost the matrix was measured on some of them: an estimate.
 probable
     A random search of the rest of the space would have seen a missed one; its chance of failing is stated.
 conditional
@@ -55,7 +57,7 @@ class CertificateLine:
     gap : float
         Distance to the nearest other eigenvalue, less what is uncertain about both.
     gap_grade, grade : str
-        "proved", "probable", "conditional" or "rejected".
+        "proved", "measured", "probable", "conditional" or "rejected".
     failure_probability : float
         Chance that a larger eigenvalue was missed: 0 when proved, nan when nothing is claimed.
     tie : bool
@@ -124,7 +126,7 @@ class Certificate:
     @property
     def grade(self) -> str:
         """The weakest grade of all pairs; "proved" when there are none."""
-        order = ("rejected", "conditional", "probable", "proved")
+        order = ("rejected", "conditional", "probable", "measured", "proved")
         return min(self.grades, key=order.index, default="proved")
 
     def leading(self, k: int) -> "Certificate":
@@ -222,6 +224,8 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
     bounds = _cluster_norms(steps, residuals) + rounding
     widest, allowed = float(bounds.max(initial=0.0)), max(tol, 64 * EPS * root) * top
     next_bound, grades, chances = rank_pairs(operator, pairs, bounds)
+    if operator.is_measured:
+        grades = tuple("measured" if grade == "proved" else grade for grade in grades)
     if not (pairs.complete and widest <= allowed):
         met = _independent(pairs) & (residuals <= allowed)
         grades = tuple(grade if ok else "rejected" for grade, ok in zip(grades, met, strict=True))
@@ -280,13 +284,13 @@ def _left_over(operator: SymmetricOperator, trace: float, values: HostArray) -> 
 def _rounding(operator: SymmetricOperator, top: float, trace: float) -> float:
     """Return the rounding in the operator itself, as an eigenvalue could feel it.
 
-    A Gram matrix formed in float64 has entries wrong by a few eps |x_i||x_j|: a random matrix of Frobenius norm about
-    eps trace, whose spectral norm is 2 / sqrt(m) of that. float32 products add the error measured on them. A matrix
-    that was given, not formed, has no such error. What a mean taken off afterwards has cost comes on top.
+    What is known of a matrix made of rows is in ``lost``: a bound of the sums that it was made of, in whatever order.
+    Where nothing is (products with rows, kernels), entries are taken to be wrong by a few eps |x_i||x_j|: a random
+    matrix of Frobenius norm about eps trace, whose spectral norm is 2 / sqrt(m) of that. Float32 products add the error
+    measured on them. A matrix that was given, not formed, has no such error.
     """
-    if operator.error == 0:
-        return 8 * EPS * top + operator.lost
-    return operator.lost + top * (operator.error + 8 * EPS) + 12 * EPS * abs(trace) / sqrt(operator.size)
+    rounding = operator.lost + top * (operator.error + 8 * EPS)
+    return rounding if operator.error == 0 else rounding + 12 * EPS * abs(trace) / sqrt(operator.size)
 
 
 def _largest(values: HostArray) -> float:

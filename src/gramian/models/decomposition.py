@@ -10,7 +10,7 @@ import numpy as np
 
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import Array, HostArray, cast, namespace_of, to_host
-from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.arrays.precision import FLOAT64
 from gramian.arrays.squares import SquareSum
 from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.direct import Direct
@@ -185,7 +185,8 @@ def decompose_moments(rows: Rows, *, k: int, tol: float) -> Decomposition:
     matrix, factor = to_host(rows.moments.scatter), rows.standardization.factor
     if factor is not None:
         matrix = matrix * factor[:, None] * factor[None, :]
-    operator = HeldMatrix(matrix, error=rows.moments.error + eps_of(FLOAT64))
+    error, lost = rows.moments.error, rows.moments.lost_by_rounding(factor)
+    operator = HeldMatrix(matrix, error=error, lost=lost, is_measured=error > 0)
     pairs = Direct().solve(operator, k)
     spectrum = np.maximum(pairs.values if pairs.spectrum is None else pairs.spectrum, 0.0)
     certificate = certify(operator, pairs, tol=tol)

@@ -319,7 +319,9 @@ def _in_variances(certificate: Certificate, divisor: float, exponent: int) -> Ce
 def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
     eps = eps_of(FLOAT64) if rows.source is not None else float(np.sqrt(eps_of(FLOAT64)))
     rounding = eps_of(shape.dtype) * rows.column_sizes
-    return rank_of(solved.spectrum, solved.components, n=shape.n, eps=eps, rounding=rounding)
+    rank = rank_of(solved.spectrum, solved.components, n=shape.n, eps=eps, rounding=rounding)
+    # Centered rows sum to zero: whatever rounding has left of the last direction is none.
+    return min(rank, max(shape.n - 1, 0)) if rows.standardization.centered else rank
 
 
 def _as_rows(shape: _Shape, *values: HostArray | None) -> list[Array]:

@@ -23,7 +23,7 @@ from gramian.models.spectrum import Spectrum
 from gramian.models.streaming import Batches, placed
 from gramian.sources.dense import DenseRows
 from gramian.sources.finiteness import require_finite
-from gramian.sources.moments import Moments
+from gramian.sources.moments import UNIT, Moments
 from gramian.sources.rows import Block, RowSource, ranges, require_local
 
 
@@ -84,7 +84,10 @@ class RankLimitedBatches(Batches):
         step = self.moments.weight * (other.moments.weight / moments.weight)
         between = np.sqrt(step) * (other.moments.mean - self.moments.mean)
         root, dropped = _cut(np.vstack([self.root, other.root, between]), self.rank)
-        moments = replace(moments, lost=moments.lost + dropped)
+        # A cut turns R by vectors that are orthonormal to as many roundings as they have entries.
+        turned = 0.0 if len(root) > self.rank else 8 * (2 * self.rank + 1) * UNIT
+        rounding = moments.known_rounding + turned * moments.squares
+        moments = replace(moments, lost=moments.lost + dropped, rounding=rounding)
         return replace(other, moments=moments, root=root, dtype=np.promote_types(self.dtype, other.dtype))
 
     def fit(self, options: PCAOptions) -> PCAModel:
@@ -105,11 +108,14 @@ class RankLimitedBatches(Batches):
             mean = np.zeros_like(mean)
         # The trace of what is missing bounds its largest eigenvalue too.
         lost = min(moments.lost, max(float(squares.sum()) - float(np.vdot(root, root)), 0.0))
-        factor = standardization_of(replace(moments, squares=squares), center=True, scale=options.scale).factor
+        held = replace(moments, squares=squares)
+        factor = standardization_of(held, center=True, scale=options.scale).factor
+        rounded = held.lost_by_rounding(factor)
         if factor is None:
-            return _Standardized(root, mean, None, float(squares.sum()), lost)
+            return _Standardized(root, mean, None, float(squares.sum()), lost, rounded)
         largest = float(np.max(factor)) ** 2
-        return _Standardized(root * factor, mean, factor, float((squares * factor**2).sum()), lost * largest)
+        total = float((squares * factor**2).sum())
+        return _Standardized(root * factor, mean, factor, total, lost * largest, rounded)
 
     def _in_units(self, model: PCAModel, rows: "_Standardized", options: PCAOptions) -> PCAModel:
         """Turn the model of R into the model of the rows."""
@@ -127,9 +133,15 @@ class RankLimitedBatches(Batches):
             weight=moments.weight,
             total_variance=rows.total * unit,
             noise_variance=spectrum.noise(len(s), rank=model.rank),
-            certificate=_loosened(model.certificate.rescaled(model.n_rows * unit), rows.lost * unit, self.rank),
+            certificate=self._certificate(model, rows, unit),
             options=options,
         )
+
+    def _certificate(self, model: PCAModel, rows: "_Standardized", unit: float) -> Certificate:
+        """Return the certificate of R, loosened by what may be lost and by the rounding of R, in units of variance."""
+        kept = f"{self.rank} directions kept between batches, at most {rows.lost * unit:.3g} of variance lost in any"
+        own = model.certificate.rescaled(model.n_rows * unit)
+        return replace(_loosened(own, (rows.lost + rows.rounding) * unit), note=f"{own.note}; {kept}")
 
     def _say_what_is_lost(self, model: PCAModel, lost: float) -> None:
         top = float(np.max(to_host(model.singular_values), initial=0.0)) ** 2
@@ -152,6 +164,7 @@ class _Standardized(NamedTuple):
     factor: HostArray | None
     total: float
     lost: float
+    rounding: float
 
 
 def rank_that_fits(n_columns: int, *, k: int, budget: int) -> int:
@@ -185,7 +198,10 @@ def _centered(rows: HostArray, weights: HostArray) -> tuple[Moments, HostArray]:
         mean = weights @ rows / weight
         root = (rows - mean) * np.sqrt(weights)[:, None]
         squares = np.einsum("ij,ij->j", root, root)
-    return Moments(len(rows), weight, mean, squares, None), root
+    # About a mean wrong by e the squares are larger by  W e^2.
+    moments = Moments(len(rows), weight, mean, squares, None)
+    rounding = (len(rows) + 8) * UNIT * squares + weight * moments.known_mean_rounding**2
+    return replace(moments, rounding=rounding), root
 
 
 def _cut(root: HostArray, rank: int) -> tuple[HostArray, float]:
@@ -199,7 +215,7 @@ def _cut(root: HostArray, rank: int) -> tuple[HostArray, float]:
     return U[:, -rank:].T @ root, max(float(values[-rank - 1]), 0.0)
 
 
-def _loosened(certificate: Certificate, lost: float, rank: int) -> Certificate:
+def _loosened(certificate: Certificate, lost: float) -> Certificate:
     """Add what may be lost to every bound, and take it off every gap."""
     bounds, gaps = certificate.bounds + lost, np.maximum(certificate.gaps - lost, 0.0)
     return replace(
@@ -208,5 +224,6 @@ def _loosened(certificate: Certificate, lost: float, rank: int) -> Certificate:
         gaps=gaps,
         ties=gaps <= bounds,
         missed_bound=certificate.missed_bound + lost,
-        note=f"{certificate.note}; {rank} directions kept between batches, at most {lost:.3g} of variance lost in any",
+        # It is in the matrix, not in the residuals: no gap makes it smaller.
+        rounding=certificate.rounding + lost,
     )

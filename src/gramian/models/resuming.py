@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, dtype_of, to_host
-from gramian.arrays.precision import FLOAT64
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.errors import MemoryBudgetError
 from gramian.models.pca import PCAModel
 from gramian.models.rank_limited import RankLimitedBatches, rank_that_fits
@@ -90,4 +90,18 @@ def _moments(model: PCAModel, s: HostArray, root: HostArray, inverse: HostArray)
     squares = np.einsum("ij,ij->j", root, root) + left_out / model.n_columns * inverse**2
     lost = min(left_out, float(s[-1]) ** 2 if len(s) else left_out) * float(np.max(inverse)) ** 2
     mean = to_host(model.mean).astype(FLOAT64)
-    return Moments(model.n_rows, model.weight, mean, squares, None, lost=lost)
+    exact = Moments(model.n_rows, model.weight, mean, squares, None, lost=lost)
+    return _with_rounding(exact, model, s, inverse)
+
+
+def _with_rounding(moments: Moments, model: PCAModel, s: HostArray, inverse: HostArray) -> Moments:
+    """State what R'R may be wrong by: what the certificate leaves open of each pair, and the precision of the model."""
+    unit, divisor = eps_of(dtype_of(model.components)), max(model.weight - model.options.ddof, 1.0)
+    wrong = float(model.certificate.bounds.sum()) * divisor + 4 * sum(model.components.shape) * unit * float(s @ s)
+    proved = model.certificate.grade == "proved"
+    return replace(
+        moments,
+        error=0.0 if proved else eps_of(FLOAT64),
+        rounding=wrong * inverse**2,
+        mean_rounding=unit * np.abs(moments.mean),
+    )

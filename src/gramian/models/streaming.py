@@ -12,7 +12,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, from_host, to_host
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca_from_moments
-from gramian.sources.moments import Moments, measure_moments
+from gramian.sources.moments import UNIT, Moments, drift_rounding, measure_moments
 from gramian.sources.rows import RowSource
 
 MATRICES = 4
@@ -73,7 +73,8 @@ class ExactBatches(Batches):
     def of(cls, source: RowSource) -> "ExactBatches":
         """Measure a first batch: one pass, d^2 operations a row and one d x d matrix."""
         moments = measure_moments(source)
-        return cls(replace(moments, scatter=to_host(moments.scatter)), source.dtype, source.like())
+        moments = replace(moments, scatter=to_host(moments.scatter), mean_rounding=moments.known_mean_rounding)
+        return cls(moments, source.dtype, source.like())
 
     def absorb(self, source: RowSource) -> "ExactBatches":
         """Merge one more batch: its own pass and one d x d addition."""
@@ -102,4 +103,8 @@ def placed(model: PCAModel, *, like: Array, dtype: np.dtype[Any]) -> PCAModel:
 def _about_origin(moments: Moments) -> Moments:
     """Return the second moments about zero:  scatter + W mean mean',  a sum that loses no digits."""
     lifted = to_host(moments.scatter) + moments.weight * np.outer(moments.mean, moments.mean)
-    return replace(moments, mean=np.zeros_like(moments.mean), squares=np.diagonal(lifted).copy(), scatter=lifted)
+    squares = np.diagonal(lifted).copy()
+    drift = drift_rounding(moments.weight, moments.mean, moments.known_mean_rounding)
+    rounding = moments.known_rounding + drift + 4 * UNIT * squares
+    zero = np.zeros_like(moments.mean)
+    return replace(moments, mean=zero, squares=squares, scatter=lifted, rounding=rounding, mean_rounding=zero)

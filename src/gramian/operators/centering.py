@@ -11,6 +11,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, namespace_of
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.sources.moments import UNIT, Moments
 from gramian.sources.rows import Block, ColumnBlock
 from gramian.sources.sparse import is_sparse, transposed
 
@@ -95,9 +96,39 @@ class Standardization:
         """
         return eps_of(FLOAT64) * self._mean_norm(weight) * float(np.sqrt(squares))
 
-    def lost_by_squares(self, weight: float) -> float:
-        """Return the same where X'X is formed first and corrected afterwards:  eps W |mean|^2."""
-        return eps_of(FLOAT64) * self._mean_norm(weight) ** 2
+    def lost_by_columns(self, moments: Moments, terms: int) -> float:
+        """Return a bound of what products corrected for the mean cost a matrix that is made of them.
+
+        Sums of ``terms`` products, in whatever order:  terms eps/2 (|X| + |1 mean'|) |Xs|  in the Frobenius norm, |X|
+        being at most the sum of the other two.
+        """
+        size, mean = float(np.sqrt(self._squares(moments).sum())), self._mean_norm(moments.weight)
+        return self._lost(moments, (terms + 16) * UNIT * (size + 2 * mean) * size)
+
+    def lost_by_squares(self, moments: Moments, terms: int) -> float:
+        """Return the same where products of rows are formed first and corrected afterwards, or of centered rows."""
+        size, mean = float(np.sqrt(self._squares(moments).sum())), self._mean_norm(moments.weight)
+        return self._lost(moments, (terms + 16) * UNIT * (size + 2 * mean) ** 2)
+
+    def lost_by_rows(self, moments: Moments, terms: int) -> float:
+        """Return the same where rows are centered, as dense ones are, and then multiplied."""
+        return self._lost(moments, (terms + 8) * UNIT * float(self._squares(moments).sum()))
+
+    def _lost(self, moments: Moments, rounding: float) -> float:
+        """Add what the rounding of the mean, and of the factors, has cost.
+
+        About a mean wrong by e the squares are larger by  W |e|^2  (the mean of a constant column is exact). A sum of
+        squares, of as many terms as there are rows, is wrong by that many roundings, a factor by half of them, an
+        eigenvalue by twice as many.
+        """
+        squares = self._squares(moments)
+        wrong = np.where(moments.squares > 0, UNIT * self.mean, 0.0)
+        wrong = wrong if self.factor is None else wrong * self.factor
+        scaled = 0.0 if self.factor is None else (moments.count + 16) * UNIT * float(squares.sum())
+        return rounding + moments.weight * float(np.square(wrong).sum()) + scaled
+
+    def _squares(self, moments: Moments) -> HostArray:
+        return moments.squares if self.factor is None else moments.squares * self.factor**2
 
     def _mean_norm(self, weight: float) -> float:
         if not self.centered:

@@ -58,15 +58,13 @@ class Covariance(SymmetricOperator):
         self.size = source.n_columns
         self.dtype = FLOAT64
         self.applications = passes
-        self.error = moments.error + eps_of(FLOAT64)
+        self.error = eps_of(FLOAT64)
         self.data_eps = eps_of(source.dtype)
         self.ways = Ways(source, moments, standardization, sums_rows=True)
         if source.is_sparse:
-            self.lost = (
-                standardization.lost_by_products(moments.weight, self.trace())
-                if moments.scatter is None
-                else standardization.lost_by_squares(moments.weight)
-            )
+            self.lost = standardization.lost_by_products(moments.weight, self.trace())
+        if moments.scatter is not None:
+            self._state_rounding()
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs'(Xs V): float32 products, summed in float64, when ``accuracy`` allows and rows are float32."""
@@ -89,15 +87,22 @@ class Covariance(SymmetricOperator):
     def materialize(self) -> HeldMatrix:
         """Form Xs'Xs; its scaling costs no pass, because a scatter is scaled entry by entry without loss."""
         if self.moments.scatter is None and self.source.is_sparse:
-            return HeldMatrix(columns_of(self), error=self.error, lost=self.lost)
+            held = columns_of(self)
+            self.error, self.lost = 0.0, self.standardization.lost_by_columns(self.moments, self.source.n_rows)
+            return HeldMatrix(held, lost=self.lost)
         if self.moments.scatter is None:
             self.moments = measure_moments(self.source, center=self.standardization.centered)
             self.applications += 1
-            self.error = self.moments.error + eps_of(FLOAT64)
+            self._state_rounding()
         factor, matrix = self.standardization.factor, self.moments.scatter
         if factor is not None:
             matrix = matrix * from_host(np.outer(factor, factor), like=matrix)
-        return HeldMatrix(matrix, error=self.error, lost=self.lost)
+        return HeldMatrix(matrix, error=self.error, lost=self.lost, is_measured=self.is_measured)
+
+    def _state_rounding(self) -> None:
+        """Say what the scatter in the moments is wrong by."""
+        self.error, self.lost = self.moments.error, self.moments.lost_by_rounding(self.standardization.factor)
+        self.is_measured = self.error > 0
 
     def root(self, V: Array) -> HostArray:
         """Return the triangle of Xs V by TSQR: one pass."""

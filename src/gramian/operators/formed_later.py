@@ -62,6 +62,11 @@ class FormedLater(SymmetricOperator):
         """Rounding from a mean that is taken off after products."""
         return self.current.lost
 
+    @property
+    def is_measured(self) -> bool:  # type: ignore[override]
+        """Whether ``error`` was measured on some of the products that the matrix was formed from."""
+        return self.current.is_measured
+
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return A @ V, by the matrix once it is formed."""
         return self.current.apply(V, accuracy=accuracy)

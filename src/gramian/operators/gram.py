@@ -76,10 +76,12 @@ class Gram(SymmetricOperator):
         self.gram = gram
         self.formed_in = FLOAT64 if gram is None else working_dtype(source)
         self.ways = Ways(source, moments, standardization)
-        self.error = (moments.error if gram is None else gram.error) + eps_of(FLOAT64)
+        self.error = eps_of(FLOAT64) if gram is None else gram.error
         self.data_eps = eps_of(source.dtype)
         if source.is_sparse:
             self.lost = standardization.lost_by_products(moments.weight, self.trace())
+        if gram is not None:
+            self.lost, self.is_measured = standardization.lost_by_rows(moments, gram.depth), gram.error > 0
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs(Xs'V): one pass, or two where only rows can be read."""
@@ -107,23 +109,32 @@ class Gram(SymmetricOperator):
     def materialize(self) -> HeldMatrix:
         """Form Xs Xs'."""
         if self.source.is_sparse and self.moments.is_offset:
-            return HeldMatrix(columns_of(self), error=self.error, lost=self.lost)
+            matrix = columns_of(self)
+            return self._held(matrix, 0.0, self.standardization.lost_by_columns(self.moments, self._terms))
         if self.gram is not None:
-            return HeldMatrix(self.gram.matrix, error=self.error)
+            return self._held(self.gram.matrix, self.error, self.lost)
         self.applications += 1
         n = self.size
         if self.source.has_columns:
             self.formed_in = working_dtype(self.source)
             fold = _SquareColumns(self.standardization, self.formed_in)
             total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * n * n)
-            self.error = total.error + eps_of(FLOAT64)
-            return HeldMatrix(completed(total.matrix), error=self.error)
+            lost = self.standardization.lost_by_rows(self.moments, total.depth)
+            return self._held(completed(total.matrix), total.error, lost)
         fold_pairs = _InnerProducts(self.standardization, n)
         matrix = self.source.reduce_pairs(fold_pairs, add, symmetric=True)
-        self.error = 4 * eps_of(self.source.dtype)
-        if self.source.is_sparse:
-            self.lost = self.standardization.lost_by_squares(self.moments.weight)
-        return HeldMatrix(completed(matrix), error=self.error, lost=self.lost)
+        lost_by = self.standardization.lost_by_squares if self.source.is_sparse else self.standardization.lost_by_rows
+        return self._held(completed(matrix), 0.0, lost_by(self.moments, self._terms))
+
+    @property
+    def _terms(self) -> int:
+        """Products that an inner product of two rows is summed from, at most."""
+        return min(self.source.n_columns, self.source.n_entries)
+
+    def _held(self, matrix: Array, error: float, lost: float) -> HeldMatrix:
+        """Keep what is known of the matrix's rounding, here too."""
+        self.error, self.lost, self.is_measured = error, lost, error > 0
+        return HeldMatrix(matrix, error=error, lost=lost, is_measured=self.is_measured)
 
     def root(self, V: Array) -> HostArray:
         """Return the triangle of Xs'V by TSQR over columns: one pass."""

@@ -20,6 +20,8 @@ class HeldMatrix(MatrixLike):
         Rounding made while forming it, relative to its largest eigenvalue.
     lost : float, default=0
         Further rounding, in the units of the eigenvalues.
+    is_measured : bool, default=False
+        Whether ``error`` was measured on some of the products that it was formed from.
     is_psd : bool, default=True
 
     Examples
@@ -30,11 +32,20 @@ class HeldMatrix(MatrixLike):
            [1.]])
     """
 
-    def __init__(self, matrix: Array, *, error: float = 0.0, lost: float = 0.0, is_psd: bool = True) -> None:
+    def __init__(
+        self,
+        matrix: Array,
+        *,
+        error: float = 0.0,
+        lost: float = 0.0,
+        is_measured: bool = False,
+        is_psd: bool = True,
+    ) -> None:
         # Symmetric, so the transpose is the same matrix: row order is the faster one to multiply by a thin block.
         self.matrix = matrix.T if is_numpy(matrix) and matrix.flags.f_contiguous else matrix
         self.error = error
         self.lost = lost
+        self.is_measured = is_measured
         self.size = matrix.shape[0]
         self.dtype = dtype_of(matrix)
         self.is_psd = is_psd

@@ -41,7 +41,10 @@ class SymmetricOperator(ABC):
     error : float
         Rounding in the operator itself, relative to its largest eigenvalue; zero when it is exact as given.
     lost : float
-        Further rounding, in the units of the eigenvalues: what a mean that is taken off after a product has cost.
+        Further rounding, in the units of the eigenvalues: of the sums that a matrix of rows was made of, or what a mean
+        that is taken off after a product has cost.
+    is_measured : bool
+        Whether ``error`` was measured on some of the products that a matrix was formed from, and so is not proved.
     data_eps : float
         Unit of rounding (eps) of the data as they were given: no answer need be finer.
     """
@@ -52,6 +55,7 @@ class SymmetricOperator(ABC):
     applications: int
     error: float
     lost: float = 0.0
+    is_measured: bool = False
     data_eps: float = eps_of(FLOAT64)
 
     @property

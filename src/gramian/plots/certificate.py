@@ -10,6 +10,7 @@ from gramian.views.certificates import Residuals
 
 _LOOKS = {
     "proved": (COLORS[2], "o"),
+    "measured": (COLORS[3], "D"),
     "probable": (COLORS[0], "s"),
     "conditional": (COLORS[4], "^"),
     "rejected": (COLORS[1], "X"),

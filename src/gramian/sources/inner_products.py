@@ -47,7 +47,7 @@ def measure_gram(source: RowSource, *, center: bool) -> tuple[Moments, SquareSum
         require_finite(source)
     weight = float(n) if source.weights is None else float(to_host(source.weights).sum())
     moments = Moments(n, weight, mean, squares, None, sums.gram.error)
-    return moments, SquareSum(completed(sums.gram.matrix), sums.gram.error)
+    return moments, sums.gram._replace(matrix=completed(sums.gram.matrix))
 
 
 @dataclass(frozen=True, eq=False)

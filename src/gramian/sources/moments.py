@@ -6,7 +6,7 @@ is corrected afterwards by a rank-one term that is small too.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,10 +14,10 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
-from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
+from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares, squares_of
 from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import Block, RowSource, ranges
-from gramian.sources.sparse import column_sums
+from gramian.sources.sparse import column_sums, entries_in_float64
 
 SAMPLE_ROWS = 1024
 """Rows, at most, whose mean is the provisional shift, spread evenly over the source."""
@@ -33,6 +33,9 @@ SMALL_PROBLEM = 1 << 21
 
 FEW_NUMBERS = 1 << 17
 """Numbers up to which calls cost more than arithmetic: then rows are measured in the way that makes the fewest."""
+
+UNIT = eps_of(FLOAT64) / 2
+"""What one operation is rounded by, at most, beside its result."""
 
 SAFE_SQUARES = {FLOAT64: (1e-200, 1e200), FLOAT32: (1e-24, 1e28)}
 """Sums of squares outside this range have lost digits to underflow, or all of them to overflow."""
@@ -56,9 +59,14 @@ class Moments:
     scatter : array (d, d), float64, or None
         On the host for NumPy and sparse rows, with the rows for torch.
     error : float
-        Relative size of the rounding in the scatter (of its largest eigenvalue).
+        Rounding of float32 products in the scatter, measured, relative to its largest eigenvalue; zero without any.
     lost : float
         Upper bound of the sum of squares that a rank-limited state has dropped; zero when exact.
+    rounding : numpy array (d,), or None where no scatter is
+        What float64 arithmetic has cost at most: entry (i, j) of the scatter, or of what stands for it, is wrong by
+        sqrt(rounding_i rounding_j),  so that its eigenvalues are wrong by the sum of ``rounding``.
+    mean_rounding : numpy array (d,), or None
+        What the mean is wrong by at most.
 
     Examples
     --------
@@ -78,6 +86,8 @@ class Moments:
     scatter: Array | None
     error: float = 0.0
     lost: float = 0.0
+    rounding: HostArray | None = None
+    mean_rounding: HostArray | None = None
 
     @property
     def is_offset(self) -> bool:
@@ -103,7 +113,7 @@ class Moments:
         if self.scatter is not None and other.scatter is not None:
             shift = from_host(delta, like=self.scatter)
             scatter = self.scatter + other.scatter + step * (shift[:, None] * shift[None, :])
-        return Moments(
+        merged = Moments(
             count=self.count + other.count,
             weight=weight,
             mean=self.mean + delta * (other.weight / weight),
@@ -112,6 +122,62 @@ class Moments:
             error=max(self.error, other.error),
             lost=self.lost + other.lost,
         )
+        unknown = scatter is None and (self.rounding is None or other.rounding is None)
+        return merged if unknown else merged._rounded_like(self, other)
+
+    def _rounded_like(self, left: "Moments", right: "Moments") -> "Moments":
+        """State the rounding of moments that two others were merged to: theirs, that of their means, and of the sums.
+
+        Entries add up:  sqrt(a_i a_j) + sqrt(b_i b_j) <= sqrt((a + b)_i (a + b)_j)  (Cauchy and Schwarz).
+        """
+        delta, share = right.mean - left.mean, right.weight / self.weight
+        first, second = left.known_mean_rounding, right.known_mean_rounding
+        wrong = first + second + UNIT * np.abs(delta)
+        drift = drift_rounding(left.weight * share, delta, wrong)
+        mean = (1 - share) * first + share * second + UNIT * (np.abs(self.mean) + 4 * share * np.abs(delta))
+        return replace(
+            self,
+            rounding=left.known_rounding + right.known_rounding + drift + 4 * UNIT * self.squares,
+            mean_rounding=mean,
+        )
+
+    def lost_by_rounding(self, factor: HostArray | None) -> float:
+        """Return what rounding has cost the eigenvalues at most, if columns are multiplied by ``factor``.
+
+        Factors have some from the squares: with columns times 1 + e, |e_j| <= e, eigenvalues are wrong by  2 e  of the
+        largest.
+        """
+        rounding = self.known_rounding
+        if factor is None:
+            return float(rounding.sum())
+        doubt = np.divide(rounding, self.squares, out=np.zeros_like(rounding), where=self.squares > 0)
+        scaled = self.squares * factor**2
+        return float(doubt @ scaled + (doubt.max(initial=0.0) + 8 * UNIT) * scaled.sum())
+
+    @property
+    def known_rounding(self) -> HostArray:
+        """``rounding``, or that of a few operations where nothing else is known."""
+        return 8 * UNIT * self.squares if self.rounding is None else self.rounding
+
+    @property
+    def known_mean_rounding(self) -> HostArray:
+        """``mean_rounding``, or what a sum of all rows is wrong by at most, and the mean as it is held."""
+        if self.mean_rounding is not None:
+            return self.mean_rounding
+        return np.asarray(UNIT * (np.abs(self.mean) + (self.count + 8) * np.sqrt(self.squares / self.weight)))
+
+
+def drift_rounding(weight: float, delta: HostArray, wrong: HostArray) -> HostArray:
+    """Return r with  weight |(delta + e)(delta + e)' - delta delta'|_ij <= sqrt(r_i r_j)  for any  |e_j| <= wrong_j.
+
+    As  a_i b_j + b_i a_j <= sqrt(t a_i^2 + b_i^2 / t) sqrt(t a_j^2 + b_j^2 / t),  for any t: here the one that makes
+    the sum of r least.
+    """
+    size, miss = float(np.sqrt(delta @ delta)), float(np.sqrt(wrong @ wrong))
+    if size == 0 or miss == 0 or not np.isfinite(size * miss):
+        return weight * wrong**2
+    t = miss / size
+    return np.asarray(weight * (t * delta**2 + (1 + 1 / t) * wrong**2))
 
 
 def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = True) -> Moments:
@@ -171,7 +237,7 @@ def _are_few(source: RowSource) -> bool:
     )
 
 
-def _fold_few(scatter: bool, center: bool, state: Moments | None, block: Block) -> Moments:  # noqa: FBT001 - a fold
+def _fold_few(scatter: bool, center: bool, _: Moments | None, block: Block) -> Moments:  # noqa: FBT001 - a fold
     """Measure a block about its own mean: nothing is left to be corrected.
 
     Differences from the first row give a mean that is exact for a constant column. What rounding has cost it is seen in
@@ -189,10 +255,12 @@ def _fold_few(scatter: bool, center: bool, state: Moments | None, block: Block) 
             mean += left
         else:
             rows, mean = np.ascontiguousarray(block.rows, dtype=FLOAT64), np.zeros(d)
-        matrix = rows.T @ rows if scatter else None
-        squares = np.einsum("ij,ij->j", rows, rows) if matrix is None else matrix.diagonal()
-    few = Moments(n, float(n), mean, squares, matrix)
-    return few if state is None else state.merge(few)
+        if not scatter:
+            return Moments(n, float(n), mean, np.einsum("ij,ij->j", rows, rows), None)
+        matrix, _error, depth = squares_of(rows)
+        squares = matrix.diagonal()
+    # An entry has two roundings of its own, and goes into a product twice.
+    return Moments(n, float(n), mean, squares, matrix, rounding=(depth + 5) * UNIT * squares)
 
 
 def _provisional_mean(source: RowSource) -> HostArray:
@@ -289,8 +357,10 @@ class _Fold:
         second += absent * self.shift**2
         if not self.scatter:
             return _Sums(weight, first, second, None)
+        # Products are summed one after the other: in float32 a million of them keep no digit.
+        rows = entries_in_float64(rows)
         weighted = rows if w is None else rows.multiply(w[:, None]).tocsr()
-        square = SquareSum((rows.T @ weighted).toarray(order="F").astype(FLOAT64), 4 * eps_of(rows.dtype))
+        square = SquareSum((rows.T @ weighted).toarray(order="F"), 0.0, rows.shape[0])
         if state is not None and state.squares is not None:
             square = merge_squares(state.squares, square)
         return _Sums(weight, first, second, square)
@@ -316,19 +386,32 @@ def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         delta = sums.first / sums.weight if center else np.zeros(d)
         drift = sums.weight * delta * delta
-        matrix, error = (None, 0.0) if sums.squares is None else sums.squares
+        matrix = None if sums.squares is None else sums.squares.matrix
         second = to_host(namespace_of(matrix).linalg.diagonal(matrix)) if sums.second is None else sums.second
         squares = np.maximum(second - drift, 0.0)
         # A correction 1e4 times the spread has cost eight of sixteen digits.
         far = bool((drift > 1e4 * squares).any() and np.isfinite(drift).all())
         mean = shift + delta if center else delta
-        if matrix is not None:
-            matrix = _recentered(matrix, sums.weight, delta)
-    if matrix is not None:
-        largest = float(squares.max(initial=0.0))
-        # The scatter about the shift is larger than the one about the mean, and so is its rounding.
-        error += eps_of(FLOAT64) * float(drift.sum()) / largest if largest > 0 and not far else 0.0
-    return Moments(source.n_rows, sums.weight, mean, squares, matrix, error), far
+        moments = Moments(source.n_rows, sums.weight, mean, squares, matrix)
+        if sums.squares is not None:
+            matrix = _recentered(sums.squares.matrix, sums.weight, delta)
+            roundings = (sums.squares.depth + 8) * (1 if source.weights is None else 2)
+            moments = _with_rounding(replace(moments, scatter=matrix), second, delta, roundings)
+            moments = replace(moments, error=sums.squares.error)
+    return moments, far
+
+
+def _with_rounding(moments: Moments, second: HostArray, delta: HostArray, roundings: int) -> Moments:
+    """State what rounding has cost moments whose ``second`` ones were summed about a shift, ``delta`` from the mean.
+
+    The scatter about the shift is larger than the one about the mean, and so is its rounding. The sums of the rows have
+    as many ``roundings`` as their products, weights included; their terms are  sqrt(second / W)  on average at most.
+    """
+    wrong = roundings * UNIT * np.sqrt(second / moments.weight)
+    rounding = roundings * UNIT * second
+    if delta.any():
+        rounding += drift_rounding(moments.weight, delta, wrong)
+    return replace(moments, rounding=rounding, mean_rounding=wrong + UNIT * np.abs(moments.mean))
 
 
 def working_dtype(source: RowSource) -> np.dtype[Any]:

@@ -125,9 +125,17 @@ def in_float64(source: RowSource) -> RowSource:
     """
     if not isinstance(source, SparseRows) or source.dtype == np.float64:
         return source
-    matrix = source.matrix.astype(np.float64, copy=False)
-    matrix.indices, matrix.indptr = source.matrix.indices, source.matrix.indptr
+    matrix = entries_in_float64(source.matrix)
     return SparseRows(matrix, weights=source.weights, column_names=source.column_names, n_blocks=source.n_blocks)
+
+
+def entries_in_float64(rows: Any) -> Any:
+    """Return CSR rows whose entries are float64 and whose indices are the same arrays."""
+    if rows.dtype == FLOAT64:
+        return rows
+    converted = type(rows)(rows.shape, dtype=FLOAT64)
+    converted.data, converted.indices, converted.indptr = rows.data.astype(FLOAT64), rows.indices, rows.indptr
+    return converted
 
 
 def is_sparse(rows: Any) -> bool:
