@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from gramian.models.pca import PCAOptions, fit_pca
 from gramian.sources.dense import DenseRows
-from gramian.sources.moments import measure_moments
+from gramian.sources.measuring import measure_moments
 from gramian.sources.sparse import SparseRows
 from gramian.testing import CountingRows, rows_with_spectrum
 from tests.catalog import SOURCES

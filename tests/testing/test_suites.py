@@ -13,7 +13,7 @@ from gramian.operators.gram import Gram
 from gramian.operators.held import HeldMatrix
 from gramian.sources import as_source
 from gramian.sources.dense import DenseRows
-from gramian.sources.moments import measure_moments
+from gramian.sources.measuring import measure_moments
 from gramian.sources.scaled import ScaledRows
 from gramian.testing import (
     CountingRows,

@@ -9,7 +9,7 @@ from gramian.choosing.row_sample import draw_sample
 from gramian.choosing.spectrum import Values, read_spectrum
 from gramian.choosing.verdict import Verdict, counted
 from gramian.errors import ParameterError
-from gramian.sources.moments import measure_moments
+from gramian.sources.measuring import measure_moments
 from gramian.sources.rows import RowSource
 
 REPEATS = 3

@@ -8,7 +8,7 @@ import numpy as np
 from gramian.choosing.row_sample import RowSample, draw_sample
 from gramian.choosing.spectrum import MeasuredSpectrum, Values, read_spectrum
 from gramian.errors import ParameterError
-from gramian.sources.moments import measure_moments
+from gramian.sources.measuring import measure_moments
 from gramian.sources.rows import RowSource
 
 

@@ -12,7 +12,7 @@ from gramian.cli.prepared import Asked, Prepared, opened, plain, ratio, spreads_
 from gramian.cli.talk import Talk
 from gramian.cli.wording import constant_note, for_many, listed, times
 from gramian.sources.dense import DenseRows
-from gramian.sources.moments import measure_moments
+from gramian.sources.measuring import measure_moments
 from gramian.sources.rows import RowSource
 from gramian.sources.table_facts import NO_HEADER, count_holes
 

@@ -16,7 +16,7 @@ from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.models.resuming import begin, resume, squares_fit
 from gramian.models.streaming import Batches, ExactBatches
 from gramian.planning.plan import default_budget
-from gramian.sources.moments import measure_moments
+from gramian.sources.measuring import measure_moments
 from gramian.sources.rows import RowSource
 
 

@@ -12,7 +12,7 @@ from gramian.estimators.opening import open_rows
 from gramian.estimators.parameters import TRUNCATED_SVD_LIMITS, check_parameters, seed_of
 from gramian.estimators.projection import LinearProjection
 from gramian.models.pca import PCAOptions, fit_pca
-from gramian.sources.moments import measure_moments
+from gramian.sources.measuring import measure_moments
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 

@@ -11,7 +11,8 @@ from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.blocks import far_means, is_sparse, shifted
 from gramian.kernels.kernel import DataFacts, Kernel
 from gramian.kernels.widths import SAMPLE_ROWS, median_distance
-from gramian.sources.moments import Moments, measure_moments
+from gramian.sources.measuring import measure_moments
+from gramian.sources.moments import Moments
 from gramian.sources.rows import RowSource
 
 

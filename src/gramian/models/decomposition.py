@@ -28,7 +28,8 @@ from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import SymmetricOperator
 from gramian.planning.plan import Plan
 from gramian.sources.inner_products import measure_gram
-from gramian.sources.moments import Moments, measure_moments, squares_are_safe
+from gramian.sources.measuring import measure_moments
+from gramian.sources.moments import Moments, squares_are_safe
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
 from gramian.sources.sparse import in_float64

@@ -11,7 +11,7 @@ from gramian.operators.covariance import Covariance
 from gramian.operators.gram import Gram
 from gramian.planning.machine import one_blas_thread
 from gramian.planning.plan import Plan
-from gramian.sources.moments import SMALL_PROBLEM
+from gramian.sources.measuring import SMALL_PROBLEM
 from gramian.sources.rows import RowSource
 
 BETWEEN_PASSES = 512

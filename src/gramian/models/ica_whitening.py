@@ -11,7 +11,7 @@ from gramian.errors import IdentifiabilityWarning, InputError, RankWarning, user
 from gramian.models.ica_model import ICAOptions
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.models.scoring import deviations
-from gramian.sources.moments import measure_moments
+from gramian.sources.measuring import measure_moments
 from gramian.sources.rows import RowSource
 from gramian.unmixing.white_rows import WhiteRows
 

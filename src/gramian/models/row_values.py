@@ -9,7 +9,7 @@ from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError
 from gramian.features.sampling import take_rows
 from gramian.sources.finiteness import require_finite
-from gramian.sources.moments import measure_moments
+from gramian.sources.measuring import measure_moments
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 

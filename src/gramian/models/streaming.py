@@ -12,7 +12,8 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, from_host, to_host
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca_from_moments
-from gramian.sources.moments import UNIT, Moments, drift_rounding, measure_moments
+from gramian.sources.measuring import measure_moments
+from gramian.sources.moments import UNIT, Moments, drift_rounding
 from gramian.sources.rows import RowSource
 
 MATRICES = 4

@@ -14,7 +14,8 @@ from gramian.operators.factor import RowSquares, RowTriangle, add, columns_of, m
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import ROUNDING, Ways
-from gramian.sources.moments import Moments, measure_moments
+from gramian.sources.measuring import measure_moments
+from gramian.sources.moments import Moments
 from gramian.sources.rows import Block, RowSource
 from gramian.sources.sparse import is_sparse
 

@@ -14,7 +14,8 @@ from gramian.operators.factor import ColumnSquares, ColumnTriangle, add, columns
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
 from gramian.operators.ways import Ways
-from gramian.sources.moments import Moments, working_dtype
+from gramian.sources.measuring import working_dtype
+from gramian.sources.moments import Moments
 from gramian.sources.rows import Block, ColumnBlock, RowSource, ranges, rows_here
 
 PIECE, PIECE_COLUMNS = 2**21, 64

@@ -13,7 +13,8 @@ from gramian.arrays.namespace import HostArray, cast, from_host, namespace_of, t
 from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
 from gramian.sources.finiteness import require_finite
-from gramian.sources.moments import Moments, working_dtype
+from gramian.sources.measuring import working_dtype
+from gramian.sources.moments import Moments
 from gramian.sources.rows import ColumnBlock, RowSource
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.sources.dense import DenseRows
-from gramian.sources.moments import measure_moments
+from gramian.sources.measuring import measure_moments
 from gramian.unmixing.method import UnmixingMethod
 from gramian.unmixing.thinning import thinned_rows
 from gramian.unmixing.white_rows import WhiteRows

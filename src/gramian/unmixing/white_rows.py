@@ -13,7 +13,7 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, from_host, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.sources.dense import DenseRows
-from gramian.sources.moments import working_dtype
+from gramian.sources.measuring import working_dtype
 from gramian.sources.rows import ONE_WORKER, Block, RowSource
 from gramian.unmixing.contrast import Contrast
 from gramian.unmixing.held_rows import hold
