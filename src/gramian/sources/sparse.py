@@ -125,8 +125,9 @@ def in_float64(source: RowSource) -> RowSource:
     """
     if not isinstance(source, SparseRows) or source.dtype == np.float64:
         return source
-    matrix = source.matrix.astype(np.float64, copy=False)
-    matrix.indices, matrix.indptr = source.matrix.indices, source.matrix.indptr
+    given = source.matrix
+    matrix = type(given)(given.shape, dtype=FLOAT64)
+    matrix.data, matrix.indices, matrix.indptr = given.data.astype(FLOAT64), given.indices, given.indptr
     return SparseRows(matrix, weights=source.weights, column_names=source.column_names, n_blocks=source.n_blocks)
 
 
