@@ -147,7 +147,7 @@ class _Iteration:
         self.unit = 1.0
         self.ritz: tuple[HostArray, HostArray] | None = None
         self.steps = self.next_estimate = self.guesses = 0
-        self.refined = False
+        self.refined = self.spent = self.started = False
         self.history: list[tuple[int, float]] = []
 
     def begin(self, start: Array | None) -> None:
@@ -159,6 +159,7 @@ class _Iteration:
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
         self.residuals = np.full(self.k, np.inf)
         self.guesses = start.shape[1] if start is not None and many else 0
+        self.started = start is not None
 
     def step(self) -> None:
         """Add the pending directions, apply the operator to them, and find the new Ritz pairs."""
@@ -178,11 +179,13 @@ class _Iteration:
             self._plan_next()
             self._look_when_due(new)
         # A held matrix has one precision: what was made from coarse products before it was formed is made again.
-        if self.coarse and (self.operator.is_held or self._coarse_is_spent()):
+        if self.coarse and (self.operator.is_held or self.spent):
             self.coarse = False
             if self.error > self.tol / 10:
                 self._refine()
                 return
+            if self.spent:
+                self._look()
         if self._has_settled():
             self._begin_search()
         elif self.searching and self._met() < self.k:
@@ -302,7 +305,8 @@ class _Iteration:
         if self.columns < self.k:
             return
         if self.searching or self.columns == self.operator.size:
-            if self._has_searched() or self.columns == self.operator.size:
+            self.spent = self.columns == self.operator.size
+            if self._has_searched() or self.spent:
                 self._look()
             return
         self.steps += 1
@@ -310,12 +314,13 @@ class _Iteration:
             return
         values, rotation = self._find_ritz()
         estimate = np.linalg.norm(self.coupling @ rotation[last, : self.k], axis=0)
-        accuracy = self._coarse_limit() if self.coarse else self.tol
         worst = float(estimate.max()) / max(abs(float(values[0])), EPS)
         forecast = self._forecast(worst)
         self.operator.expect(forecast)
         self.next_estimate = self.steps + 1 + min(int(forecast / 4), PACE)
-        if worst <= 2 * accuracy:
+        if self.coarse:
+            self.spent = self._is_spent(worst)
+        elif worst <= 2 * self.tol:
             self._look()
             self._add_unexplained(estimate)
 
@@ -326,7 +331,7 @@ class _Iteration:
         """
         asked = np.maximum(self._asked(self.values), 4 * self.error) * abs(self.values[0])
         unexplained = np.flatnonzero((self.residuals > asked) & (self.residuals > 2 * estimate))
-        if not self.coarse and 0 < len(unexplained) <= self.basis // 4 - self.pending.shape[1]:
+        if 0 < len(unexplained) <= self.basis // 4 - self.pending.shape[1]:
             left = self.difference[:, from_host(unexplained, like=self.difference)]
             self.pending = orthonormalized(_beside(left, self.pending), self.Q[:, : self.columns])
             self.linked = 0
@@ -371,15 +376,19 @@ class _Iteration:
         """Return the residual asked of each wanted pair, relative to the first value, so that the caller sees tol."""
         return self.tol / self.operator.amplification(values[: self.k])
 
-    def _coarse_is_spent(self) -> bool:
-        """Tell whether residuals have reached what coarse products can tell."""
-        if len(self.rotation) != self.columns or len(self.values) < self.k:
+    def _is_spent(self, worst: float) -> bool:
+        """Tell whether residuals, at most ``worst`` beside the first value, are at what coarse products can tell."""
+        limit = self._coarse_limit()
+        if worst > 2 * limit:
             return False
-        worst = float(np.max(self.residuals))
+        if self.started:
+            # The estimate knows nothing of what products of guesses have outside the basis.
+            self._look()
+            worst = max(worst, float(self.residuals.max() / abs(self.values[0])))
         # A product whose error is worse than it says would hold the residual up for ever.
         self.stalled = 0 if worst < 0.9 * self.best else self.stalled + 1
         self.best = min(self.best, worst)
-        return self.stalled > STALLED or worst <= self._coarse_limit() * abs(float(self.values[0]))
+        return self.stalled > STALLED or worst <= limit
 
     def _coarse_limit(self) -> float:
         """Return the residual, relative to the first value, from which on coarse products teach nothing more.
@@ -389,11 +398,13 @@ class _Iteration:
         """
         if self.error <= self.tol / 10:
             return self.tol
-        return max(self.error / 4, float(self._asked(self._find_ritz()[0]).min()) / 2, 2 * SINGLE)
+        asked, blur = float(self._asked(self._find_ritz()[0]).min()), self.error / 4
+        # What is left for the residual beside the errors of products, which are of other directions.
+        return max(blur, 0.9 * np.sqrt(max(asked**2 - blur**2, asked**2 / 4)), 2 * SINGLE)
 
     def _refine(self) -> None:
         """Go on in full precision; coarse products are made again for the Ritz vectors that are kept."""
-        self._look()
+        self.values, self.rotation = self._find_ritz()
         # Where coarse products came as far as is asked, further columns have little left to do.
         beside = self.block if self._coarse_limit() > self.tol else self.block // 4
         keep = min(self.columns, self.k + beside)

@@ -86,6 +86,8 @@ def _independent(block: Array) -> tuple[Array, float]:
     Returns the smallest singular value of the unit columns too: errors of orthogonality to others grow by its inverse.
     """
     lengths = _norms(block)
+    if len(lengths) == 1:
+        return block / float(lengths[0]), 1.0
     inner = to_host(block.T @ block).astype(FLOAT64, copy=False)
     s, U = np.linalg.eigh(inner / np.outer(lengths, lengths))
     kept = s > INDEPENDENT * eps_of(dtype_of(block))
