@@ -209,7 +209,7 @@ class _Iteration:
         single = self.coarse and not self.operator.is_held and first.error >= max(SINGLE, self.tol / 10)
         self.dtype = FLOAT32 if single else FLOAT64
         largest = float(abs(first.values).max()) if single else 1.0
-        self.unit = 2.0 ** -np.frexp(largest)[1] if single else 1.0
+        self.unit = float(2.0 ** -np.frexp(largest)[1]) if single else 1.0
         xp, like = namespace_of(first.values), device_of(first.values)
         # Vectors lie one after the other in memory, so that adding some touches only them.
         shape, dtype = (self.basis, self.operator.size), getattr(xp, self.dtype.name)
