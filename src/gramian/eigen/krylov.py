@@ -11,6 +11,7 @@ Kuczynski and Wozniakowski (1992), estimating eigenvalues from a random start, d
 """
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -400,7 +401,7 @@ class _Iteration:
             return self.tol
         asked, blur = float(self._asked(self._find_ritz()[0]).min()), self.error / 4
         # What is left for the residual beside the errors of products, which are of other directions.
-        return max(blur, 0.9 * np.sqrt(max(asked**2 - blur**2, asked**2 / 4)), 2 * SINGLE)
+        return max(blur, 0.9 * sqrt(max(asked**2 - blur**2, asked**2 / 4)), 2 * SINGLE)
 
     def _refine(self) -> None:
         """Go on in full precision; coarse products are made again for the Ritz vectors that are kept."""
