@@ -224,7 +224,7 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
     values = np.asarray(pairs.values)
     top, root, trace = _largest(values), sqrt(operator.size), operator.trace()
     residuals = _residuals(operator, pairs)
-    rounding = _rounding(operator, top, trace)
+    rounding = _rounding(operator, top, trace) + pairs.error * top
     steps = values[:-1] - values[1:]
     bounds = _cluster_norms(steps, residuals) + rounding
     widest, allowed = float(bounds.max(initial=0.0)), max(tol, 64 * EPS * root) * top

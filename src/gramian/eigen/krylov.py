@@ -11,16 +11,18 @@ Kuczynski and Wozniakowski (1992), estimating eigenvalues from a random start, d
 """
 
 from dataclasses import dataclass
+from math import sqrt
+from typing import Any
 
 import numpy as np
 
 from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, HostArray, device_of, from_host, namespace_of, to_host
-from gramian.arrays.precision import FLOAT32, eps_of
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_host, namespace_of, to_host
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.eigen.orthonormal import orthonormalized, projected, rotated
 from gramian.eigen.pairs import EigenPairs, EigenSolver, Probe
 from gramian.eigen.ranking import LARGEST_FAILURE
-from gramian.operators.symmetric import SymmetricOperator
+from gramian.operators.symmetric import Product, SymmetricOperator
 
 SEARCH_STEPS = 7
 """Products, at least, of the random search that follows convergence."""
@@ -40,7 +42,10 @@ PACE = 4
 STALLED = 2
 """Looks without progress after which coarse products are taken to be worse than they say."""
 
-EPS = float(np.finfo(float).eps)
+EPS = eps_of(FLOAT64)
+
+SINGLE = eps_of(FLOAT32)
+"""Error of a product from which on it was made in float32."""
 
 COARSE_ACCURACY = 50 * eps_of(FLOAT32)
 """Accuracy asked of products while residuals are still above it."""
@@ -59,7 +64,7 @@ class Krylov(EigenSolver):
     fixed; what such a search finds above them goes into the basis and the iteration goes on.
 
     Products are asked for coarsely (float32 where the rows are float32) until residuals reach what such a
-    product can tell, then in full precision.
+    product can tell, then in full precision. The basis is kept in float32 as long as its products are made in it.
 
     Cost: one application a step, 4 m p b operations a step for orthogonality, 2 m p numbers, p being the
     columns of the basis.
@@ -139,52 +144,77 @@ class _Iteration:
         self.asked_to_search, self.searching, self.next_seen = search, False, -np.inf
         self.probe = Probe(0, 0)
         self.best, self.stalled, self.error = np.inf, 0, 0.0
+        self.dtype: np.dtype[Any] = FLOAT64
+        self.unit = 1.0
+        self.ritz: tuple[HostArray, HostArray] | None = None
         self.steps = self.next_estimate = self.guesses = 0
-        self.refined = False
+        self.refined = self.spent = self.started = False
         self.history: list[tuple[int, float]] = []
 
     def begin(self, start: Array | None) -> None:
         """Make the first block: the guesses given, and Gaussian columns."""
-        operator = self.operator
         many = start is not None and start.shape[1] > self.block
         draw = self._gaussian(self.block if start is None or many else max(1, self.block // 2))
-        xp = namespace_of(draw)
-        # Vectors lie one after the other in memory, so that adding some touches only them.
-        shape = (self.basis, operator.size)
-        self.Q = xp.empty(shape, dtype=draw.dtype, **device_of(draw)).T
-        self.W = xp.empty(shape, dtype=draw.dtype, **device_of(draw)).T
         self.T = np.zeros((self.basis, self.basis))
         self.pending = orthonormalized(draw if start is None else _beside(start, draw))
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
         self.residuals = np.full(self.k, np.inf)
         self.guesses = start.shape[1] if start is not None and many else 0
+        self.started = start is not None
 
     def step(self) -> None:
         """Add the pending directions, apply the operator to them, and find the new Ritz pairs."""
         if self.columns + self.pending.shape[1] > self.basis:
             self._restart()
         new = slice(self.columns, self.columns + self.pending.shape[1])
-        # What a search would find above the pairs shows in coarse products too.
-        coarse = self.coarse or self.searching
-        product = self.operator.apply(self.pending, accuracy=COARSE_ACCURACY if coarse else self.tol / 10)
+        product = self.operator.apply(self.pending, accuracy=self._accuracy())
+        if new.start == 0:
+            self._make_room(product)
         self.Q[:, new] = self.pending
-        self.W[:, new] = product.values
+        self.W[:, new] = product.values if self.unit == 1 else product.values * self.unit
         self.columns = new.stop
-        self._extend(new)
-        self.error = self.error if self.searching else product.error
+        self.error = self.error if self.searching else max(self.error, product.error)
         self.probe = self.probe._replace(steps=self.probe.steps + 1)
-        self._plan_next()
-        self._look_when_due(new)
+        if not self._is_confirmed():
+            self._extend(new)
+            self._plan_next()
+            self._look_when_due(new)
         # A held matrix has one precision: what was made from coarse products before it was formed is made again.
-        if self.coarse and (self.operator.is_held or self._coarse_is_spent()):
+        if self.coarse and (self.operator.is_held or self.spent):
             self.coarse = False
             if self.error > self.tol / 10:
                 self._refine()
                 return
+            if self.spent:
+                self._look()
         if self._has_settled():
             self._begin_search()
         elif self.searching and self._met() < self.k:
             self._leave_search()
+
+    def _accuracy(self) -> float:
+        """Return what is asked of the next product.
+
+        What a search would find above the pairs shows in coarse products too. One column at a time, errors of products
+        are not mended by going on in full precision, which adds one direction a step where each pair has its own.
+        """
+        if self.coarse and self.block == 1:
+            return min(COARSE_ACCURACY, 2 * self.tol)
+        return COARSE_ACCURACY if self.coarse or self.searching else self.tol / 10
+
+    def _make_room(self, first: Product) -> None:
+        """Make the basis: in float32, as is its first product, where the product will be made again.
+
+        Numbers in float32 are taken by a power of two to where squares of them are safe.
+        """
+        single = self.coarse and not self.operator.is_held and first.error >= max(SINGLE, self.tol / 10)
+        self.dtype = FLOAT32 if single else FLOAT64
+        largest = float(abs(first.values).max()) if single else 1.0
+        self.unit = float(2.0 ** -np.frexp(largest)[1]) if single else 1.0
+        xp, like = namespace_of(first.values), device_of(first.values)
+        # Vectors lie one after the other in memory, so that adding some touches only them.
+        shape, dtype = (self.basis, self.operator.size), getattr(xp, self.dtype.name)
+        self.Q, self.W = xp.empty(shape, dtype=dtype, **like).T, xp.empty(shape, dtype=dtype, **like).T
 
     @property
     def search(self) -> bool:
@@ -219,26 +249,31 @@ class _Iteration:
             else f"cap of {self.operator.applications - self.applied} applications"
         )
         complete = self.columns == self.operator.size
+        values = self.values / self.unit
         return EigenPairs(
-            values=self.values[:k].copy(),
-            vectors=rotated(self.Q[:, : self.columns], self.rotation[:, :k]),
-            residuals=self.residuals[:k],
+            values=values[:k],
+            vectors=rotated(cast(self.Q[:, : self.columns], FLOAT64), self.rotation[:, :k]),
+            residuals=self.residuals[:k] / self.unit,
             applications=self.operator.applications,
             converged=converged,
             stopped="the basis spans the whole space" if complete else stopped,
             complete=complete,
-            next_value=max(float(self.values[k]), self.next_seen) if len(self.values) > k else None,
+            next_value=max(float(values[k]), self.next_seen) if len(values) > k else None,
             probe=self.probe if self.searching else None,
+            error=self.error if self.error - self.operator.error > SINGLE / 2 else 0.0,
         )
 
     def _gaussian(self, columns: int) -> Array:
         self.seed += 1
-        return gaussian((self.operator.size, columns), seed=self.seed, like=self.operator.like())
+        return gaussian((self.operator.size, columns), seed=self.seed, like=self.operator.like(), dtype=self.dtype)
 
     def _extend(self, new: slice) -> None:
         """Fill the rows and columns of T that the new directions add, and find what their product adds to the basis."""
         Q, block = self.Q[:, : new.stop], self.W[:, new]
         left, part = projected(block, Q, slice(self.linked, new.stop))
+        if self.searching:
+            # By the products of the pairs: a coarse one would tie them to the search by its own error.
+            part[: self.k] = to_host(self.W[:, : self.k].T @ self.Q[:, new])
         self.T[: new.stop, new] = part
         self.T[new, : new.start] = part[: new.start].T
         self.T[new, new] = (part[new.start :] + part[new.start :].T) / 2
@@ -251,6 +286,17 @@ class _Iteration:
         self.coupling = to_host(self.pending.T @ block)
         self.linked, self.guesses = (0 if self.guesses else new.start), 0
 
+    def _is_confirmed(self) -> bool:
+        """Tell whether full-precision products of refined pairs meet the tolerance, so that no direction is missing."""
+        if not self.refined:
+            return False
+        p = self.columns
+        part = to_host(self.Q[:, :p].T @ self.W[:, :p])
+        self.T[:p, :p] = (part + part.T) / 2
+        self._look()
+        self.refined = self._met() < self.k
+        return not self.refined
+
     def _look_when_due(self, last: slice) -> None:
         """Measure residuals when an estimate says that they are small, and at the end of a search.
 
@@ -260,21 +306,36 @@ class _Iteration:
         if self.columns < self.k:
             return
         if self.searching or self.columns == self.operator.size:
-            if self._has_searched() or self.columns == self.operator.size:
+            self.spent = self.columns == self.operator.size
+            if self._has_searched() or self.spent:
                 self._look()
             return
         self.steps += 1
         if self.steps < self.next_estimate:
             return
-        values, rotation = np.linalg.eigh(self.T[: self.columns, : self.columns])
-        estimate = np.linalg.norm(self.coupling @ rotation[last, -self.k :], axis=0)
-        accuracy = self._coarse_limit() if self.coarse else self.tol
-        worst = float(estimate.max()) / max(abs(float(values[-1])), EPS)
+        values, rotation = self._find_ritz()
+        estimate = np.linalg.norm(self.coupling @ rotation[last, : self.k], axis=0)
+        worst = float(estimate.max()) / max(abs(float(values[0])), EPS)
         forecast = self._forecast(worst)
         self.operator.expect(forecast)
         self.next_estimate = self.steps + 1 + min(int(forecast / 4), PACE)
-        if worst <= 2 * accuracy:
+        if self.coarse:
+            self.spent = self._is_spent(worst)
+        elif worst <= 2 * self.tol:
             self._look()
+            self._add_unexplained(estimate)
+
+    def _add_unexplained(self, estimate: HostArray) -> None:
+        """Take residuals that the way to the next directions does not explain as directions too.
+
+        Pairs from coarse products have errors of their own, one a pair, that no step along other directions mends.
+        """
+        asked = np.maximum(self._asked(self.values), 4 * self.error) * abs(self.values[0])
+        unexplained = np.flatnonzero((self.residuals > asked) & (self.residuals > 2 * estimate))
+        if 0 < len(unexplained) <= self.basis // 4 - self.pending.shape[1]:
+            left = self.difference[:, from_host(unexplained, like=self.difference)]
+            self.pending = orthonormalized(_beside(left, self.pending), self.Q[:, : self.columns])
+            self.linked = 0
 
     def _forecast(self, worst: float) -> float:
         """Return how many more products it takes at the pace of the last ones; 0 before a pace is seen."""
@@ -285,13 +346,19 @@ class _Iteration:
         pace = max((level - self.history[-1][1]) / (self.steps - step), 1e-3)
         return float(max(self.history[-1][1] - np.log(self.tol), 0.0) / pace)
 
+    def _find_ritz(self) -> tuple[HostArray, HostArray]:
+        """Return the eigenvalues, descending, and eigenvectors of T."""
+        if self.ritz is None or len(self.ritz[0]) != self.columns:
+            values, rotation = np.linalg.eigh(self.T[: self.columns, : self.columns])
+            self.ritz = values[::-1], rotation[:, ::-1]
+        return self.ritz
+
     def _look(self) -> None:
         """Find Ritz pairs of the whole basis, unless that is done, and the measured residuals of the wanted ones."""
         if len(self.rotation) == self.columns:
             return
         p, k = self.columns, min(self.k, self.columns)
-        values, rotation = np.linalg.eigh(self.T[:p, :p])
-        self.values, self.rotation = values[::-1], rotation[:, ::-1]
+        self.values, self.rotation = self._find_ritz()
         wanted = self.rotation[:, :k]
         difference = rotated(self.W[:, :p], wanted) - rotated(self.Q[:, :p], wanted * self.values[:k])
         self.difference, xp = difference, namespace_of(difference)
@@ -302,20 +369,27 @@ class _Iteration:
         """Count the leading pairs whose residual, as the caller will see it, meets the tolerance."""
         if len(self.values) < self.k:
             return 0
-        asked = self.tol / self.operator.amplification(self.values[: self.k])
         # No product can show a residual below its own rounding.
-        met = self.residuals <= np.maximum(asked, 2 * self.error) * abs(self.values[0])
+        met = self.residuals <= np.maximum(self._asked(self.values), 2 * self.error) * abs(self.values[0])
         return self.k if met.all() else int(np.argmin(met))
 
-    def _coarse_is_spent(self) -> bool:
-        """Tell whether residuals have reached what coarse products can tell."""
-        if len(self.rotation) != self.columns or len(self.values) < self.k:
+    def _asked(self, values: HostArray) -> HostArray:
+        """Return the residual asked of each wanted pair, relative to the first value, so that the caller sees tol."""
+        return self.tol / self.operator.amplification(values[: self.k])
+
+    def _is_spent(self, worst: float) -> bool:
+        """Tell whether residuals, at most ``worst`` beside the first value, are at what coarse products can tell."""
+        limit = self._coarse_limit()
+        if worst > 2 * limit:
             return False
-        worst = float(np.max(self.residuals))
+        if self.started:
+            # The estimate knows nothing of what products of guesses have outside the basis.
+            self._look()
+            worst = max(worst, float(self.residuals.max() / abs(self.values[0])))
         # A product whose error is worse than it says would hold the residual up for ever.
         self.stalled = 0 if worst < 0.9 * self.best else self.stalled + 1
         self.best = min(self.best, worst)
-        return self.stalled > STALLED or worst <= self._coarse_limit() * abs(float(self.values[0]))
+        return self.stalled > STALLED or worst <= limit
 
     def _coarse_limit(self) -> float:
         """Return the residual, relative to the first value, from which on coarse products teach nothing more.
@@ -323,22 +397,32 @@ class _Iteration:
         The error that a product states is a cautious one: residuals fall to a part of it, and every coarse product that
         is still useful is one in full precision less.
         """
-        return self.tol if self.error <= self.tol / 10 else max(self.error / 4, self.tol / 2)
+        if self.error <= self.tol / 10:
+            return self.tol
+        asked, blur = float(self._asked(self._find_ritz()[0]).min()), self.error / 4
+        # What is left for the residual beside the errors of products, which are of other directions.
+        return max(blur, 0.9 * sqrt(max(asked**2 - blur**2, asked**2 / 4)), 2 * SINGLE)
 
     def _refine(self) -> None:
         """Go on in full precision; coarse products are made again for the Ritz vectors that are kept."""
-        self._look()
+        self.values, self.rotation = self._find_ritz()
         # Where coarse products came as far as is asked, further columns have little left to do.
         beside = self.block if self._coarse_limit() > self.tol else self.block // 4
         keep = min(self.columns, self.k + beside)
-        self.pending = orthonormalized(rotated(self.Q[:, : self.columns], self.rotation[:, :keep]))
+        vectors = cast(rotated(self.Q[:, : self.columns], self.rotation[:, :keep]), FLOAT64)
+        self.pending, self.ritz = orthonormalized(vectors, before=vectors), None
+        self.next_seen = float(self.values[self.k]) / self.unit if self.columns > self.k else -np.inf
+        # What was in float32 is let go before more is held.
+        self.Q = self.W = self.difference = None
+        self.dtype, self.unit, self.error = FLOAT64, 1.0, 0.0
         self.columns, self.linked, self.refined = 0, 0, True
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
 
     def _begin_search(self) -> None:
         """Fix the pairs found and look for others from columns that do not depend on them."""
         self._look()
-        self.next_seen = float(self.values[self.k]) if len(self.values) > self.k else -np.inf
+        if len(self.values) > self.k:
+            self.next_seen = max(self.next_seen, float(self.values[self.k]))
         self._cut_to(self.k)
         columns = min(self.block, SEARCH_COLUMNS, self.operator.size - self.k)
         self.pending = orthonormalized(self._gaussian(columns), self.Q[:, : self.k])
@@ -365,7 +449,7 @@ class _Iteration:
         self.Q[:, :keep] = rotated(self.Q[:, : self.columns], rotation)
         self.W[:, :keep] = rotated(self.W[:, : self.columns], rotation)
         self.T[:keep, :keep] = np.diag(self.values[:keep])
-        self.columns, self.linked = keep, 0
+        self.columns, self.linked, self.ritz = keep, 0, None
         self.values, self.rotation = self.values[:keep], np.eye(keep)
 
 

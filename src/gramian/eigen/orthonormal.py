@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, from_host, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, namespace_of, to_host
+from gramian.arrays.precision import FLOAT64, eps_of
 
 PROJECTIONS = 3
 """Projections along a whole basis at most; twice is enough but for a block that lies in it."""
@@ -13,8 +14,11 @@ ROUNDING_PART = 0.1
 WELL_SPREAD = 0.1
 """Smallest singular value of unit columns that count as far from dependent."""
 
-INDEPENDENT = 1e-12
-"""Eigenvalue of the inner products of unit columns under which a combination of them is rounding."""
+INDEPENDENT = 4500
+"""Eigenvalue of the inner products of unit columns, in units of eps, under which a combination of them is rounding."""
+
+NOTHING = 32
+"""Part of a column, in units of eps, that is at most rounding."""
 
 
 def orthonormalized(
@@ -24,12 +28,13 @@ def orthonormalized(
 
     Computes  Q of  (I - B B')^2 block = Q R. Twice is enough: a second projection brings the loss of orthogonality back
     to rounding (Giraud, Langou, Rozloznik and van den Eshof, 2005, doi:10.1007/s00211-005-0615-4). A column counts as
-    adding nothing when less than ``drop`` of it is left. ``before`` is given when the block has been projected already
-    (see :func:`projected`): it is the block as it was then, and a second projection is made only where columns are so
-    nearly dependent that separating them brings the rounding back.
+    adding nothing when less than ``drop`` of it is left, or no more than rounding. ``before`` is given when the block
+    has been projected already (see :func:`projected`): it is the block as it was then, and a second projection is made
+    only where columns are so nearly dependent that separating them brings the rounding back.
 
     Cost: 4 m p b + 4 m b^2 operations, twice, for p columns in the basis.
     """
+    drop = max(drop, NOTHING * eps_of(dtype_of(block)))
     for first in (True, False):
         norms = _norms(block if before is None or not first else before)
         if basis is not None and basis.shape[1] > 0 and not (first and before is not None):
@@ -68,8 +73,8 @@ def projected(block: Array, basis: Array, recent: slice) -> tuple[Array, HostArr
 
 def _norms(block: Array) -> HostArray:
     if isinstance(block, np.ndarray):
-        return np.asarray(np.sqrt(np.einsum("ij,ij->j", block, block)))
-    return to_host(namespace_of(block).sum(block * block, axis=0) ** 0.5)
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", block, block)), dtype=FLOAT64)
+    return to_host(namespace_of(block).sum(block * block, axis=0) ** 0.5).astype(FLOAT64)
 
 
 def _independent(block: Array) -> tuple[Array, float]:
@@ -81,18 +86,22 @@ def _independent(block: Array) -> tuple[Array, float]:
     Returns the smallest singular value of the unit columns too: errors of orthogonality to others grow by its inverse.
     """
     lengths = _norms(block)
-    s, U = np.linalg.eigh(to_host(block.T @ block) / np.outer(lengths, lengths))
-    kept = s > INDEPENDENT
+    if len(lengths) == 1:
+        return block / float(lengths[0]), 1.0
+    inner = to_host(block.T @ block).astype(FLOAT64, copy=False)
+    s, U = np.linalg.eigh(inner / np.outer(lengths, lengths))
+    kept = s > INDEPENDENT * eps_of(dtype_of(block))
     root = U[:, kept] / np.sqrt(s[kept])
     spread = float(np.sqrt(s[kept][0])) if kept.any() else 0.0
     return rotated(block, (root @ U.T if kept.all() else root) / lengths[:, None]), spread
 
 
 def rotated(vectors: Array, rotation: HostArray) -> Array:
-    """Return ``vectors @ rotation``, the small factor moved to where the vectors live.
+    """Return ``vectors @ rotation``, the small factor moved to where the vectors live and to their precision.
 
     Vectors that lie one after the other in memory stay so: that product is the faster one too (by two for 4 columns).
     """
+    rotation = rotation.astype(dtype_of(vectors), copy=False)
     if isinstance(vectors, np.ndarray) and vectors.T.flags.c_contiguous:
         return np.asarray((rotation.T @ vectors.T).T)
     return vectors @ from_host(np.ascontiguousarray(rotation), like=vectors)

@@ -49,6 +49,9 @@ class EigenPairs:
         What else the iteration knows of the operator.
     square_sum : float or None
         Sum of the squares of all eigenvalues, where the matrix was held and they are not known one by one.
+    error : float
+        Of the products that the pairs rest on, relative to the largest eigenvalue: what float32 ones have, where the
+        tolerance allows for them.
     """
 
     values: HostArray
@@ -64,6 +67,7 @@ class EigenPairs:
     repaired: int = 0
     compression: "Compression | None" = None
     square_sum: float | None = None
+    error: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

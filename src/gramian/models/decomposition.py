@@ -32,7 +32,6 @@ from gramian.sources.measuring import measure_moments
 from gramian.sources.moments import Moments, squares_are_safe
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
-from gramian.sources.sparse import in_float64
 
 SMALLEST_SINGLE = 1e-3
 """Singular value, beside the first, from which on a component is mapped to the columns in float32: the matrix's own
@@ -151,7 +150,7 @@ def decompose(
     rows: Rows, source: RowSource, *, plan: Plan, k: int, tol: float, seed: int, start: Array | None = None
 ) -> Decomposition:
     """Find the ``k`` leading singular values and components as the plan says, from pairs known so far (``start``)."""
-    operator = _operator(rows, source if plan.held else in_float64(source), plan)
+    operator = _operator(rows, source, plan)
     k = min(k, operator.size)
     pairs, certificate = _solved(operator, plan, k, tol=tol, seed=seed, start=start)
     spectrum = pairs.values if pairs.spectrum is None else pairs.spectrum

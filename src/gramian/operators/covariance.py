@@ -71,8 +71,9 @@ class Covariance(SymmetricOperator):
         """Return Xs'(Xs V): float32 products, summed in float64, when ``accuracy`` allows and rows are float32."""
         self.applications += 1
         way = self.ways.cheapest(accuracy)
-        fold = _ApplyRows(way.standardization, _as_multiplied(cast(V, way.dtype)))
-        values = self.source.reduce(fold, add)
+        V = cast(V, way.dtype)
+        fold = _ApplyRows(way.standardization, np.ascontiguousarray(V) if self.source.is_sparse else _as_multiplied(V))
+        values = way.source.reduce(fold, add)
         return Product(cast(values, FLOAT64), way.error)
 
     def like(self) -> Array:

@@ -93,8 +93,8 @@ class Gram(SymmetricOperator):
             fold = _ApplyColumns(way.standardization, V)
             values = self.source.reduce_columns(fold, add)
         else:
-            Y = self.source.reduce(_TransposedTimes(way.standardization, V), add)
-            values = rows_here(self.source.map_rows(_Times(way.standardization, cast(Y, way.dtype))))
+            Y = way.source.reduce(_TransposedTimes(way.standardization, V), add)
+            values = rows_here(way.source.map_rows(_Times(way.standardization, cast(Y, way.dtype))))
         return Product(cast(values, FLOAT64), way.error)
 
     def like(self) -> Array:
@@ -174,7 +174,7 @@ class Gram(SymmetricOperator):
         return Features(out.T, to_host(self.source.reduce_columns(fold, add)))
 
     def _transposed_times(self, U: Array) -> Array:
-        return self.source.reduce(_TransposedTimes(self.standardization, U), add)
+        return self.ways.wide.reduce(_TransposedTimes(self.standardization, U), add)
 
     def cost(self, k: int) -> float:
         """Return the operations of a product with ``k`` vectors."""

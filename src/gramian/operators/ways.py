@@ -1,6 +1,7 @@
 """In which precision, and with which centering, a product with standardized rows is made."""
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.operators.centering import Standardization
 from gramian.sources.moments import Moments
 from gramian.sources.rows import Block, RowSource
+from gramian.sources.sparse import in_float64
 
 ROUNDING = 8
 """Rounding of a product, in units of eps, relative to the norms of its factors."""
@@ -24,8 +26,9 @@ SAMPLE = 64
 
 
 class Way(NamedTuple):
-    """A way to make a product: what is done to the rows, in which precision, and the relative error that it has."""
+    """A way to make a product: of which rows, what is done to them, in which precision, and its relative error."""
 
+    source: RowSource
     standardization: Standardization
     dtype: np.dtype[Any]
     error: float
@@ -37,7 +40,8 @@ class Ways:
 
     Dense rows are centered before a product, which takes a copy of each block; or the product is corrected for the mean
     afterwards, which takes none and costs the digits by which the mean exceeds the spread. float32 rows are multiplied
-    in float32 or, one block at a time, in float64. With ``sums_rows`` products are  Xs'(Xs V),  summed over all rows.
+    in float32 or, one block at a time, in float64; sparse ones are converted once, when float64 is first asked for.
+    With ``sums_rows`` products are  Xs'(Xs V),  summed over all rows.
     """
 
     source: RowSource
@@ -47,20 +51,29 @@ class Ways:
     known: dict[str, Way] = field(default_factory=dict)
 
     def cheapest(self, accuracy: float | None) -> Way:
-        """Return the cheapest way whose error is at most ``accuracy``; ``None`` asks for the best there is."""
-        if self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= COARSEST:
+        """Return the cheapest way whose error is at most ``accuracy``; ``None`` asks for the best there is.
+
+        Dense rows are multiplied in float32 whatever its error where ``accuracy`` is coarse enough to ask for that.
+        """
+        sparse, dtype = self.source.is_sparse, FLOAT64
+        least = eps_of(FLOAT32) if sparse else COARSEST
+        if self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= least:
             if "coarse" not in self.known:
                 self.known["coarse"] = self._coarse(accuracy)
-            return self.known["coarse"]
-        dtype = FLOAT64
+            if not sparse or self.known["coarse"].error <= accuracy:
+                return self.known["coarse"]
         error = ROUNDING * eps_of(dtype)
         corrected = error * (1 + self.moments.offset) if self.standardization.centered else error
-        if accuracy is None or self.source.is_sparse:
-            return Way(self.standardization, dtype, corrected if self.source.is_sparse else error)
-        if not corrected <= accuracy or self.standardization.factor is not None:
-            return Way(self.standardization, dtype, error)
-        way = replace(self.standardization, corrected=True)
-        return Way(way, dtype, corrected)
+        if sparse:
+            return Way(self.wide, self.standardization, dtype, corrected)
+        if accuracy is None or not corrected <= accuracy or self.standardization.factor is not None:
+            return Way(self.source, self.standardization, dtype, error)
+        return Way(self.source, replace(self.standardization, corrected=True), dtype, corrected)
+
+    @cached_property
+    def wide(self) -> RowSource:
+        """The rows as they are multiplied in float64: see :func:`~gramian.sources.sparse.in_float64`."""
+        return in_float64(self.source)
 
     def _coarse(self, accuracy: float) -> Way:
         """Return the cheapest way in float32, its error measured on a block of rows in float64.
@@ -85,7 +98,7 @@ class Ways:
         found = to_host(cast(way.times(block, cast(V, FLOAT32)), FLOAT64))
         size = float(np.linalg.norm(exact))
         error = ROUNDING * float(np.linalg.norm(found - exact)) / size if size > 0 else 0.0
-        return Way(way, FLOAT32, max(error + left, eps_of(FLOAT32)))
+        return Way(self.source, way, FLOAT32, max(error + left, eps_of(FLOAT32)))
 
     def _wrong_mean(self) -> HostArray:
         """Return by how much (d,) the mean is wrong, in standardized units, that float32 rows are centered about.
