@@ -157,6 +157,10 @@ class Certificate:
         null = np.arange(len(self.values)) >= rank
         return replace(self, ties=self.ties | null, gaps=np.where(null, 0.0, self.gaps))
 
+    def kept_in(self, dtype: np.dtype[Any]) -> "Certificate":
+        """Return the certificate of pairs that are kept in another type."""
+        return self if dtype == FLOAT64 else replace(self, stored=eps_of(dtype) / 2)
+
     def rescaled(self, factor: float, *, exponent: int = 0) -> "Certificate":
         """Return the certificate in other units: every value, residual, bound and gap times factor 2**exponent."""
 

@@ -304,9 +304,8 @@ def _assembled(
         weight=rows.moments.weight,
         total_variance=float(sized(2, whole.total / divisor if divisor > 0 else 0.0)),
         noise_variance=float(sized(2, whole.noise(k, rank=rank))),
-        certificate=replace(
-            _in_variances(solved.certificate.leading(k).null_beyond(rank), divisor, rows.exponent),
-            stored=0.0 if shape.dtype == FLOAT64 else eps_of(shape.dtype) / 2,
+        certificate=_in_variances(
+            solved.certificate.leading(k).null_beyond(rank).kept_in(shape.dtype), divisor, rows.exponent
         ),
         plan=plan,
         options=options,
