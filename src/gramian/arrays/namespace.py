@@ -60,7 +60,13 @@ def from_host(x: HostArray, *, like: Array, dtype: np.dtype[Any] | None = None) 
         x = x.astype(dtype, copy=False)
     if isinstance(like, np.ndarray):
         return x
-    return namespace_of(like).asarray(np.ascontiguousarray(x), **device_of(like))
+    return namespace_of(like).asarray(_forward(x), **device_of(like))
+
+
+def _forward(x: HostArray) -> HostArray:
+    """Return a contiguous array whose strides are positive, those of axes of length one too: torch refuses others."""
+    x = np.ascontiguousarray(x)
+    return x.copy() if any(stride < 0 for stride in x.strides) else x
 
 
 def device_of(x: Array) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.choosing.leading import LeadingComponents, as_components
 from gramian.choosing.row_sample import RowSample, draw_sample
 from gramian.choosing.spectrum import MeasuredSpectrum, Values, read_spectrum
 from gramian.errors import ParameterError
@@ -23,7 +24,7 @@ class Facts:
         The rows, where a rule may look at them.
     column_variances : numpy array (d,) or None
         After scaling, in any unit.
-    components : numpy array (k, d) or None
+    components : numpy array (k, d), LeadingComponents or None
         Leading components, as rows.
     mean, factor : numpy array (d,) or None
         What rows are centered by, and multiplied by after that.
@@ -33,7 +34,7 @@ class Facts:
     spectrum: MeasuredSpectrum
     source: RowSource | None = None
     column_variances: Values | None = None
-    components: Values | None = None
+    components: Values | LeadingComponents | None = None
     mean: Values | None = None
     factor: Values | None = None
     seed: int = 0
@@ -67,7 +68,7 @@ def gather_facts(
     """
     spectrum = read_spectrum(variances, n_rows=n_rows, n_columns=n_columns, total_variance=total_variance)
     facts = Facts(
-        spectrum, source, _vector(column_variances), _vector(components), _vector(mean), _vector(factor), seed
+        spectrum, source, _vector(column_variances), as_components(components), _vector(mean), _vector(factor), seed
     )
     _check_sides(facts)
     if source is None or (facts.mean is not None and facts.column_variances is not None):

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gramian.choosing.leading import as_components
 from gramian.choosing.noise_edge import NoiseEdge, noise_edge
 from gramian.choosing.spectrum import MeasuredSpectrum, Values
 
@@ -47,10 +48,10 @@ def noise_after(
     """
     D = _column_variances(spectrum, column_variances)
     last = min(len(spectrum.values), spectrum.directions - 1)
-    if components is None or column_variances is None:
+    V = as_components(components)
+    if V is None or column_variances is None:
         yield from (_shrunk(spectrum, D, k) for k in range(last + 1))
         return
-    V = np.asarray(components, dtype=np.float64)
     left, leverage = D.copy(), np.zeros(len(D))
     for k in range(min(last, len(V)) + 1):
         yield _corrected(spectrum, left, leverage, k)

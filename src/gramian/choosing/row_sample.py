@@ -85,6 +85,19 @@ def sample_shape(n: int, d: int) -> tuple[int, int]:
     return (side, other) if n <= d else (other, side)
 
 
+def sample_bytes(n: int, d: int) -> int:
+    """Return the most memory that rules take which look at a sample of n x d rows: it, a copy, and what is at hand.
+
+    Examples
+    --------
+    >>> sample_bytes(10_000, 500) / 1e6
+    78.0
+    """
+    a, c = sample_shape(n, d)
+    drawn = sum(8 * min(side, 50 * part) for side, part in ((n, a), (d, c)) if part < side)
+    return 2 * 4 * a * c + drawn + 38_000_000
+
+
 def draw_sample(
     source: RowSource,
     *,

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, HostArray, cast, namespace_of, to_host
-from gramian.arrays.precision import FLOAT64
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, dtype_of, namespace_of, to_host
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum
+from gramian.choosing.leading import LeadingComponents
 from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
@@ -26,7 +27,7 @@ from gramian.operators.formed_later import FormedLater
 from gramian.operators.gram import Gram
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import SymmetricOperator
-from gramian.planning.plan import Plan
+from gramian.planning.plan import DRAWN, Plan
 from gramian.sources.inner_products import measure_gram
 from gramian.sources.measuring import measure_moments
 from gramian.sources.moments import Moments, squares_are_safe
@@ -90,26 +91,72 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
-    """Singular values and components of standardized rows.
+    """Singular values of standardized rows, and the components that belong to them, made when they are asked for.
+
+    Where the n x n problem was solved a component costs a column of d numbers, so only those that are kept are mapped.
 
     Attributes
     ----------
-    components : array (d, k)
-        Orthonormal columns, signs not yet fixed; float64, or float32 where the rows are.
-    spectrum : numpy array
-        Squared singular values, descending, in the units of ``Rows.source``: all where they are known, else k.
-    certificate : Certificate
-    vectors : array (m, k) or None
-        The eigenvectors as they were found, on the smaller side: where a solve for more pairs may begin.
-    square_sum : float or None
-        Sum of the squares of ``spectrum`` if all of it were known; None where no matrix was held to take it from.
+    operator : SymmetricOperator
+    pairs : EigenPairs
+        On the smaller side.
+    graded : Certificate
+        Of the pairs.
+    by_passes : bool
+        Whether the certificate counts passes over the rows, not products with a held matrix.
     """
 
-    components: Array
-    spectrum: HostArray
-    certificate: Certificate
-    vectors: Array | None = None
-    square_sum: float | None = None
+    operator: SymmetricOperator
+    pairs: EigenPairs
+    graded: Certificate
+    by_passes: bool = False
+
+    @property
+    def spectrum(self) -> HostArray:
+        """Squared singular values, descending, in the units of ``Rows.source``: all where they are known, else k."""
+        known = self.pairs.values if self.pairs.spectrum is None else self.pairs.spectrum
+        return np.maximum(known, 0.0)
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate, with the passes made so far."""
+        if not self.by_passes or self.operator.applications == self.pairs.applications:
+            return self.graded
+        made = effort(self.operator, self.operator.applications)
+        return replace(self.graded, note=f"{self.pairs.stopped}; {made}")
+
+    def components(self, k: int) -> Array:
+        """Return the leading components (d, k): orthonormal columns but for null ones, signs not yet fixed.
+
+        float64, or float32 where the rows are. Columns whose singular value is rounding are no directions yet: see
+        :func:`completed_components`. Cost on the n x n side: one pass, 2 n d k + 2 d k^2 operations, d k numbers.
+        """
+        if not isinstance(self.operator, Gram):
+            return self.pairs.vectors[:, :k]
+        squares = np.maximum(self.pairs.values[:k], 0.0)
+        Y, inner = self.operator.to_features(_as_mapped(self.operator, self.pairs, k))
+        r = int(np.count_nonzero(squares > (len(squares) * eps_of(FLOAT64)) ** 2 * squares[:1].sum()))
+        Y[:, :r] = orthonormal_features(Y[:, :r], squares[:r], inner[:r, :r])
+        return Y
+
+    def leading(self) -> LeadingComponents:
+        """Return the components as rows on the host, for rules that look at some of them: to a few digits."""
+        shape = len(self.pairs.values), self.n_columns
+        return LeadingComponents(self._rows, shape)
+
+    @property
+    def n_columns(self) -> int:
+        """Length of a component, d."""
+        return self.operator.source.n_columns if isinstance(self.operator, Gram) else self.operator.size
+
+    def _rows(self, some: slice) -> HostArray:
+        vectors = self.pairs.vectors[:, some]
+        if not isinstance(self.operator, Gram):
+            return to_host(vectors).T
+        values = self.pairs.values[some]
+        found = to_host(self.operator.to_features(vectors).values).T
+        found /= np.sqrt(np.where(values > 0, values, np.inf))[:, None]
+        return found
 
 
 def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool, ddof: int = 1) -> Rows:
@@ -151,27 +198,20 @@ def decompose(
 ) -> Decomposition:
     """Find the ``k`` leading singular values and components as the plan says, from pairs known so far (``start``)."""
     operator = _operator(rows, source, plan)
-    k = min(k, operator.size)
-    pairs, certificate = _solved(operator, plan, k, tol=tol, seed=seed, start=start)
-    spectrum = pairs.values if pairs.spectrum is None else pairs.spectrum
-    components = pairs.vectors
-    if isinstance(operator, Gram):
-        features = operator.to_features(_as_mapped(operator, pairs))
-        components = orthonormal_features(features.values, pairs.values, features.inner)
-    if operator.applications != pairs.applications and (not plan.held or isinstance(plan.solver, Direct)):
-        certificate = replace(certificate, note=f"{pairs.stopped}; {effort(operator, operator.applications)}")
-    return Decomposition(components, np.maximum(spectrum, 0.0), certificate, pairs.vectors, pairs.square_sum)
+    pairs, certificate = _solved(operator, plan, min(k, operator.size), tol=tol, seed=seed, start=start)
+    return Decomposition(operator, pairs, certificate, not plan.held or isinstance(plan.solver, Direct))
 
 
-def _as_mapped(operator: Gram, pairs: EigenPairs) -> Array:
-    """Return the eigenvectors in the precision in which they are mapped to the columns.
+def _as_mapped(operator: Gram, pairs: EigenPairs, k: int) -> Array:
+    """Return the first ``k`` eigenvectors in the precision in which they are mapped to the columns.
 
     Rounding of  Xs'u  turns a component by about  eps s_1 / s_k,  rounding of the matrix has turned u by about
     eps (s_1 / s_k)^2  already: where its products were float32 ones, so is this. What the component then has of the
     larger ones, which would be in its residual, orthonormalization takes out.
     """
-    single = len(pairs.values) > 0 and pairs.values[-1] > SMALLEST_SINGLE**2 * pairs.values[0] and not pairs.repaired
-    return cast(pairs.vectors, operator.formed_in if single else FLOAT64)
+    values = pairs.values[:k]
+    single = len(values) > 0 and values[-1] > SMALLEST_SINGLE**2 * values[0] and not pairs.repaired
+    return cast(pairs.vectors[:, :k], operator.formed_in if single else FLOAT64)
 
 
 def _operator(rows: Rows, source: RowSource, plan: Plan) -> Covariance | Gram:
@@ -188,9 +228,7 @@ def decompose_moments(rows: Rows, *, k: int, tol: float) -> Decomposition:
     error, lost = rows.moments.error, rows.moments.lost_by_rounding(factor)
     operator = HeldMatrix(matrix, error=error, lost=lost, is_measured=error > 0)
     pairs = Direct().solve(operator, k)
-    spectrum = np.maximum(pairs.values if pairs.spectrum is None else pairs.spectrum, 0.0)
-    certificate = certify(operator, pairs, tol=tol)
-    return Decomposition(pairs.vectors, spectrum, certificate, square_sum=pairs.square_sum)
+    return Decomposition(operator, pairs, certify(operator, pairs, tol=tol))
 
 
 def completed_components(components: Array, *, rank: int, k: int, seed: int) -> Array:
@@ -198,17 +236,29 @@ def completed_components(components: Array, *, rank: int, k: int, seed: int) -> 
 
     A null direction found by a solver is rounding noise: another memory order gives another one. Here it is the part
     of a seeded Gaussian block that is orthogonal to the true components, so that the same rows give the same answer.
+    Cost: 8 d k operations a null direction; they are written over the columns given, a few at a time.
     """
-    components = components[:, : min(k, components.shape[1])]
-    rank = min(rank, components.shape[1])
-    if rank < k:
-        kept = components[:, :rank]
-        draw = gaussian((components.shape[0], k - rank), seed=seed, like=components)
-        beyond = orthonormalized(draw, kept)
-        xp = namespace_of(components)
-        components = xp.concat([kept, beyond], axis=1)
+    rank, draws = min(rank, components.shape[1]), 0
+    components = _as_wide(components, k)
+    d, dtype = components.shape[0], dtype_of(components)
+    while rank < k:
+        shape = (d, min(k - rank, max(8, DRAWN // d)))
+        block = gaussian(shape, seed=seed + draws, like=components, dtype=dtype)
+        beyond = orthonormalized(block, components[:, :rank])
+        components[:, rank : rank + beyond.shape[1]] = beyond
+        rank, draws = rank + beyond.shape[1], draws + 1
     components *= signs_of(components)
     return components
+
+
+def _as_wide(components: Array, k: int) -> Array:
+    """Return ``k`` columns, the ones that are not there zero."""
+    missing = k - components.shape[1]
+    if missing <= 0:
+        return components[:, :k]
+    xp = namespace_of(components)
+    zeros = xp.zeros((components.shape[0], missing), dtype=components.dtype, **device_of(components))
+    return xp.concat([components, zeros], axis=1)
 
 
 def _solved(

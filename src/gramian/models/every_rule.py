@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from gramian.arrays.namespace import to_host
 from gramian.choosing.panel import Panel
 from gramian.models.decomposition import decompose, prepare_rows
 from gramian.models.how_many import ask_every_rule
@@ -51,4 +50,4 @@ def how_many(X: Any, *, share: float = 0.95, center: bool = True, scale: bool = 
     rows = prepare_rows(source, plan=plan, center=center, scale=scale)
     solved = decompose(rows, rows.source or source, plan=plan, k=facts.wanted, tol=facts.tol, seed=seed)
     squares = solved.spectrum[: min(source.n_rows, source.n_columns)]
-    return ask_every_rule(squares, rows, to_host(solved.components).T, share=share, seed=seed)
+    return ask_every_rule(squares, rows, solved.leading(), share=share, seed=seed)

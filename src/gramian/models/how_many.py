@@ -7,8 +7,10 @@ import scipy.sparse
 
 from gramian.arrays.namespace import HostArray, namespace_of, to_host
 from gramian.choosing.auto import choose_automatically
+from gramian.choosing.leading import LeadingComponents
 from gramian.choosing.minka import choose_by_minka
 from gramian.choosing.panel import Panel, panel
+from gramian.choosing.row_sample import sample_bytes
 from gramian.choosing.share import choose_by_share
 from gramian.errors import ParameterError
 from gramian.models.decomposition import Rows
@@ -51,7 +53,7 @@ def requested(n_components: Any, size: int) -> int | None:
     return int(n_components)
 
 
-def choose(rule: Any, spectrum: Spectrum, rows: Rows, components: HostArray, *, seed: int) -> Choice:
+def choose(rule: Any, spectrum: Spectrum, rows: Rows, components: LeadingComponents, *, seed: int) -> Choice:
     """Return what a rule (a share, "mle" or "auto") says of a spectrum, whole or leading part."""
     squares, total = spectrum.squares[: spectrum.size], spectrum.total
     n, d = rows.moments.weight, len(rows.moments.mean)
@@ -71,25 +73,44 @@ def choose(rule: Any, spectrum: Spectrum, rows: Rows, components: HostArray, *, 
     )
 
 
+def rule_bytes(rule: Any, source: RowSource) -> int:
+    """Return the memory that a rule takes beside the spectrum: only "auto" looks at rows."""
+    if rule != "auto":
+        return 0
+    weights = _repetitions(source)
+    if weights is None:
+        return sample_bytes(source.n_rows, source.n_columns)
+    n, d = int(weights.sum()), source.n_columns
+    return sample_bytes(n, d) + (n + source.n_rows) * d * source.dtype.itemsize
+
+
+def _repetitions(source: RowSource) -> HostArray | None:
+    """Return the weights of rows that are repeated for a rule: whole ones, of a small table in memory."""
+    if source.weights is None or not source.is_local:
+        return None
+    weights = to_host(source.weights)
+    if np.any(weights != np.floor(weights)) or weights.sum() * source.n_columns > LARGEST_REPEATED:
+        return None
+    return weights.astype(int)
+
+
 def _repeated(source: RowSource | None) -> RowSource | None:
     """Return weighted rows as repetitions of themselves where weights are whole and the table is small.
 
     Rules that look at rows know nothing of weights. A weight is a repetition, so repeating small tables gives the same
     verdict as the repeated table would; in large ones a row counts once, whatever its weight.
     """
-    if source is None or source.weights is None or not source.is_local:
+    weights = None if source is None else _repetitions(source)
+    if source is None or weights is None:
         return source
-    weights = to_host(source.weights)
-    if np.any(weights != np.floor(weights)) or weights.sum() * source.n_columns > LARGEST_REPEATED:
-        return source
-    index = np.repeat(np.arange(source.n_rows), weights.astype(int))
+    index = np.repeat(np.arange(source.n_rows), weights)
     blocks = [source.block(i).rows for i in range(source.n_blocks)]
     if source.is_sparse:
         return SparseRows(scipy.sparse.vstack(blocks, format="csr")[index])
     return DenseRows(namespace_of(blocks[0]).concat(blocks, axis=0)[index])
 
 
-def _automatic(spectrum: Spectrum, rows: Rows, components: HostArray, seed: int) -> Choice:
+def _automatic(spectrum: Spectrum, rows: Rows, components: LeadingComponents, seed: int) -> Choice:
     known = _known(rows, components, spectrum.divisor, seed)
     variances = _over(spectrum.squares[: spectrum.size], spectrum.divisor)
     verdict = choose_automatically(variances, _repeated(rows.source), **known)
@@ -97,7 +118,7 @@ def _automatic(spectrum: Spectrum, rows: Rows, components: HostArray, seed: int)
 
 
 def ask_every_rule(
-    squares: HostArray, rows: Rows, components: HostArray, *, share: float = 0.95, seed: int = 0
+    squares: HostArray, rows: Rows, components: LeadingComponents, *, share: float = 0.95, seed: int = 0
 ) -> Panel:
     """Return what every rule says of a spectrum, whole or leading part, and of the rows it comes from."""
     divisor = rows.moments.weight - 1
@@ -110,7 +131,7 @@ def _over(squares: HostArray, divisor: float) -> HostArray:
     return squares / divisor if divisor > 0 else squares
 
 
-def _known(rows: Rows, components: HostArray, divisor: float, seed: int) -> dict[str, Any]:
+def _known(rows: Rows, components: LeadingComponents, divisor: float, seed: int) -> dict[str, Any]:
     """Return what rules may know of the rows beside their spectrum."""
     variances = _over(rows.standardized_squares, divisor)
     return {
@@ -118,7 +139,7 @@ def _known(rows: Rows, components: HostArray, divisor: float, seed: int) -> dict
         "n_columns": len(rows.moments.mean),
         "total_variance": float(variances.sum()),
         "column_variances": variances,
-        "components": np.asarray(components),
+        "components": components,
         "mean": rows.standardization.mean,
         "factor": rows.standardization.factor,
         "seed": seed,

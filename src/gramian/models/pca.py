@@ -24,7 +24,7 @@ from gramian.models.decomposition import (
     standardization_of,
 )
 from gramian.models.fit_threads import threads_of_fit
-from gramian.models.how_many import Choice, choose, requested
+from gramian.models.how_many import Choice, choose, requested, rule_bytes
 from gramian.models.spectrum import Spectrum, rank_of
 from gramian.operators.centering import Standardization
 from gramian.planning.plan import DIRECT_SIZE, Facts, Plan, default_budget, plan_pca
@@ -190,8 +190,9 @@ def _fitted(source: RowSource, options: PCAOptions, *, facts: Facts, plan: Plan)
         )
         choice = _choice(solved, rows, options, shape)
         if not choice.exhausted or facts.wanted >= facts.m:
+            plan = plan_pca(replace(facts, kept=choice.k))
             return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
-        known = solved.vectors
+        known = solved.pairs.vectors
         facts = replace(facts, k=min(2 * facts.wanted, facts.m))
         plan = plan_pca(facts)
 
@@ -220,6 +221,7 @@ def first_facts(source: RowSource, options: PCAOptions) -> Facts:
         by_columns=source.has_columns,
         solver=options.solver,
         on_disk=isinstance(source, FileRows) or not source.is_local,
+        rule_bytes=rule_bytes(options.n_components, source),
     )
 
 
@@ -262,7 +264,7 @@ def _choice(solved: Decomposition, rows: Rows, options: PCAOptions, shape: _Shap
     if k is not None:
         return Choice(k)
     spectrum = _spectrum(solved, rows, options, shape)
-    return choose(options.n_components, spectrum, rows, to_host(solved.components).T, seed=options.seed)
+    return choose(options.n_components, spectrum, rows, solved.leading(), seed=options.seed)
 
 
 def _spectrum(solved: Decomposition, rows: Rows, options: PCAOptions, shape: _Shape) -> Spectrum:
@@ -276,8 +278,9 @@ def _assembled(
     """Put a fitted model together: rank, signs, units and types."""
     k = choice.k
     whole = _spectrum(solved, rows, options, shape)
-    rank = _rank(solved, rows, shape)
-    components = completed_components(solved.components, rank=rank, k=k, seed=options.seed)
+    components = solved.components(k)
+    rank = _rank(solved.spectrum, components, rows, shape)
+    components = completed_components(components, rank=rank, k=k, seed=options.seed)
     kept = whole.leading(k)
     divisor = whole.divisor
     sized = partial(_sized, rows.exponent)
@@ -310,7 +313,7 @@ def _assembled(
         plan=plan,
         options=options,
         verdict=choice.reason,
-        left_out_dimensions=whole.spread_beyond(k, square_sum=solved.square_sum, eps=eps_of(shape.dtype)),
+        left_out_dimensions=whole.spread_beyond(k, square_sum=solved.pairs.square_sum, eps=eps_of(shape.dtype)),
     )
 
 
@@ -318,10 +321,10 @@ def _in_variances(certificate: Certificate, divisor: float, exponent: int) -> Ce
     return certificate.rescaled(1.0 / divisor if divisor > 0 else 1.0, exponent=2 * exponent)
 
 
-def _rank(solved: Decomposition, rows: Rows, shape: _Shape) -> int:
+def _rank(squares: HostArray, components: Array, rows: Rows, shape: _Shape) -> int:
     eps = eps_of(FLOAT64) if rows.source is not None else float(np.sqrt(eps_of(FLOAT64)))
     rounding = eps_of(shape.dtype) * rows.column_sizes
-    rank = rank_of(solved.spectrum, solved.components, n=shape.n, eps=eps, rounding=rounding)
+    rank = rank_of(squares, components, n=shape.n, eps=eps, rounding=rounding)
     # Centered rows sum to zero: whatever rounding has left of the last direction is none.
     return min(rank, max(shape.n - 1, 0)) if rows.standardization.centered else rank
 

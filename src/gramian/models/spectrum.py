@@ -5,17 +5,22 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
+import scipy.linalg
 from scipy.linalg import blas
 
 from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of, rank_threshold
 from gramian.planning.machine import one_blas_thread
+from gramian.sources.rows import ranges
 
 LARGEST_EXCESS = 0.5
 """Norm of V'V - I up to which the Cholesky factor of V'V is as good as a QR factorization of V."""
 
 FEW_COLUMNS = 64
 """Columns up to which they are turned by one thread (100,000 x 50 in float32: 5 ms)."""
+
+SQUARED_AT_ONCE = 1 << 19
+"""Entries of components that are squared at a time: 4 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +178,13 @@ def _largest(values: HostArray, count: int) -> HostArray:
 
 
 def _seen(components: Array, rounding: HostArray) -> HostArray:
-    """Return  |diag(rounding) v|  of each column v."""
-    squared = components * components
-    return np.sqrt(to_host(squared.T @ from_host(rounding**2, like=components)))
+    """Return  |diag(rounding) v|  of each column v, some rows at a time: their squares are a copy."""
+    d, k = components.shape
+    sums = np.zeros(k)
+    for some in ranges(d, max(64, SQUARED_AT_ONCE // max(k, 1))):
+        part = components[some, :]
+        sums += to_host((part * part).T @ from_host(rounding[some] ** 2, like=components))
+    return np.sqrt(sums)
 
 
 def orthonormal_features(Y: Array, squares: HostArray, inner: HostArray) -> Array:
@@ -207,9 +216,18 @@ def orthonormal_features(Y: Array, squares: HostArray, inner: HostArray) -> Arra
             turn = np.linalg.inv(np.linalg.cholesky(cosines)).T / norms[:, None]
             return _turned(Y, turn.astype(dtype_of(Y)))
     Y *= from_host(1 / np.maximum(norms, 1e-300 + 1e-16 * norms.max(initial=0.0)), like=Y)
-    Q, R = namespace_of(Y).linalg.qr(Y)
+    Q, R = _orthogonal_triangular(Y)
     Q *= from_host(np.where(np.diagonal(to_host(R)) < 0, -1.0, 1.0), like=Q)
     return Q
+
+
+def _orthogonal_triangular(Y: Array) -> tuple[Array, Array]:
+    """Return Q and R: in place where vectors lie one after the other in memory."""
+    if not is_numpy(Y) or not Y.flags.f_contiguous:
+        Q, R = namespace_of(Y).linalg.qr(Y)
+        return Q, R
+    found: tuple[Array, Array] = scipy.linalg.qr(Y, mode="economic", overwrite_a=True, check_finite=False)
+    return found
 
 
 def _turned(Y: Array, turn: HostArray) -> Array:

@@ -36,6 +36,9 @@ FORMED = True
 OVERSAMPLE = 10
 """Columns beside k that memory is planned for."""
 
+DRAWN = 2**19
+"""Entries of null directions that are drawn at a time, eight columns at least: see models.decomposition."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -61,6 +64,10 @@ class Facts:
     on_disk : bool
         Whether each pass reads the rows anew, from a file or by Dask: then the matrix is formed in one pass wherever it
         fits.
+    kept : int or None
+        Components that are kept of ``wanted``; ``None`` while that is not known.
+    rule_bytes : int
+        Memory of the rule that says how many are kept.
     """
 
     n: int
@@ -74,6 +81,8 @@ class Facts:
     solver: str
     budget: int
     on_disk: bool = False
+    kept: int | None = None
+    rule_bytes: int = 0
 
     @property
     def m(self) -> int:
@@ -84,6 +93,12 @@ class Facts:
     def wanted(self) -> int:
         """Pairs wanted, all of the smaller side when the whole spectrum is needed."""
         return self.m if self.k is None else min(self.k, self.m)
+
+    @property
+    def mapped(self) -> int:
+        """Components that are made over the columns: those kept, else those asked for, else all."""
+        known = self.k if self.kept is None else self.kept
+        return self.m if known is None else known
 
 
 class Forming(NamedTuple):
@@ -251,14 +266,14 @@ def _iterate_on_rows(facts: Facts, side: str) -> Plan:
     products = FORECAST * (2 if facts.sparse else 1)
     work = products * 4.0 * facts.entries * (solver.block or 8)
     passes = products if side == "covariance" or facts.by_columns else 2 * products
-    return Plan(side, not FORMED, solver, why, passes, work, _basis_bytes(facts, m) + _pass_bytes(facts))
+    return Plan(side, not FORMED, solver, why, passes, work, _basis_bytes(facts, m) + _beside(facts))
 
 
 def _power(facts: Facts, side: str) -> Plan:
     m = facts.n if side == "gram" else facts.d
     why = "because the power method was asked for"
     held = m <= 4 * DIRECT_SIZE
-    memory = _dense_bytes(facts, side, m) if held else _basis_bytes(facts, m) + _pass_bytes(facts)
+    memory = _dense_bytes(facts, side, m) if held else _basis_bytes(facts, m) + _beside(facts)
     solver = Power(tol=facts.tol)
     return Plan(side, held, solver, why, 2 if held else FORECAST * facts.wanted, _forming(facts), memory)
 
@@ -283,11 +298,32 @@ def _dense_bytes(facts: Facts, side: str, m: int) -> int:
     """Bytes of a dense way: the matrix once or twice a worker, LAPACK's copy and workspace, vectors, and a pass."""
     k = facts.wanted
     matrices = 8 * m * m * (5 if k > m // 3 else 4)
-    vectors = 16 * (facts.d if side == "covariance" else 2 * facts.d + facts.n) * (k + OVERSAMPLE)
-    if facts.sparse and side == "gram":
+    if side == "gram":
+        return matrices + _mapped_bytes(facts)
+    return matrices + 16 * facts.d * (k + OVERSAMPLE) + _beside(facts)
+
+
+def _mapped_bytes(facts: Facts) -> int:
+    """Bytes of the way from vectors over the rows to components over the columns, after the passes that lead to it.
+
+    Where columns can be read they are made in place: once, and once more in float32 or where there are fewer rows than
+    components; beside them null directions are drawn. Else workers sum them.
+    """
+    d, k = facts.d, facts.mapped + OVERSAMPLE
+    rows = 16 * facts.n * k
+    if facts.sparse:
         # The entries are summed before the matrix is there.
-        return max(matrices + vectors, _pass_bytes(facts))
-    return matrices + vectors + _pass_bytes(facts)
+        return max(rows + 32 * d * k, _beside(facts) - 8 * facts.m * facts.m)
+    if not facts.by_columns:
+        return rows + 32 * d * k + _beside(facts)
+    made = 8 * k + (4 * k if facts.itemsize < 8 else 0) + (8 * facts.m if facts.mapped > facts.m else 0)
+    looked = 16 * min(max(4 * OVERSAMPLE, 2 * k), k + 64, facts.m) if facts.rule_bytes else 0
+    return rows + max(d * made + 24 * max(8 * d, DRAWN) + 16 * MEGABYTE, d * looked + _beside(facts))
+
+
+def _beside(facts: Facts) -> int:
+    """Bytes of a pass or, when all passes are made, of the rule that says how many components are kept."""
+    return max(_pass_bytes(facts), facts.rule_bytes)
 
 
 def _basis_bytes(facts: Facts, m: int) -> int:

@@ -1,0 +1,58 @@
+"""Leading components that are found when a rule first looks at them."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gramian.choosing.spectrum import Values
+
+FIRST, MOST = 16, 64
+"""Components found at first, and the most at a time: as many as there are already in between."""
+
+
+class LeadingComponents:
+    """The rows of an array (k, d) of components, found a few at a time from the first on.
+
+    A rule looks a little beyond the components that it keeps. In a wide table each is a row of d numbers, and all of
+    them are as large as the table.
+
+    Cost: a call of ``found`` for the first 16, then for as many again, 64 at most.
+
+    Parameters
+    ----------
+    found : callable
+        Returns the components of a slice as rows.
+    shape : tuple of int
+        (k, d).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> asked = []
+    >>> rows = LeadingComponents(lambda some: (asked.append(some), np.eye(100)[some])[1], (100, 100))
+    >>> len(rows), rows[3][3], rows[:20].shape, asked
+    (100, np.float64(1.0), (20, 100), [slice(0, 16, None), slice(16, 32, None)])
+    """
+
+    def __init__(self, found: Callable[[slice], Values], shape: tuple[int, int]) -> None:
+        self.shape = shape
+        self._found = found
+        self._rows: Values = np.empty((0, shape[1]))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: int | slice) -> Values:
+        last = index.indices(len(self))[1] if isinstance(index, slice) else index + 1
+        while (known := len(self._rows)) < min(last, len(self)):
+            more = slice(known, min(known + min(max(known, FIRST), MOST), len(self)))
+            self._rows = np.concatenate([self._rows, self._found(more)])
+        return np.asarray(self._rows[index])
+
+
+def as_components(components: Any | None) -> Values | LeadingComponents | None:
+    """Return given components as an array of float64, those that are yet to be found as they are."""
+    if components is None or isinstance(components, LeadingComponents):
+        return components
+    return np.asarray(components, dtype=np.float64)
