@@ -12,6 +12,7 @@ from gramian.errors import InputError
 from gramian.kernels.blocks import as_block, column_means
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.named import as_kernel
+from gramian.kernels.naming import named_rows
 from gramian.kernels.precomputed import Precomputed
 from gramian.kernels.widths import drawn_indices, facts_of
 
@@ -139,7 +140,8 @@ def check_kernel(
         _require_square(block)
         return _judged(kernel, to_host(block)[np.ix_(rows, rows)], rows, 0.0, rtol)
     kernel = kernel.resolved(facts_of(block, seed=seed))
-    K, difference = _evaluated(kernel, block[rows], column_means(block))
+    with named_rows(rows, rows):
+        K, difference = _evaluated(kernel, block[rows], column_means(block))
     return _judged(kernel, K, rows, difference, rtol)
 
 
