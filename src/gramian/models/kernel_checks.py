@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.arrays.precision import FLOAT64
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.eigen.orthonormal import orthonormalized
 from gramian.errors import IndefiniteKernelWarning, InputError, KernelRowsError, PrecisionWarning, users_line
 from gramian.features.resolving import Resolved
@@ -60,10 +60,13 @@ def check_on_sample(source: RowSource, resolved: Resolved, *, centered: bool, se
     warn_of_widths(resolved, rows, K, n=source.n_rows, centered=centered, seed=seed)
 
 
-def require_positive(values: HostArray, kernel: Kernel, *, where: str = "", spectrum: HostArray | None = None) -> None:
+def require_positive(
+    values: HostArray, kernel: Kernel, *, where: str = "", seen: HostArray | None = None, all_seen: bool = False
+) -> None:
     """Refuse eigenvalues that are negative beyond rounding, and say which, beside what, and for which parameters.
 
-    With ``spectrum``, all eigenvalues, also say how many components there are with positive ones.
+    The lowest one is named of all that were ``seen``, those asked for among them; where these are all there are, also
+    how many components have positive ones.
 
     Examples
     --------
@@ -73,9 +76,11 @@ def require_positive(values: HostArray, kernel: Kernel, *, where: str = "", spec
     lowest, largest = float(np.min(values, initial=0.0)), float(np.max(values, initial=0.0))
     if _is_rounding(lowest, largest):
         return
-    few = "than there are positive eigenvalues"
-    if spectrum is not None:
-        few = f"than the {np.count_nonzero(spectrum > NEGATIVE_SHARE * largest):,} that have positive eigenvalues"
+    seen = values if seen is None else seen
+    lowest, few = float(np.min(seen)), "than there are positive eigenvalues"
+    if all_seen:
+        floor = max(NEGATIVE_SHARE * largest, len(seen) * eps_of(FLOAT64) * -lowest)
+        few = f"than the {np.count_nonzero(seen > floor):,} that have positive eigenvalues"
     advice = (
         f"Check how the matrix was made, or ask for no more components {few}."
         if isinstance(kernel, Precomputed)
