@@ -24,6 +24,7 @@ from gramian.estimators.parameters import (
 )
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.kernels.named import as_kernel
+from gramian.models.kernel_planned import EIGEN_SOLVERS
 from gramian.models.preimage import PreimageMethod
 
 FEATURES = Limit(
@@ -31,8 +32,6 @@ FEATURES = Limit(
     "a map such as FourierFeatures() or Nystroem()",
 )
 METHOD = Limit(lambda value: isinstance(value, PreimageMethod), "a pre-image method")
-WAYS = {"auto": "auto", "dense": "dense", "arpack": "auto", "randomized": "auto", "stored": "stored", "tiled": "tiled"}
-"""What each ``eigen_solver`` asks of the model."""
 
 LIMITS: Limits = {
     "n_components": (NOTHING, whole(1), SHARE),
@@ -43,7 +42,7 @@ LIMITS: Limits = {
     "kernel_params": (NOTHING, NAMED),
     "alpha": (number(0.0),),
     "fit_inverse_transform": (FLAG,),
-    "eigen_solver": (one_of(*WAYS),),
+    "eigen_solver": (one_of(*EIGEN_SOLVERS),),
     "tol": (number(0.0),),
     "max_iter": (NOTHING, whole(1)),
     "iterated_power": (whole(0), one_of("auto")),
