@@ -9,6 +9,7 @@ from gramian.errors import ParameterError, RankWarning, users_line
 from gramian.estimators.explicit_map import ExplicitMap
 from gramian.estimators.maps import GAMMA, KERNEL, NAMED
 from gramian.estimators.parameters import (
+    BYTES,
     CALL,
     FLAG,
     NOTHING,
@@ -20,6 +21,7 @@ from gramian.estimators.parameters import (
     is_whole,
     number,
     one_of,
+    shown,
     whole,
 )
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
@@ -50,7 +52,7 @@ LIMITS: Limits = {
     "random_state": (NOTHING, SEED),
     "copy_X": (FLAG,),
     "n_jobs": (NOTHING, Limit(is_whole, "an integer")),
-    "memory_budget": (NOTHING, whole(1)),
+    "memory_budget": (NOTHING, BYTES),
     "landmarks": (NOTHING, whole(1)),
     "features": (NOTHING, FEATURES),
     "pre_image": (NOTHING, one_of("ridge", "fixed_point", "distances", "auto"), METHOD),
@@ -67,7 +69,7 @@ def asked_features(estimator: Any) -> FeatureRecipe | FeatureMap | None:
         value = getattr(estimator, name)
         if value not in (default, {}):
             message = (
-                f"features stand for a kernel of their own, and {name}={value!r} is given beside them. Give its name "
+                f"features stand for a kernel of their own, and {name}={shown(value)} is given beside them. Give its name "
                 f"and parameters there, and leave {name} alone."
             )
             raise ParameterError(message)
