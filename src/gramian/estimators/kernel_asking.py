@@ -69,8 +69,8 @@ def asked_features(estimator: Any) -> FeatureRecipe | FeatureMap | None:
         value = getattr(estimator, name)
         if value not in (default, {}):
             message = (
-                f"features stand for a kernel of their own, and {name}={shown(value)} is given beside them. Give its name "
-                f"and parameters there, and leave {name} alone."
+                f"features stand for a kernel of their own, and {name}={shown(value)} is given beside them. Give its "
+                f"name and parameters there, and leave {name} alone."
             )
             raise ParameterError(message)
     if isinstance(given, ExplicitMap):

@@ -57,7 +57,9 @@ class KernelPCA(KernelProjection):
     gamma : float, 'scale', 'median' or None, default=None
         Of kernels given by name. None is 1 / n_features. 'scale' is 1 / (n_features v), v being the mean variance of a
         column; SVC's takes the variance of all entries, which also counts how far the means of columns are apart.
-        'median' is 1 / (2 m^2), m being the median distance of rows.
+        'median' is 1 / (2 m^2), m being the median distance of rows. A kernel that has no gamma ignores it, as in
+        scikit-learn; one that has, and to which a word says nothing, refuses the word instead of guessing a number:
+        'median' beside an inner product ('poly', 'sigmoid'), where gamma is no width, and both words beside 'chi2'.
     degree, coef0 : float, default=3, 1
         Of the polynomial and sigmoid kernels.
     kernel_params : mapping or None, default=None
