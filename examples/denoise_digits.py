@@ -132,8 +132,10 @@ def draw(digits: Digits, curves: list[Curve], cleaned: list[Rows]) -> Figure:
     best = 1 + int(np.argmin([min(curve.errors) for curve in curves[1:]]))
     clean, noisy = digits.judged_on
     lines = [("original", "", clean), ("with noise", f"error {error(digits.judged_on, noisy):.3f}", noisy)]
-    lines += [(curves[i].name.split(",")[0], f"error {errors[i]:.3f}", cleaned[i]) for i in (0, best)]
-    figure = Figure(figsize=(8.4, 6.2), layout="constrained")
+    for i in (0, best):
+        name, _, preimage = curves[i].name.partition(", ")
+        lines.append((name, "\n".join([*([preimage] if preimage else []), f"error {errors[i]:.3f}"]), cleaned[i]))
+    figure = Figure(figsize=(9.4, 6.2), layout="constrained")
     pictures, chart = figure.subplots(2, 1, height_ratios=[1, 0.9])
     draw_digits(pictures, digits, lines)
     draw_errors(chart, curves)
@@ -150,7 +152,8 @@ def draw_digits(ax: Axes, digits: Digits, lines: list[tuple[str, str, Rows]]) ->
             sheet[i * step : i * step + side, j * step : j * step + side] = rows[column].reshape(side, side)
         place = (-0.04 * step, i * step + side / 2)
         style = {"textcoords": "offset points", "ha": "right", "va": "center", "annotation_clip": False}
-        ax.annotate(name, place, (-8, 7 if number else 0), fontsize=11, color=INK, **style)
+        more = 6 * number.count("\n")
+        ax.annotate(name, place, (-8, 7 + more if number else 0), fontsize=11, color=INK, **style)
         ax.annotate(number, place, (-8, -8), fontsize=9, color=FAINT, **style)
     ax.imshow(sheet, cmap="gray_r", vmin=0, vmax=1, interpolation="nearest")
     ax.set_axis_off()

@@ -12,10 +12,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gramian import KernelPCA, PolynomialMap, choose_gamma
-from gramian.plots import COLORS, MARKERS, plot_gamma
+from gramian import KernelPCA, PolynomialMap, choose_gamma, plot
+from gramian.plots import COLORS, MARKERS
 from gramian.plots.axes import plain_frame
-from gramian.views import gamma_curve
 
 Rows = Any
 INK, FAINT, LINE = "#1d2733", "#5b6570", "#8C939C"
@@ -124,7 +123,7 @@ def draw_choice(rings: list[Rows]) -> Figure:
     choice = choose_gamma(np.concatenate(rings), n_components=6)
     print(choice)
     figure = Figure(figsize=(7.0, 4.0), layout="constrained")
-    plot_gamma(gamma_curve(choice), ax=figure.subplots())
+    plot.gamma(choice, ax=figure.subplots())
     return figure
 
 

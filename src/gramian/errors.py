@@ -15,6 +15,7 @@ __all__ = [
     "IndefiniteKernelWarning",
     "InputError",
     "InputWarning",
+    "KernelRowsError",
     "KernelWidthWarning",
     "MemoryBudgetError",
     "ModelFileError",
@@ -44,6 +45,35 @@ class InputError(GramianError, ValueError):
         super().__init__(message)
         self.row = row
         self.column = column
+
+
+class KernelRowsError(InputError):
+    """A kernel has no value for a row, or for two rows; those who know where a block came from name them.
+
+    Attributes
+    ----------
+    rows : tuple of one or two ints
+        Rows of a block, until they are named.
+    """
+
+    def __init__(self, before: str, rows: tuple[int, ...], after: str, *, column: int | None = None) -> None:
+        super().__init__(before, column=column)
+        self.before, self.after = before, after
+        self.ending: str | None = None
+        self._say(rows, " of a block")
+
+    def name(self, rows: tuple[int, ...], ending: str = "") -> None:
+        """Say which rows these are; ``ending`` is said of the last one, by whoever knows of it first."""
+        self.ending = ending or self.ending or ""
+        self._say(rows, self.ending)
+
+    def _say(self, rows: tuple[int, ...], ending: str) -> None:
+        self.rows, self.row = rows, rows[0]
+        words = " and ".join(f"row {row:,}" for row in rows) + ending
+        self.args = (f"{self.before}{words if self.before else words.capitalize()}{self.after}",)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.before, self.rows, self.after), {**self.__dict__, "args": self.args}
 
 
 class ParameterError(GramianError, ValueError):

@@ -205,3 +205,19 @@ def test_a_plan_beyond_the_budget_is_refused_with_both_numbers():
     with pytest.raises(MemoryBudgetError) as caught:
         KernelPCA(2, kernel="rbf", eigen_solver="dense", memory_budget=10_000_000).fit(rows(3000))
     assert caught.value.needed > caught.value.budget == 10_000_000
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine"])
+def test_a_gamma_that_a_kernel_does_not_have_is_ignored(kernel):
+    """As in scikit-learn: a grid over kernels and gammas passes through those without one."""
+    plain = KernelPCA(2, kernel=kernel).fit(rows())
+    for gamma in ("median", "scale", 7.0):
+        fitted = KernelPCA(2, kernel=kernel, gamma=gamma).fit(rows())
+        np.testing.assert_array_equal(fitted.eigenvalues_, plain.eigenvalues_)
+
+
+@pytest.mark.parametrize("kernel, gamma", [("poly", "median"), ("sigmoid", "median"), ("chi2", "scale")])
+def test_a_word_for_gamma_that_says_nothing_of_a_kernel_is_refused(kernel, gamma):
+    """It has a gamma, and no number would be what was asked for."""
+    with pytest.raises(ParameterError, match=rf"gamma='{gamma}' for the .* kernel: pass a finite number"):
+        KernelPCA(2, kernel=kernel, gamma=gamma).fit(np.abs(rows()))

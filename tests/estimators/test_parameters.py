@@ -92,3 +92,29 @@ def test_seeds():
     assert seed_of(7) == 7
     assert seed_of(state) != seed_of(state)
     assert seed_of(generator) != seed_of(generator)
+
+
+@pytest.mark.parametrize("value", ["1GB", 1e9, 0])
+@pytest.mark.parametrize("name", ["PCA", "KernelPCA", "ICA"])
+def test_a_budget_is_refused_in_the_word_of_its_unit(name, value):
+    """Who writes a budget as a float or a word is told that it is a whole number of bytes."""
+    with pytest.raises(ParameterError, match="at least 1, in bytes, such as 2_000_000_000") as caught:
+        getattr(gramian, name)(memory_budget=value).fit(X)
+    assert f"memory_budget={value!r} is not a value" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "estimator, words",
+    [
+        (gramian.KernelPCA(landmarks=np.zeros((20, 30))), r"landmarks=<ndarray of shape \(20, 30\)> is not a value"),
+        (gramian.PCA(scale=np.ones(500)), r"scale=<ndarray of shape \(500,\)> is not a value"),
+        (gramian.PCA(svd_solver="x" * 5000), r"svd_solver='xxx.*\.\.\..*xxx' is not a value"),
+        (gramian.PCA(n_components=list(range(5000))), r"n_components=\[0, 1, 2, 3, 4, 5, \.\.\.\] is not a value"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_refused_value_is_not_printed_whole(estimator, words):
+    """The sentence stays a sentence, however large what was passed."""
+    with pytest.raises(ParameterError, match=words) as caught:
+        estimator.fit(X)
+    assert len(str(caught.value)) < 300

@@ -124,3 +124,14 @@ def test_no_points_are_refused():
         check_kernel("rbf", np.zeros((0, 3)))
     with pytest.raises(InputError, match="n_points=0"):
         check_kernel(PointKernel(np.dot), np.ones((3, 3)), n_points=0)
+
+
+@pytest.mark.parametrize("slope", [1.0, -1.0, 3.0])
+def test_nothing_is_said_of_eigenvalues_where_there_is_no_symmetry(slope):
+    """A function that is not symmetric is not positive semidefinite, whatever its symmetric part may be."""
+    check = check_kernel(lambda a, b: float(slope * (a[0] - b[0]) + a @ b), rows(40, 3, seed=7))
+    assert not check.symmetric
+    assert not check.positive_semidefinite
+    assert not check.passed
+    assert "not symmetric: k(x, y) and k(y, x) differ by" in str(check)
+    assert "semidefinite" not in str(check)

@@ -216,7 +216,7 @@ def test_sparse_rows_are_refused_where_they_would_become_dense(kernel):
 
 def test_negative_counts_are_refused_by_chi_squared():
     """Row and column are named, and carried."""
-    with pytest.raises(InputError, match=r"Row 1 of a block has -2 in column 0.*no negative numbers") as caught:
+    with pytest.raises(InputError, match=r"Row 1 has -2 in column 0.*no negative numbers") as caught:
         ChiSquared()([[1.0, 2.0], [-2.0, 1.0]])
     assert (caught.value.row, caught.value.column) == (1, 0)
 

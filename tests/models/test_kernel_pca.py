@@ -21,7 +21,8 @@ from gramian.kernels import (
     Precomputed,
     Sigmoid,
 )
-from gramian.models.kernel_pca import KernelPCAOptions, first_facts, fit_kernel_pca
+from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
+from gramian.models.kernel_planned import first_facts
 from gramian.models.pca import PCAOptions, fit_pca
 from gramian.operators.kernel_gram import KernelGram
 from gramian.planning.kernel_plan import plan_kernel_pca

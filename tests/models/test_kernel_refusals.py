@@ -1,5 +1,6 @@
 """Kernel PCA of what cannot be, and of what is only nearly right: a clear sentence each time."""
 
+import re
 import warnings
 
 import numpy as np
@@ -392,3 +393,17 @@ def test_landmarks_of_a_function_that_is_not_positive_semidefinite_are_refused_w
     X = np.random.default_rng(0).standard_normal((200, 3))
     with pytest.raises(InputError, match="not positive semidefinite"):
         _fit(X, wrong, 2, landmarks=50)
+
+
+@pytest.mark.parametrize("n", [178, 450, 1200])
+@pytest.mark.parametrize("k", [1, 3])
+def test_the_lowest_eigenvalue_is_the_one_named(n, k):
+    """Of a matrix turned upside down, not the one that happens to be among the k largest; dense or iterated."""
+    K = Gaussian(0.05)(_rows(n, 13))
+    lowest = -float(np.linalg.eigvalsh(K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean())[-1])
+    with pytest.raises(InputError, match="negative eigenvalues") as caught:
+        _fit(-K, Precomputed(), k + 1, strict=False)
+    said = float(re.search(r"has an eigenvalue of (\S+) beside", str(caught.value))[1])
+    assert said == pytest.approx(lowest, rel=6e-3)
+    if n == 178:
+        assert "ask for no more components than the 0 that have positive eigenvalues" in str(caught.value)

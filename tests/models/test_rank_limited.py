@@ -106,3 +106,23 @@ def test_rank_follows_k_and_the_budget():
     assert rank_that_fits(1000, k=100, budget=10**9) == 400
     assert rank_that_fits(1000, k=10, budget=48_000 * 20) == 20
     assert rank_that_fits(1000, k=10, budget=1) == 11
+
+
+@pytest.mark.parametrize(
+    "k, budget, why, advice",
+    [
+        (None, 40_000, ": the 40 x 40 scatter does not fit memory_budget. Every", "Raise memory_budget, or fit all"),
+        (3, None, ": the batches follow a fit that left components out. Every", "Begin with partial_fit, or fit all"),
+        (3, 40_000, "left components out, and the 40 x 40 scatter does not fit", "Begin with partial_fit and a larger"),
+    ],
+    ids=["no room", "after a fit", "both"],
+)
+def test_the_cause_that_holds_is_named(X, k, budget, why, advice):
+    """Batches that lose directions say why: for want of room, after a fit that left some out, or for both."""
+    pca = PCA(3, memory_budget=budget).partial_fit(X[:100]) if k is None else PCA(3).fit(X[:100])
+    pca.set_params(memory_budget=budget)
+    with pytest.warns(PrecisionWarning, match="are kept between batches") as caught:
+        assert pca.partial_fit(X[100:200]).partial_fit(X[200:]).explained_variance_.shape == (3,)
+    said = str(caught[-1].message)
+    assert why in said
+    assert advice in said

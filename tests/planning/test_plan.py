@@ -1,12 +1,14 @@
 """Plans: the stated way for each shape, within the budget, and refusals that say what would fit."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gramian import PCA, plan
+from gramian import PCA, KernelPCA, kernels, plan
 from gramian.eigen import Direct, Krylov, Power
-from gramian.errors import MemoryBudgetError
+from gramian.errors import MemoryBudgetError, ParameterError
 from gramian.planning.plan import Facts, plan_pca
 
 
@@ -92,3 +94,54 @@ def test_an_unknown_solver_and_too_many_components_are_refused():
         plan(X, svd_solver="foo")
     with pytest.raises(ValueError, match="n_components=5 is not a number of components between 0 and"):
         plan(X, 5)
+
+
+@pytest.mark.parametrize("n_components", [3, 0.9, None, 10_000])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"kernel": "rbf", "gamma": "median"},
+        {"kernel": "rbf", "gamma": 0.1, "eigen_solver": "tiled"},
+        {"kernel": "poly", "degree": 2},
+        {"kernel": "sigmoid", "gamma": 1e-3, "eigen_solver": "stored"},
+        {"kernel": kernels.Gaussian(0.2) + kernels.Linear(), "eigen_solver": "dense"},
+        {"kernel": "laplacian", "tol": 1e-3, "memory_budget": 80_000_000},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("n", [60, 500])
+def test_a_kernel_plan_is_that_of_the_fit(n, asked, n_components):
+    """Said beforehand from the shape alone, and kept by the fit that follows."""
+    if asked.get("eigen_solver") in {"stored", "tiled"} and n_components != 3:
+        pytest.skip("an iteration is for few of the components")
+    X = np.random.default_rng(0).standard_normal((n, 4))
+    said = plan(np.broadcast_to(0.0, X.shape), n_components, **asked)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = KernelPCA(n_components, **asked).fit(X)
+    assert said == fitted.plan_
+
+
+def test_a_plan_of_landmarks_and_of_a_given_matrix_is_that_of_the_fit():
+    """Landmarks that all count have their plan beforehand; of a matrix nothing is left to choose."""
+    X = np.random.default_rng(1).standard_normal((600, 8))
+    said = plan(X, 3, kernel="rbf", gamma=0.1, landmarks=40)
+    assert said == KernelPCA(3, kernel="rbf", gamma=0.1, landmarks=40, random_state=0).fit(X).plan_
+    assert said.way == "landmarks"
+    K = kernels.Gaussian(0.1)(X)
+    assert plan(K, 3, kernel="precomputed") == KernelPCA(3, kernel="precomputed").fit(K).plan_
+
+
+def test_a_kernel_plan_refuses_what_its_fit_refuses():
+    """A budget that is too small, words that are none, and parameters of the other method."""
+    with pytest.raises(MemoryBudgetError, match="Ask for at most"):
+        plan(shape(100_000, 50), None, kernel="rbf", memory_budget=10**9)
+    for asked, words in (
+        ({"kernel": "unknown"}, "kernel='unknown' is not known"),
+        ({"kernel": "rbf", "eigen_solver": "best"}, "eigen_solver='best' is not one of auto"),
+        ({"kernel": "rbf", "svd_solver": "gram"}, "svd_solver='gram' is of PCA"),
+        ({"gamma": 0.1}, "gamma=0.1 is of a kernel PCA: pass kernel= too"),
+        ({"landmarks": 5}, "landmarks=5 is of a kernel PCA"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            plan(shape(100, 5), 3, **asked)

@@ -100,12 +100,11 @@ def _kernel(prepared: Any, flags: dict[str, Any]) -> Any:
 
 def _plan(prepared: Any, flags: dict[str, Any]) -> str:
     from gramian.features.resolving import resolve_kernel
-    from gramian.models.kernel_pca import first_facts
-    from gramian.planning.kernel_plan import plan_kernel_pca
+    from gramian.models.kernel_planned import first_plan
 
     options = _options(prepared, flags)
     kernel = resolve_kernel(options.kernel, prepared.source, seed=options.seed).kernel
-    return f"{kernel}\n{plan_kernel_pca(first_facts(prepared.source, options, kernel))}"
+    return f"{kernel}\n{first_plan(prepared.source, options)}"
 
 
 def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:

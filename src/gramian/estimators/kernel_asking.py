@@ -9,6 +9,7 @@ from gramian.errors import ParameterError, RankWarning, users_line
 from gramian.estimators.explicit_map import ExplicitMap
 from gramian.estimators.maps import GAMMA, KERNEL, NAMED
 from gramian.estimators.parameters import (
+    BYTES,
     CALL,
     FLAG,
     NOTHING,
@@ -20,10 +21,12 @@ from gramian.estimators.parameters import (
     is_whole,
     number,
     one_of,
+    shown,
     whole,
 )
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.kernels.named import as_kernel
+from gramian.models.kernel_planned import EIGEN_SOLVERS
 from gramian.models.preimage import PreimageMethod
 
 FEATURES = Limit(
@@ -31,8 +34,6 @@ FEATURES = Limit(
     "a map such as FourierFeatures() or Nystroem()",
 )
 METHOD = Limit(lambda value: isinstance(value, PreimageMethod), "a pre-image method")
-WAYS = {"auto": "auto", "dense": "dense", "arpack": "auto", "randomized": "auto", "stored": "stored", "tiled": "tiled"}
-"""What each ``eigen_solver`` asks of the model."""
 
 LIMITS: Limits = {
     "n_components": (NOTHING, whole(1), SHARE),
@@ -43,7 +44,7 @@ LIMITS: Limits = {
     "kernel_params": (NOTHING, NAMED),
     "alpha": (number(0.0),),
     "fit_inverse_transform": (FLAG,),
-    "eigen_solver": (one_of(*WAYS),),
+    "eigen_solver": (one_of(*EIGEN_SOLVERS),),
     "tol": (number(0.0),),
     "max_iter": (NOTHING, whole(1)),
     "iterated_power": (whole(0), one_of("auto")),
@@ -51,7 +52,7 @@ LIMITS: Limits = {
     "random_state": (NOTHING, SEED),
     "copy_X": (FLAG,),
     "n_jobs": (NOTHING, Limit(is_whole, "an integer")),
-    "memory_budget": (NOTHING, whole(1)),
+    "memory_budget": (NOTHING, BYTES),
     "landmarks": (NOTHING, whole(1)),
     "features": (NOTHING, FEATURES),
     "pre_image": (NOTHING, one_of("ridge", "fixed_point", "distances", "auto"), METHOD),
@@ -68,8 +69,8 @@ def asked_features(estimator: Any) -> FeatureRecipe | FeatureMap | None:
         value = getattr(estimator, name)
         if value not in (default, {}):
             message = (
-                f"features stand for a kernel of their own, and {name}={value!r} is given beside them. Give its name "
-                f"and parameters there, and leave {name} alone."
+                f"features stand for a kernel of their own, and {name}={shown(value)} is given beside them. Give its "
+                f"name and parameters there, and leave {name} alone."
             )
             raise ParameterError(message)
     if isinstance(given, ExplicitMap):

@@ -8,7 +8,7 @@ from sklearn.utils import Tags
 from gramian.arrays.namespace import Array
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.estimators.features import feature_names
-from gramian.estimators.kernel_asking import LIMITS, WAYS, asked_count, asked_features, takes_sparse
+from gramian.estimators.kernel_asking import LIMITS, asked_count, asked_features, takes_sparse
 from gramian.estimators.kernel_fields import (
     fields_of,
     like_rows,
@@ -25,6 +25,7 @@ from gramian.kernels.precomputed import Precomputed
 from gramian.kernels.widths import Gamma
 from gramian.models.kernel_inverse import expansion_of
 from gramian.models.kernel_pca import KernelPCAModel, KernelPCAOptions, fit_kernel_pca
+from gramian.models.kernel_planned import EIGEN_SOLVERS
 from gramian.models.preimage_choice import ChosenPreimage, fit_preimage, method_named, require_room
 from gramian.sources.rows import RowSource
 
@@ -56,7 +57,9 @@ class KernelPCA(KernelProjection):
     gamma : float, 'scale', 'median' or None, default=None
         Of kernels given by name. None is 1 / n_features. 'scale' is 1 / (n_features v), v being the mean variance of a
         column; SVC's takes the variance of all entries, which also counts how far the means of columns are apart.
-        'median' is 1 / (2 m^2), m being the median distance of rows.
+        'median' is 1 / (2 m^2), m being the median distance of rows. A kernel that has no gamma ignores it, as in
+        scikit-learn; one that has, and to which a word says nothing, refuses the word instead of guessing a number:
+        'median' beside an inner product ('poly', 'sigmoid'), where gamma is no width, and both words beside 'chi2'.
     degree, coef0 : float, default=3, 1
         Of the polynomial and sigmoid kernels.
     kernel_params : mapping or None, default=None
@@ -264,7 +267,7 @@ class KernelPCA(KernelProjection):
         return KernelPCAOptions(
             n_components=asked_count(self.n_components, source.n_rows),
             kernel=kernel,
-            way=WAYS[self.eigen_solver] if source.n_rows > 1 else "dense",
+            way=EIGEN_SOLVERS[self.eigen_solver] if source.n_rows > 1 else "dense",
             tol=float(self.tol),
             seed=seed_of(self.random_state),
             memory_budget=self.memory_budget,

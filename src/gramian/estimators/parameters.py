@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 from inspect import signature
+from reprlib import Repr
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,12 +49,16 @@ SHARE = Limit(
     lambda value: isinstance(value, float | np.floating) and 0 < value < 1,
     "a share strictly between 0 and 1",
 )
+BYTES = Limit(whole(1).holds, "an integer of at least 1, in bytes, such as 2_000_000_000")
 SEED = Limit(
     lambda value: (
         (is_whole(value) and 0 <= value < 2**32) or isinstance(value, np.random.RandomState | np.random.Generator)
     ),
     "an integer from 0 to 2**32 - 1, a numpy RandomState or Generator",
 )
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
 SVD_SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "gram", "krylov", "power")
 
@@ -70,7 +75,7 @@ PCA_LIMITS: Limits = {
     "center": (FLAG,),
     "scale": (FLAG,),
     "ddof": (whole(0),),
-    "memory_budget": (NOTHING, whole(1)),
+    "memory_budget": (NOTHING, BYTES),
     "device": (NOTHING, TEXT),
     "progress": (NOTHING, CALL),
 }
@@ -126,7 +131,7 @@ ICA_LIMITS: Limits = {
     "fun": (one_of("logcosh", "exp", "cube"), CALL, CONTRAST),
     "runs": (whole(1),),
     "independence": (FLAG, one_of("all")),
-    "memory_budget": (NOTHING, whole(1)),
+    "memory_budget": (NOTHING, BYTES),
 }
 
 
@@ -183,4 +188,18 @@ def is_whole(value: Any) -> bool:
 def _sentence(owner: str, name: str, value: Any, allowed: tuple[Limit, ...]) -> str:
     words = [limit.words for limit in allowed]
     choice = words[0] if len(words) == 1 else f"{', '.join(words[:-1])}, or {words[-1]}"
-    return f"{name}={value!r} is not a value that {owner} takes. Pass {choice}."
+    return f"{name}={shown(value)} is not a value that {owner} takes. Pass {choice}."
+
+
+def shown(value: Any) -> str:
+    """Return a value as a sentence can hold it: an array by its shape, anything else by its repr, shortened.
+
+    Examples
+    --------
+    >>> shown(np.zeros((20, 4))), shown("all"), shown(list(range(9)))
+    ('<ndarray of shape (20, 4)>', "'all'", '[0, 1, 2, 3, 4, 5, ...]')
+    """
+    shape = getattr(value, "shape", ())
+    if isinstance(shape, tuple) and len(shape) > 0:
+        return f"<{type(value).__name__} of shape {shape}>"
+    return _SHORT.repr(value)

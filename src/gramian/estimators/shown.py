@@ -15,8 +15,8 @@ class Pictures:
         """Return a picture by its name, bound to the model; matplotlib is loaded here."""
         from gramian.plots import gallery
 
-        if name not in gallery.__all__:
-            message = f"There is no picture {name!r}. There are: {', '.join(gallery.__all__)}."
+        if name not in gallery.OF_MODELS:
+            message = f"There is no picture {name!r}. There are: {', '.join(gallery.OF_MODELS)}."
             raise AttributeError(message)
         drawn = getattr(gallery, name)
         return update_wrapper(partial(drawn, self._fitted), drawn)
@@ -25,7 +25,7 @@ class Pictures:
         """List the pictures."""
         from gramian.plots import gallery
 
-        return sorted(gallery.__all__)
+        return sorted(gallery.OF_MODELS)
 
 
 class Shown:

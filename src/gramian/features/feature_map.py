@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from gramian.arrays.namespace import Array
+from gramian.kernels.naming import named_rows
 from gramian.sources.rows import Block, RowSource
 
 
@@ -39,7 +40,8 @@ class FeatureMap(ABC):
         return source.map_rows(self._map)
 
     def _map(self, block: Block) -> Array:
-        return self.map_block(block.rows)
+        with named_rows(block.start):
+            return self.map_block(block.rows)
 
 
 class FeatureRecipe(ABC):

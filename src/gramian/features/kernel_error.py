@@ -9,6 +9,7 @@ from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.errors import InputError, ParameterError
 from gramian.features.feature_map import FeatureMap
 from gramian.features.sampling import draw_positions, take_rows
+from gramian.kernels.naming import named_rows
 from gramian.sources.rows import RowSource, ranges
 
 ALL_PAIRS = 1024
@@ -79,9 +80,10 @@ def measure_kernel_error(phi: FeatureMap, source: RowSource, *, seed: int = 0) -
     count = min(N_GROUPS, source.n_rows // (2 * GROUP)) * 2 * GROUP
     # As many landmarks, drawn by the same seed, would be the very rows that are looked at, where they are exact.
     own = int(np.random.SeedSequence([seed, count]).generate_state(1)[0])
-    rows = take_rows(source, draw_positions(source, count, seed=own, replace=source.weights is not None))
+    places = draw_positions(source, count, seed=own, replace=source.weights is not None)
+    rows = take_rows(source, places)
     unit = _unit(phi, rows)
-    groups = [_group(phi, rows[part], 1.0 / weight, unit=unit) for part in ranges(count, 2 * GROUP)]
+    groups = [_group(phi, rows[part], places[part], 1.0 / weight, unit=unit) for part in ranges(count, 2 * GROUP)]
     return _from_groups(groups, with_trace=phi.bounds_trace)
 
 
@@ -108,9 +110,12 @@ def _over_all(phi: FeatureMap, source: RowSource) -> KernelError:
     return KernelError(float(np.sqrt(error)), 0.0, n * n, share, None if share is None else 0.0)
 
 
-def _group(phi: FeatureMap, rows: Array, diagonal_share: float, *, unit: float) -> _Squares:
+def _group(phi: FeatureMap, rows: Array, places: HostArray, diagonal_share: float, *, unit: float) -> _Squares:
     half = rows.shape[0] // 2
-    K, features = to_host(phi.kernel(rows[:half], rows[half:])) / unit, _features(phi, rows, unit)
+    with named_rows(places):
+        features = _features(phi, rows, unit)
+    with named_rows(places[:half], places[half:]):
+        K = to_host(phi.kernel(rows[:half], rows[half:])) / unit
     apart = K - features[:half] @ features[half:].T
     diagonal, own = _diagonals(phi, rows, features, unit)
     return _Squares(

@@ -11,6 +11,7 @@ from gramian.errors import NotSupportedError
 from gramian.features.kmeans import kmeans_centers
 from gramian.features.resolving import Resolved
 from gramian.features.sampling import draw_positions, take_rows
+from gramian.kernels.naming import named_rows
 from gramian.sources.rows import RowSource
 
 CANDIDATES = 10_000
@@ -50,7 +51,9 @@ def choose_landmarks(source: RowSource, resolved: Resolved, count: int, *, choic
         return _centers(source, count, seed=seed)
     candidates = draw_positions(source, max(CANDIDATES, 4 * count), seed=seed)
     rows = take_rows(source, candidates)
-    return _rows_at(source, candidates[pivoted_positions(rows, resolved, count, seed=seed + 1)])
+    with named_rows(candidates, candidates):
+        pivots = pivoted_positions(rows, resolved, count, seed=seed + 1)
+    return _rows_at(source, candidates[pivots])
 
 
 def pivoted_positions(rows: Array, resolved: Resolved, count: int, *, seed: int) -> HostArray:
@@ -112,7 +115,8 @@ class _PartialCholesky:
         """Return K - F'F at rows ``left`` and columns ``right``, all of them where that is ``None``."""
         others = self._all if right is None else self._prepared(self._rows[right])
         factor = self._factor[: len(self.pivots)]
-        K = to_host(self._resolved.kernel.evaluate(self._prepared(self._rows[left]), others))
+        with named_rows(left, right):
+            K = to_host(self._resolved.kernel.evaluate(self._prepared(self._rows[left]), others))
         return K - factor[:, left].T @ (factor if right is None else factor[:, right])
 
     def _prepared(self, rows: Array) -> Any:

@@ -1,5 +1,6 @@
 """Features from landmarks: a kernel matrix by way of a few of its columns."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.landmarks import CHOICES, choose_landmarks
 from gramian.features.resolving import resolve_kernel
 from gramian.kernels.kernel import Kernel, Prepared
+from gramian.kernels.naming import named_rows
 from gramian.kernels.radial import Gaussian
 from gramian.sources.rows import RowSource
 
@@ -129,8 +131,11 @@ class LandmarkMap(FeatureMap):
     def columns(self, rows: Array) -> Array:
         """Return k(x, L), (b, m), in the precision of the rows: b m kernel values."""
         dtype = dtype_of(rows)
-        left = self.kernel.prepare(rows, dtype=dtype, origin=self.origin)
-        return self.kernel.evaluate(left, self._prepared(dtype))
+        with named_rows(0):
+            left = self.kernel.prepare(rows, dtype=dtype, origin=self.origin)
+        ending = " of the landmarks" if self.positions is None else " of the fit"
+        with named_rows(0, self.positions, ending=ending):
+            return self.kernel.evaluate(left, self._prepared(dtype))
 
     def map_block(self, rows: Array) -> Array:
         """Return phi of rows (b, D): their kernel values at the landmarks, times the root."""
@@ -176,8 +181,9 @@ def landmark_map(
     InputError
         When the matrix of a kernel that is not known to be positive semidefinite is not: there are no real features.
     """
-    ready = kernel.prepare(landmarks, dtype=FLOAT64, origin=origin)
-    K = to_host(kernel.evaluate(ready, ready))
+    with nullcontext() if positions is None else named_rows(positions, positions):
+        ready = kernel.prepare(landmarks, dtype=FLOAT64, origin=origin)
+        K = to_host(kernel.evaluate(ready, ready))
     if not np.isfinite(K).all():
         message = f"{kernel} overflows between these landmarks. Scale the columns, or choose smaller parameters."
         raise InputError(message)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from gramian.arrays.namespace import Array, HostArray, from_host, namespace_of
-from gramian.errors import InputError
+from gramian.errors import KernelRowsError
 from gramian.kernels.blocks import is_sparse, scaled_rows, squared_norms
 from gramian.kernels.tiles import SparseFactor, inner_products, sparse_factor
 
@@ -66,8 +66,6 @@ def require_powers_fit(rows: Array, gamma: float, coef0: float, degree: float, *
     row = int(np.flatnonzero(~fits)[0])
     power = "gamma x.x + coef0" if degree == 1 else f"(gamma x.x + coef0)^{degree:g}"
     advice = "Rescale the columns." if degree == 1 else "Rescale the columns or lower the degree."
-    message = (
-        f"{power} overflows {np.dtype(dtype).name} for row {row} of a block: gamma={gamma:.4g}, coef0={coef0:g} give "
-        f"gamma x.x + coef0 = {largest[row]:.3g} there. {advice}"
-    )
-    raise InputError(message, row=row)
+    after = f": gamma={gamma:.4g}, coef0={coef0:g} give gamma x.x + coef0 = {largest[row]:.3g} there. {advice}"
+    before = f"{power} overflows {np.dtype(dtype).name} for "
+    raise KernelRowsError(before, (row,), after)

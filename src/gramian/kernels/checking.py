@@ -12,6 +12,7 @@ from gramian.errors import InputError
 from gramian.kernels.blocks import as_block, column_means
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.named import as_kernel
+from gramian.kernels.naming import named_rows
 from gramian.kernels.precomputed import Precomputed
 from gramian.kernels.widths import drawn_indices, facts_of
 
@@ -33,9 +34,9 @@ class KernelCheck:
         Largest |k(x, y) - k(y, x)|, and ``worst_pair``, the rows (of the points given) where it is.
     worst_pair : tuple of two ints
     positive_semidefinite : bool
-        Whether no eigenvalue is below ``-tolerance``.
+        Whether it is symmetric and no eigenvalue is below ``-tolerance``.
     smallest_eigenvalue, largest_eigenvalue : float
-        Of the matrix on the sample, made symmetric where it is not.
+        Of the matrix on the sample; where that is not symmetric, of (K + K')/2, which is another function's.
     smallest_centered : float
         Smallest eigenvalue of H K H. Kernel PCA needs only this one not to be negative.
     block_independent : bool
@@ -65,7 +66,9 @@ class KernelCheck:
         return self.symmetric and self.positive_semidefinite and self.block_independent
 
     def __str__(self) -> str:
-        lines = [f"{self.kernel!r} on {self.n_points} points:", self._about_symmetry(), self._about_eigenvalues()]
+        lines = [f"{self.kernel!r} on {self.n_points} points:", self._about_symmetry()]
+        if self.symmetric:
+            lines.append(self._about_eigenvalues())
         if not self.block_independent:
             lines.append(
                 f"  depends on the block: a pair differs by {self.block_difference:.3g} when other rows stand beside "
@@ -139,7 +142,8 @@ def check_kernel(
         _require_square(block)
         return _judged(kernel, to_host(block)[np.ix_(rows, rows)], rows, 0.0, rtol)
     kernel = kernel.resolved(facts_of(block, seed=seed))
-    K, difference = _evaluated(kernel, block[rows], column_means(block))
+    with named_rows(rows, rows):
+        K, difference = _evaluated(kernel, block[rows], column_means(block))
     return _judged(kernel, K, rows, difference, rtol)
 
 
@@ -163,14 +167,15 @@ def _judged(kernel: Kernel, K: HostArray, rows: HostArray, difference: float, rt
     values = np.linalg.eigvalsh(even)
     about_means = even - even.mean(axis=0) - even.mean(axis=1)[:, None] + even.mean()
     size, entry = float(np.abs(values).max()), float(np.abs(K).max())
+    symmetric = bool(gaps[i, j] <= rtol * entry)
     tolerance = max(rtol, 10 * len(K) * eps_of(FLOAT64)) * size
     return KernelCheck(
         kernel=kernel,
         n_points=len(K),
-        symmetric=bool(gaps[i, j] <= rtol * entry),
+        symmetric=symmetric,
         asymmetry=float(gaps[i, j]),
         worst_pair=(int(rows[min(i, j)]), int(rows[max(i, j)])),
-        positive_semidefinite=bool(values[0] >= -tolerance),
+        positive_semidefinite=symmetric and bool(values[0] >= -tolerance),
         smallest_eigenvalue=float(values[0]),
         largest_eigenvalue=float(values[-1]),
         smallest_centered=float(np.linalg.eigvalsh(about_means)[0]),

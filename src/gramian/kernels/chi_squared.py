@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray
-from gramian.errors import InputError
+from gramian.errors import KernelRowsError
 from gramian.kernels.blocks import host_rows
 from gramian.kernels.kernel import DataFacts, Kernel, Prepared
 from gramian.kernels.tiles import exponential, strips, with_unit_diagonal
@@ -103,8 +103,9 @@ def _require_not_negative(rows: HostArray) -> None:
     if rows.size == 0 or rows.min() >= 0:
         return
     row, column = (int(index) for index in np.argwhere(rows < 0)[0])
-    message = (
-        f"Row {row} of a block has {rows[row, column]:.4g} in column {column}. The chi-squared kernel compares counts "
-        "or shares and takes no negative numbers. Choose another kernel, or shift the columns above zero."
+    after = (
+        f" has {rows[row, column]:.4g} in column {column}. The chi-squared kernel compares counts or shares and takes "
+        "no negative numbers. Choose another kernel, or shift the columns above zero."
     )
-    raise InputError(message, row=row, column=column)
+    before = ""  # the sentence begins with the row
+    raise KernelRowsError(before, (row,), after, column=column)

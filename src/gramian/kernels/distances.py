@@ -17,7 +17,7 @@ from scipy import sparse
 
 from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, namespace_of
 from gramian.arrays.products import empty_on_lines
-from gramian.errors import InputError
+from gramian.errors import KernelRowsError
 from gramian.kernels.blocks import is_sparse, scaled_rows, squared_norms
 from gramian.kernels.tiles import SparseFactor, inner_products, sparse_factor
 
@@ -58,7 +58,7 @@ def augmented(rows: Array, scale: float, *, dtype: np.dtype[Any]) -> Augmented |
         scaled = sparse.csr_array(scaled) if is_sparse(scaled) else scaled
         half = (-0.5 * squared_norms(scaled)).astype(dtype)
     if not np.isfinite(half).all():
-        raise InputError(_too_far(int(np.flatnonzero(~np.isfinite(half))[0]), dtype))
+        raise _too_far(int(np.flatnonzero(~np.isfinite(half))[0]), dtype)
     reach = float(np.sqrt(-2.0 * half.min(initial=0.0)))
     if is_sparse(rows):
         return SparseAugmented(sparse_factor(scaled), half, reach)
@@ -114,8 +114,9 @@ def _joined_on_lines(scaled: HostArray, left: HostArray, right: HostArray, reach
     return Augmented(one, other.T, reach)
 
 
-def _too_far(row: int, dtype: np.dtype[Any]) -> str:
-    return (
-        f"Row {row} of a block is so far from the others that gamma times its squared distance overflows "
+def _too_far(row: int, dtype: np.dtype[Any]) -> KernelRowsError:
+    after = (
+        " is so far from the mean of the rows that gamma times its squared distance overflows "
         f"{np.dtype(dtype).name}. Rescale the columns or lower gamma."
     )
+    return KernelRowsError("", (row,), after)

@@ -130,6 +130,7 @@ class Kernel(ABC):
         Y : (m, d) array, list of rows or CSR matrix, optional
         """
         from gramian.kernels.blocks import as_block, column_means, require_same_columns
+        from gramian.kernels.naming import named_rows
         from gramian.kernels.widths import facts_of
 
         left = as_block(X, kernel=self)
@@ -137,8 +138,9 @@ class Kernel(ABC):
         require_same_columns(left, right)
         kernel = self.resolved(facts_of(left))
         origin = column_means(left)
-        ready = kernel.prepare(left, dtype=FLOAT64, origin=origin)
-        return kernel.evaluate(ready, ready if Y is None else kernel.prepare(right, dtype=FLOAT64, origin=origin))
+        with named_rows(0):
+            ready = kernel.prepare(left, dtype=FLOAT64, origin=origin)
+            return kernel.evaluate(ready, ready if Y is None else kernel.prepare(right, dtype=FLOAT64, origin=origin))
 
     def __add__(self, other: object) -> "Kernel":
         from gramian.kernels.combination import Sum

@@ -49,7 +49,8 @@ def as_kernel(
         "chi2", "precomputed". A callable is a function of two points, as in scikit-learn; wrap one of two blocks in
         :class:`~gramian.kernels.own.BlockKernel`. A kernel is returned as it is.
     gamma, degree, coef0 : as in scikit-learn's KernelPCA
-        A named kernel takes those it has and ignores the others.
+        A named kernel takes those it has and ignores the others; a word for gamma that has no meaning for a kernel
+        with a gamma ("median" for an inner product) is refused, since no number would be what was asked for.
     sigma : float, optional
         Width of "rbf", and length scale of "matern", instead of gamma.
     nu : {0.5, 1.5, 2.5}, default=1.5

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.arrays.precision import FLOAT64
-from gramian.errors import InputError, ParameterError
+from gramian.errors import InputError, KernelRowsError, ParameterError
 from gramian.kernels.blocks import host_rows, is_sparse
 from gramian.kernels.kernel import DataFacts, Kernel, Prepared
 from gramian.kernels.tiles import written
@@ -228,11 +228,8 @@ def _require_finite(tile: HostArray, kernel: PointKernel | BlockKernel) -> None:
     if np.isfinite(tile).all():
         return
     i, j = (int(index) for index in np.argwhere(~np.isfinite(tile))[0])
-    message = (
-        f"The kernel function {_label(kernel)} gave {tile[i, j]} for rows {i} and {j} of a block. A kernel must give a "
-        "finite number for every two points."
-    )
-    raise InputError(message)
+    before = f"The kernel function {_label(kernel)} gave {tile[i, j]} for "
+    raise KernelRowsError(before, (i, j), ". A kernel must give a finite number for every two points.")
 
 
 def _require_callable(function: object, of_what: str) -> None:

@@ -131,7 +131,7 @@ def choose_gamma(
     Returns
     -------
     GammaChoice
-        ``choice.gamma``, ``choice.kernel``; ``gramian.plots.plot_gamma`` draws ``gramian.views.gamma_curve(choice)``.
+        ``choice.gamma``, ``choice.kernel``; ``gramian.plot.gamma(choice)`` draws the whole curve.
 
     Examples
     --------

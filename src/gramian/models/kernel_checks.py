@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.arrays.precision import FLOAT64
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.eigen.orthonormal import orthonormalized
-from gramian.errors import IndefiniteKernelWarning, InputError, PrecisionWarning, users_line
+from gramian.errors import IndefiniteKernelWarning, InputError, KernelRowsError, PrecisionWarning, users_line
 from gramian.features.resolving import Resolved
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.kernel import Kernel
+from gramian.kernels.naming import named_rows
 from gramian.kernels.own import BlockKernel
 from gramian.kernels.precomputed import Precomputed
 from gramian.kernels.stretched import leaves_on
@@ -42,13 +43,15 @@ def check_on_sample(source: RowSource, resolved: Resolved, *, centered: bool, se
     InputError
         Where kernel values are not finite, k(x, y) differs from k(y, x), or depends on the rows beside x and y.
     """
-    rows = take_rows(source, draw_positions(source, SAMPLED, seed=seed))
+    positions = draw_positions(source, SAMPLED, seed=seed)
+    rows = take_rows(source, positions)
     placed = PlacedKernel.of(resolved.kernel, resolved.origin, centered=centered)
     # Prepared twice: of one block against itself a kernel may make one half only, and k(y, x) would not be seen.
-    left, right = (placed.prepare(rows, dtype=FLOAT64) for _ in range(2))
-    K = to_host(placed.kernel.evaluate(left, right))
-    _require_finite(K, resolved.kernel)
-    _require_symmetric(K, resolved.kernel)
+    with named_rows(positions, positions):
+        left, right = (placed.prepare(rows, dtype=FLOAT64) for _ in range(2))
+        K = to_host(placed.kernel.evaluate(left, right))
+        _require_finite(K, resolved.kernel)
+        _require_symmetric(K, resolved.kernel)
     if len(K) < 2:
         return
     for leaf, seen in leaves_on(resolved.kernel, rows):
@@ -57,10 +60,13 @@ def check_on_sample(source: RowSource, resolved: Resolved, *, centered: bool, se
     warn_of_widths(resolved, rows, K, n=source.n_rows, centered=centered, seed=seed)
 
 
-def require_positive(values: HostArray, kernel: Kernel, *, where: str = "", spectrum: HostArray | None = None) -> None:
+def require_positive(
+    values: HostArray, kernel: Kernel, *, where: str = "", seen: HostArray | None = None, all_seen: bool = False
+) -> None:
     """Refuse eigenvalues that are negative beyond rounding, and say which, beside what, and for which parameters.
 
-    With ``spectrum``, all eigenvalues, also say how many components there are with positive ones.
+    The lowest one is named of all that were ``seen``, those asked for among them; where these are all there are, also
+    how many components have positive ones.
 
     Examples
     --------
@@ -70,9 +76,11 @@ def require_positive(values: HostArray, kernel: Kernel, *, where: str = "", spec
     lowest, largest = float(np.min(values, initial=0.0)), float(np.max(values, initial=0.0))
     if _is_rounding(lowest, largest):
         return
-    few = "than there are positive eigenvalues"
-    if spectrum is not None:
-        few = f"than the {np.count_nonzero(spectrum > NEGATIVE_SHARE * largest):,} that have positive eigenvalues"
+    seen = values if seen is None else seen
+    lowest, few = float(np.min(seen)), "than there are positive eigenvalues"
+    if all_seen:
+        floor = max(NEGATIVE_SHARE * largest, len(seen) * eps_of(FLOAT64) * -lowest)
+        few = f"than the {np.count_nonzero(seen > floor):,} that have positive eigenvalues"
     advice = (
         f"Check how the matrix was made, or ask for no more components {few}."
         if isinstance(kernel, Precomputed)
@@ -141,11 +149,12 @@ def _require_finite(K: HostArray, kernel: Kernel) -> None:
     if np.isfinite(K).all():
         return
     i, j = (int(index) for index in np.argwhere(~np.isfinite(K))[0])
-    message = (
-        f"{kernel!r} gives {K[i, j]} for two of the rows. Scale the columns, choose smaller parameters, or, where the "
-        "function is your own, make it return finite numbers."
+    after = (
+        ". Scale the columns, choose smaller parameters, or, where the function is your own, make it return finite "
+        "numbers."
     )
-    raise InputError(message)
+    before = f"{kernel!r} gives {K[i, j]} for "
+    raise KernelRowsError(before, (i, j), after)
 
 
 def _require_symmetric(K: HostArray, kernel: Kernel) -> None:
@@ -153,11 +162,12 @@ def _require_symmetric(K: HostArray, kernel: Kernel) -> None:
     if float(difference.max(initial=0.0)) <= 1e-6 * float(np.abs(K).max(initial=0.0)):
         return
     i, j = (int(index) for index in np.unravel_index(int(np.argmax(difference)), K.shape))
-    message = (
-        f"{kernel!r} is not symmetric: for two of the rows it gives {K[i, j]:.6g} one way and {K[j, i]:.6g} the other. "
-        "A kernel must have k(x, y) = k(y, x); gramian.check_kernel tells more."
+    after = (
+        f" it gives {K[i, j]:.6g} one way and {K[j, i]:.6g} the other. A kernel must have k(x, y) = k(y, x); "
+        "gramian.check_kernel tells more."
     )
-    raise InputError(message)
+    before = f"{kernel!r} is not symmetric: for "
+    raise KernelRowsError(before, (i, j), after)
 
 
 def _require_own_rows_only(kernel: BlockKernel, rows: Any, K: HostArray | None) -> None:

@@ -1,22 +1,27 @@
 """Kernel PCA in an explicit feature space: the kernel's own where that is small, or one that is near the kernel's."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.eigen.certificate import Certificate
+from gramian.errors import InputError
 from gramian.features.feature_map import FeatureMap
 from gramian.features.mapped_rows import MappedRows
 from gramian.features.polynomial import LARGEST_PHI, MonomialMap, Monomials, n_monomials
 from gramian.kernels.blocks import shifted
 from gramian.kernels.inner_product import Linear, Polynomial
 from gramian.kernels.kernel import Kernel
+from gramian.kernels.naming import named_rows
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of, widened
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
+from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.planning.kernel_plan import PCA_TOLERANCE
+from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import Block, RowSource, rows_here
 from gramian.sources.sparse import SparseRows, in_float64
 
@@ -69,7 +74,13 @@ def solve_features(
     moves = phi is None and wish.center and isinstance(source, SparseRows)
     origin = _host(origin) if moves and origin is not None else None
     rows = _rows_of(source, phi, origin)
-    pca = _fitted(rows, wish, budget)
+    try:
+        pca = _fitted(rows, wish, budget)
+    except InputError:
+        # Said of a feature, which nobody gave: the row of X that makes it is looked for.
+        require_finite(source)
+        source.reduce(partial(_try_kernel, None if phi is None else phi.kernel), _last)
+        raise
     mean = _host(pca.mean) if origin is None else _host(pca.mean) + origin
     weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
     total = float(source.n_rows) if weights is None else float(weights.sum())
@@ -108,6 +119,17 @@ def _fitted(rows: RowSource, wish: Wish, budget: int | None) -> PCAModel:
         progress=wish.say,
     )
     return fit_pca(rows, options)
+
+
+def _try_kernel(kernel: Kernel | None, _: None, block: Block) -> None:
+    """Fold: let a kernel refuse the rows that it has no value for."""
+    if kernel is not None:
+        with named_rows(block.start):
+            PlacedKernel(kernel).prepare(block.rows, dtype=FLOAT64)
+
+
+def _last(_left: None, _right: None) -> None:
+    return None
 
 
 def _has_real_features(kernel: Polynomial) -> bool:

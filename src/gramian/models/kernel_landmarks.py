@@ -13,6 +13,7 @@ from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.features.nystrom import LandmarkMap
 from gramian.features.sampling import draw_positions, take_rows
+from gramian.kernels.naming import named_rows
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of, widened
 from gramian.models.kernel_strips import ExtendStrips, Strips, StripSums, sum_strips, times_trapezoid
@@ -56,11 +57,14 @@ def solve_landmarks(source: RowSource, phi: LandmarkMap, wish: Wish) -> Solved:
     phi, dtype = _in_precision(source, phi, wish.k)
     m = phi.landmarks.shape[0]
     placed = PlacedKernel(phi.kernel, None if phi.origin is None else to_host(phi.origin).astype(FLOAT64))
-    sampled = take_rows(source, draw_positions(source, SAMPLED, seed=wish.seed))
-    near = placed.between(sampled, phi.landmarks)
+    positions = draw_positions(source, SAMPLED, seed=wish.seed)
+    sampled = take_rows(source, positions)
+    with named_rows(positions, phi.positions, ending=" of the landmarks" if phi.positions is None else ""):
+        near = placed.between(sampled, phi.landmarks)
     # The mean of the features over some rows: what is left is small, and P does not see it.
     shift = near.mean(axis=0).astype(FLOAT32).astype(FLOAT64) if wish.center else np.zeros(m)
     strips = Strips.between(placed, phi.landmarks, shift=shift, dtype=dtype, size=strip_bytes(wish.budget))
+    strips = replace(strips, positions=phi.positions)
     wish.say(f"summing strips of {source.n_rows:,} rows and {m:,} landmarks")
     root, turn = scipy.linalg.rq(phi.root, check_finite=False)
     sums = _turned(sum_strips(source, replace(strips, root=root.astype(dtype))), turn)

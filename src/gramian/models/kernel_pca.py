@@ -14,13 +14,21 @@ from gramian.features.feature_map import FeatureMap
 from gramian.features.kernel_error import measure_kernel_error
 from gramian.features.nystrom import LandmarkMap, Landmarks
 from gramian.features.resolving import Resolved, resolve_kernel
-from gramian.kernels.kernel import Kernel
 from gramian.kernels.precomputed import Precomputed
 from gramian.models.kernel_checks import check_on_sample
-from gramian.models.kernel_features import own_features, own_map, solve_features
-from gramian.models.kernel_how_many import Kept, first_look, kept, more, requested, warn_of_share
+from gramian.models.kernel_features import own_map, solve_features
+from gramian.models.kernel_how_many import Kept, kept, more, warn_of_share
 from gramian.models.kernel_landmarks import solve_landmarks
 from gramian.models.kernel_model import KernelPCAModel, KernelPCAOptions, alphas_of
+from gramian.models.kernel_planned import (
+    asked_landmarks,
+    first_facts,
+    first_plan,
+    matrix_facts,
+    near_facts,
+    near_plan,
+    of_given_matrix,
+)
 from gramian.models.kernel_precomputed import solve_precomputed
 from gramian.models.kernel_projection import Expansion, KernelCentering, MatrixExpansion, RowExpansion
 from gramian.models.kernel_solving import Solved, Wish, solve_rows
@@ -28,19 +36,12 @@ from gramian.models.spectrum import signs_of
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.planning.kernel_plan import WAYS, KernelFacts, KernelPlan, plan_kernel_pca
 from gramian.planning.machine import one_blas_thread
-from gramian.planning.plan import default_budget
 from gramian.sources.rows import RowSource
 
-__all__ = ["KernelPCAModel", "KernelPCAOptions", "first_facts", "fit_kernel_pca"]
-
-HOUSE_TOLERANCE = 1e-6
-"""Largest residual, relative to the first eigenvalue, when nothing is said."""
+__all__ = ["KernelPCAModel", "KernelPCAOptions", "fit_kernel_pca"]
 
 NOTHING = "the rows are all alike to this kernel: its centered matrix is zero but for rounding, and has no components"
 """What is said of constant rows."""
-
-CHEAP = ("Gaussian", "linear", "polynomial", "cosine", "sigmoid")
-"""Kernels whose tiles cost little beside the products with them."""
 
 
 def fit_kernel_pca(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
@@ -81,21 +82,6 @@ def fit_kernel_pca(source: RowSource, options: KernelPCAOptions) -> KernelPCAMod
     return _fit_exactly(source, resolved, options)
 
 
-def first_facts(source: RowSource, options: KernelPCAOptions, kernel: Kernel) -> KernelFacts:
-    """Return the facts that the first plan of a fit rests on; ``kernel`` has numbers for parameters."""
-    facts = KernelFacts(
-        n=source.n_rows,
-        d=source.n_columns,
-        k=requested(options.n_components, source.n_rows),
-        tol=options.tol or HOUSE_TOLERANCE,
-        way=options.way,
-        budget=options.memory_budget or default_budget(),
-        slow=kernel.name not in CHEAP,
-        features=own_features(kernel, source),
-    )
-    return first_look(facts, options.n_components)
-
-
 def _fit_exactly(source: RowSource, resolved: Resolved, options: KernelPCAOptions) -> KernelPCAModel:
     def solve(plan: KernelPlan, wish: Wish) -> Solved:
         if plan.way != "features":
@@ -110,9 +96,9 @@ def _fit_matrix(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
     def solve(_: KernelPlan, wish: Wish) -> Solved:
         return solve_precomputed(source, options.kernel, wish)
 
-    facts = replace(first_facts(source, options, options.kernel), features=None, way="dense")
+    facts = matrix_facts(source, options)
     model = _fit_until_kept(source, Resolved(options.kernel, None), options, facts, solve)
-    return replace(model, plan=replace(model.plan, reason="because the matrix was given"))
+    return replace(model, plan=of_given_matrix(model.plan))
 
 
 def _fit_until_kept(
@@ -135,16 +121,13 @@ def _fit_until_kept(
 
 def _fit_approximately(source: RowSource, options: KernelPCAOptions) -> KernelPCAModel:
     """Fit PCA to features near the kernel's, and measure how near."""
-    if (asked := _asked_landmarks(options)) > 0:
+    if asked_landmarks(options) > 0:
         # A map of m landmarks takes m^3 operations: a budget that is too small is refused before.
-        m = min(asked, source.n_rows)
-        plan_kernel_pca(_near_facts(source, options, options.kernel, m, landmarks=True))
+        first_plan(source, options)
     phi = _map_of(source, options)
-    D = phi.n_features
-    facts = _near_facts(source, options, phi.kernel, D, landmarks=isinstance(phi, LandmarkMap))
+    facts = near_facts(source, options, phi.kernel, phi.n_features, landmarks=isinstance(phi, LandmarkMap))
     way = "landmarks" if isinstance(phi, LandmarkMap) else "features" if phi.is_exact else "map"
-    words = "features were asked for" if phi.is_exact else "features near the kernel's were asked for"
-    plan = replace(plan_kernel_pca(facts), way=way, reason=f"because {D:,} {words}")
+    plan = near_plan(facts, way, exact=phi.is_exact)
     _say(options, f"solving: {plan}")
     wish = _wish(options, facts)
     if isinstance(phi, LandmarkMap):
@@ -166,32 +149,6 @@ def _of_approximation(certificate: Certificate) -> Certificate:
     """Say in a certificate that it holds for the approximate kernel alone."""
     said = f"{certificate.note}; " if certificate.note else ""
     return replace(certificate, note=f"{said}of the approximate kernel: how far K is from it, these bounds do not say")
-
-
-def _asked_landmarks(options: KernelPCAOptions) -> int:
-    """Return the landmarks that a fit would choose, zero where it is given a map or features of another kind."""
-    if options.landmarks is not None:
-        return options.landmarks
-    return options.features.n_landmarks if isinstance(options.features, Landmarks) else 0
-
-
-def _near_facts(
-    source: RowSource, options: KernelPCAOptions, kernel: Kernel, features: int, *, landmarks: bool
-) -> KernelFacts:
-    """Return the facts of a fit to so many features near the kernel's."""
-    k = _within(requested(options.n_components, source.n_rows), features)
-    facts = first_facts(source, options, kernel)
-    return replace(facts, k=k, features=features, way="features", approximate=True, landmarks=landmarks)
-
-
-def _within(k: int | None, features: int) -> int:
-    if k is None or k <= features:
-        return features if k is None else k
-    message = (
-        f"n_components={k} is more than the {features:,} features of the approximation. Pass at most {features}, or "
-        "more landmarks or features."
-    )
-    raise ParameterError(message)
 
 
 def _map_of(source: RowSource, options: KernelPCAOptions) -> FeatureMap:

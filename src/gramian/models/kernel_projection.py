@@ -15,6 +15,7 @@ from gramian.features.nystrom import LandmarkMap
 from gramian.features.sampling import take_rows
 from gramian.kernels.blocks import shifted
 from gramian.kernels.kernel import Prepared
+from gramian.kernels.naming import named_rows
 from gramian.models.kernel_sums import FITTED_ROWS, NEW_ROWS, SumsAgainst, SumsOfPairs, of_kind
 from gramian.operators.factor import add
 from gramian.operators.kernel_tiles import PlacedKernel
@@ -105,21 +106,23 @@ class RowExpansion(Expansion):
         if not self.source.is_local:
             fold = SumsAgainst(SumsOfPairs(self.placed, joined, self.source.is_sparse), Block(rows, 0, None))
             return self.ending.both(self.source.reduce(fold, add), rows)
-        parts = [self._piece(rows[part], joined) for part in ranges(rows.shape[0], NEW_ROWS)]
+        parts = [self._piece(rows, part, joined) for part in ranges(rows.shape[0], NEW_ROWS)]
         if not parts:
             return np.zeros((0, self.coefficients.shape[1])), np.zeros(0)
         return np.concatenate([scores for scores, _ in parts]), np.concatenate([errors for _, errors in parts])
 
-    def _piece(self, rows: Any, joined: HostArray) -> tuple[HostArray, HostArray]:
-        rows = of_kind(rows, sparse=self.source.is_sparse)
-        left = self.placed.prepare(rows, dtype=FLOAT64)
+    def _piece(self, rows: Any, piece: slice, joined: HostArray) -> tuple[HostArray, HostArray]:
+        rows = of_kind(rows[piece], sparse=self.source.is_sparse)
+        with named_rows(piece.start):
+            left = self.placed.prepare(rows, dtype=FLOAT64)
         sums = np.zeros((rows.shape[0], joined.shape[1]))
         for i in range(self.source.n_blocks):
             block = self.source.block(i)
             for part in ranges(block.rows.shape[0], FITTED_ROWS):
                 start = block.start + part.start
                 right = self._prepared(block.rows[part], start)
-                K = to_host(self.placed.kernel.evaluate(left, right))
+                with named_rows(piece.start, start, ending=" of the fit"):
+                    K = to_host(self.placed.kernel.evaluate(left, right))
                 sums += K @ joined[start : start + K.shape[1]]
         return self.ending.both(sums, rows)
 
@@ -206,17 +209,19 @@ class FeatureExpansion(Expansion):
         if rows.shape[1] != d:
             raise InputError(_columns_sentence(rows.shape[1], d))
         width = self.phi.landmarks.shape[0] if isinstance(self.phi, LandmarkMap) else len(self.mean)
-        parts = [self._piece(rows[part]) for part in ranges(rows.shape[0], max(16, PIECE_NUMBERS // max(width, 1)))]
+        parts = [self._piece(rows, part) for part in ranges(rows.shape[0], max(16, PIECE_NUMBERS // max(width, 1)))]
         if not parts:
             return np.zeros((0, self.components.shape[1])), np.zeros(0)
         return np.concatenate([scores for scores, _ in parts]), np.concatenate([errors for _, errors in parts])
 
-    def _piece(self, rows: Any) -> tuple[HostArray, HostArray]:
+    def _piece(self, rows: Any, piece: slice) -> tuple[HostArray, HostArray]:
+        rows = rows[piece]
         if isinstance(self.phi, LandmarkMap):
             rows = of_kind(rows, sparse=hasattr(self.phi.landmarks, "indptr"))
         wide = rows if hasattr(rows, "indptr") else to_host(rows).astype(FLOAT64)
         if isinstance(self.phi, LandmarkMap) or (self.phi is None and hasattr(rows, "indptr")):
-            scores, lengths = self._without_features(wide)
+            with named_rows(piece.start):
+                scores, lengths = self._without_features(wide)
         else:
             # The mean first: rows far from the origin keep their digits.
             features = wide if self.phi is None else to_host(self.phi.map_block(wide)).astype(FLOAT64)
@@ -277,7 +282,8 @@ def projected(expansion: Expansion, rows: RowSource | Array, which: int) -> Arra
 
 
 def _project_block(expansion: Expansion, which: int, block: Block) -> Array:
-    return _as_rows(expansion.project(block.rows)[which], block.rows)
+    with named_rows(block.start):
+        return _as_rows(expansion.project(block.rows)[which], block.rows)
 
 
 def _as_rows(values: HostArray, rows: Array) -> Array:

@@ -134,8 +134,9 @@ def solve_matrix(
         _warn(pairs, wish)
     known = pairs.values if pairs.spectrum is None else pairs.spectrum
     lowest = lowest_value(held, seed=wish.seed) if pairs.spectrum is None else float(known[-1])
-    require_positive(np.append(known, lowest) if wish.strict else pairs.values, kernel)
-    warn_of_negative(np.append(known, lowest), kernel)
+    seen, whole = np.append(known, lowest), pairs.spectrum is not None
+    require_positive(seen if wish.strict else pairs.values, kernel, seen=known if whole else seen, all_seen=whole)
+    warn_of_negative(seen, kernel)
     certificate = widened(certify(held, pairs, tol=wish.tol), lost)
     top = max(float(np.max(pairs.values, initial=0.0)), np.finfo(float).tiny)
     return _solved(pairs, certificate, held.trace(), centering, rounding=max(len(matrix) * eps_of(FLOAT64), lost / top))
@@ -146,7 +147,7 @@ def _dense(gram: KernelGram, wish: Wish) -> Solved:
     held = gram.materialize()
     if not gram.is_psd:
         spectrum = np.linalg.eigvalsh(held.matrix)[::-1]
-        require_positive(spectrum if wish.strict else spectrum[: wish.k], gram.kernel, spectrum=spectrum)
+        require_positive(spectrum if wish.strict else spectrum[: wish.k], gram.kernel, seen=spectrum, all_seen=True)
         warn_of_negative(spectrum, gram.kernel)
     wish.say("solving the dense eigenproblem")
     pairs = Direct(repair=False).solve(held, wish.k, seed=wish.seed)
@@ -203,7 +204,7 @@ def _check_lower_end(gram: KernelGram, plan: KernelPlan, pairs: EigenPairs, wish
     seen = pairs.values if pairs.compression is None else pairs.compression.values
     if plan.way == "stored":
         seen = np.append(seen, lowest_value(gram, seed=wish.seed))
-    require_positive(seen if wish.strict else pairs.values[: wish.k], gram.kernel)
+    require_positive(seen if wish.strict else pairs.values[: wish.k], gram.kernel, seen=seen)
     if warn_of_negative(seen, gram.kernel) or warn_of_negative(
         of_landmarks, gram.kernel, where=f" of {plan.landmarks:,} of the rows"
     ):

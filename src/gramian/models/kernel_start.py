@@ -10,6 +10,7 @@ from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.eigen.approximation import Approximation
 from gramian.errors import InputError
 from gramian.features.sampling import draw_positions, take_rows
+from gramian.kernels.naming import named_rows
 from gramian.models.kernel_strips import ExtendStrips, Strips, sum_strips
 from gramian.operators.kernel_gram import KernelGram
 from gramian.operators.kernel_precision import rough_norm
@@ -57,8 +58,10 @@ def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int, s
     strip_bytes : int
         Of a strip that a worker holds.
     """
-    points = take_rows(gram.source, draw_positions(gram.source, landmarks, seed=seed))
-    M = gram.placed.between(points, points)
+    positions = draw_positions(gram.source, landmarks, seed=seed)
+    points = take_rows(gram.source, positions)
+    with named_rows(positions, positions):
+        M = gram.placed.between(points, points)
     M = (M + M.T) / 2 - gram.shift
     own = _centered(M) if gram.centered else M
     values = np.zeros(0) if gram.is_psd else np.linalg.eigvalsh(own)[::-1]

@@ -10,6 +10,7 @@ from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.arrays.squares import completed
 from gramian.kernels.kernel import Prepared
+from gramian.kernels.naming import named_rows
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.planning.kernel_plan import STRIP_BYTES
 from gramian.sources.rows import Block, RowSource, ranges
@@ -37,6 +38,8 @@ class Strips:
     size : int
         Bytes of a strip, or of the rows that it is made from, that a worker holds at a time. With many landmarks it has
         a quarter as many rows, as adding up the squares of fewer costs as much as multiplying them.
+    positions : numpy array (m,) or None
+        Which rows the landmarks are, where they are rows.
     """
 
     placed: PlacedKernel
@@ -46,6 +49,7 @@ class Strips:
     dtype: np.dtype[Any]
     root: HostArray | None = None
     size: int = STRIP_BYTES
+    positions: HostArray | None = None
 
     @property
     def width(self) -> int:
@@ -70,8 +74,11 @@ class Strips:
         wide = max(self.count, block.rows.shape[1])
         step = max(16, self.count // 4, self.size // (self.dtype.itemsize * wide))
         for part in ranges(block.rows.shape[0], step):
-            left = self.placed.prepare(block.rows[part], dtype=self.dtype)
-            strip = to_host(self.placed.kernel.evaluate(left, self.ready))
+            ending = " of the landmarks" if self.positions is None else ""
+            with named_rows(block.start + part.start):
+                left = self.placed.prepare(block.rows[part], dtype=self.dtype)
+            with named_rows(block.start + part.start, self.positions, ending=ending):
+                strip = to_host(self.placed.kernel.evaluate(left, self.ready))
             strip = np.subtract(strip, np.asarray(self.shift, self.dtype), out=strip)
             yield part, strip if self.root is None else times_trapezoid(strip, self.root)
 

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.kernels.naming import named_rows
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.sources.rows import Block, ranges
 
@@ -36,11 +37,14 @@ class SumsOfPairs:
         """Take in one more block of the rows of the fit."""
         state = np.zeros((new.rows.shape[0], self.joined.shape[1])) if state is None else state
         for part in ranges(new.rows.shape[0], NEW_ROWS):
-            left = self.placed.prepare(of_kind(new.rows[part], sparse=self.sparse), dtype=FLOAT64)
+            place = new.start + part.start
+            with named_rows(place):
+                left = self.placed.prepare(of_kind(new.rows[part], sparse=self.sparse), dtype=FLOAT64)
             for other in ranges(fitted.rows.shape[0], FITTED_ROWS):
                 right = self.placed.prepare(fitted.rows[other], dtype=FLOAT64)
                 start = fitted.start + other.start
-                K = to_host(self.placed.kernel.evaluate(left, right))
+                with named_rows(place, start, ending=" of the fit"):
+                    K = to_host(self.placed.kernel.evaluate(left, right))
                 state[part] += K @ self.joined[start : start + K.shape[1]]
         return state
 

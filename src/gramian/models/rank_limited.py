@@ -44,6 +44,10 @@ class RankLimitedBatches(Batches):
         Components to give when they are asked for by a rule that needs the whole spectrum.
     dtype, like
         As :class:`~gramian.models.streaming.ExactBatches`.
+    after_fit : bool
+        Whether the batches follow a fit that left components out.
+    fits : bool
+        Whether the d x d scatter would fit the budget.
 
     Examples
     --------
@@ -61,6 +65,8 @@ class RankLimitedBatches(Batches):
     n_components: int
     dtype: np.dtype[Any]
     like: Array
+    after_fit: bool = False
+    fits: bool = False
 
     @classmethod
     def of(cls, source: RowSource, *, rank: int, n_components: int = 0) -> "RankLimitedBatches":
@@ -88,7 +94,9 @@ class RankLimitedBatches(Batches):
         turned = 0.0 if len(root) > self.rank else 8 * (2 * self.rank + 1) * UNIT
         rounding = moments.known_rounding + turned * moments.squares
         moments = replace(moments, lost=moments.lost + dropped, rounding=rounding)
-        return replace(other, moments=moments, root=root, dtype=np.promote_types(self.dtype, other.dtype))
+        return replace(
+            self, moments=moments, root=root, dtype=np.promote_types(self.dtype, other.dtype), like=other.like
+        )
 
     def fit(self, options: PCAOptions) -> PCAModel:
         """Solve for the components of what was kept; the certificate's bounds include what may be lost."""
@@ -146,14 +154,24 @@ class RankLimitedBatches(Batches):
     def _say_what_is_lost(self, model: PCAModel, lost: float) -> None:
         top = float(np.max(to_host(model.singular_values), initial=0.0)) ** 2
         if lost > 1e-10 * top:
-            d = len(self.moments.mean)
+            why, advice = self._cause()
             message = (
-                f"Of {d:,} directions, {self.rank} are kept between batches: the {d:,} x {d:,} scatter does not fit "
-                "memory_budget, or batches follow a fit that left components out. Every variance may be too low by up "
-                f"to {lost / top if top else 1.0:.1%} of the first; certificate_ has the bounds. Raise memory_budget, "
-                "begin with partial_fit, or fit all rows at once."
+                f"Of {len(self.moments.mean):,} directions, {self.rank} are kept between batches: {why}. Every "
+                f"variance may be too low by up to {lost / top if top else 1.0:.1%} of the first; certificate_ has the "
+                f"bounds. {advice}, or fit all rows at once."
             )
             warnings.warn(message, PrecisionWarning, stacklevel=5)
+
+    def _cause(self) -> tuple[str, str]:
+        """Return why directions are left out, and what would keep them."""
+        d = len(self.moments.mean)
+        left = "the batches follow a fit that left components out"
+        small = f"the {d:,} x {d:,} scatter does not fit memory_budget"
+        if self.after_fit and self.fits:
+            return left, "Begin with partial_fit"
+        if self.after_fit:
+            return f"{left}, and {small}", "Begin with partial_fit and a larger memory_budget"
+        return small, "Raise memory_budget"
 
 
 class _Standardized(NamedTuple):

@@ -71,8 +71,8 @@ def resume(model: PCAModel, *, budget: int, squares: HostArray | None = None) ->
     like, dtype, d = model.components[:0, :0], dtype_of(model.components), model.n_columns
     if moments.lost == 0 and squares_fit(d, budget):
         return ExactBatches(replace(moments, scatter=root.T @ root), dtype, like)
-    rank = rank_that_fits(d, k=len(s), budget=budget)
-    return RankLimitedBatches(moments, root, rank, len(s), dtype, like)
+    rank, fits = rank_that_fits(d, k=len(s), budget=budget), squares_fit(d, budget)
+    return RankLimitedBatches(moments, root, rank, len(s), dtype, like, after_fit=moments.lost > 0, fits=fits)
 
 
 def _factored(model: PCAModel) -> tuple[HostArray, HostArray, HostArray]:

@@ -12,6 +12,7 @@ from gramian.errors import InputError
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.blocks import shifted, squared_norms
 from gramian.kernels.kernel import Prepared
+from gramian.kernels.naming import named_rows
 from gramian.operators.kernel_tiles import PlacedKernel, tile_rows
 from gramian.sources.rows import Block, RowSource, ranges, rows_here
 
@@ -53,8 +54,10 @@ def values_rounding(
     Cost: one pass to fetch the rows and one for their lengths, 200,000 kernel values. ``whole`` is T, ``weight`` the
     number of rows.
     """
-    rows = take_rows(source, draw_positions(source, ROUNDED_ROWS, seed=seed))
-    K = placed.between(rows, rows)
+    positions = draw_positions(source, ROUNDED_ROWS, seed=seed)
+    rows = take_rows(source, positions)
+    with named_rows(positions, positions):
+        K = placed.between(rows, rows)
     eps, seen = eps_of(FLOAT64), float(np.abs(np.diagonal(K)).sum())
     share = max(weight / max(len(K), 1), whole / seen if seen > 0 else 0.0)
     least = eps * share * float(np.linalg.norm(K) / np.sqrt(max(len(K), 1)))
@@ -159,8 +162,9 @@ def draw_sample(source: RowSource, placed: PlacedKernel, *, seed: int) -> Sample
     """Draw rows by their weights and make them ready: one pass."""
     positions = draw_positions(source, tile_rows(source.n_rows), seed=seed)
     rows = take_rows(source, positions)
-    ready = placed.prepare(rows[:SAMPLED_ROWS], dtype=FLOAT64)
-    mean = float(to_host(placed.kernel.evaluate(ready, ready)).mean())
+    with named_rows(positions, positions):
+        ready = placed.prepare(rows[:SAMPLED_ROWS], dtype=FLOAT64)
+        mean = float(to_host(placed.kernel.evaluate(ready, ready)).mean())
     return Sample(positions[:SAMPLED_ROWS], rows, ready, float(np.float32(mean)) if abs(mean) < 1e30 else 0.0)
 
 

@@ -15,6 +15,7 @@ from gramian.arrays.precision import FLOAT64
 from gramian.arrays.products import LINE, empty_on_lines, product_in_strips, turned_in_strips, turned_product
 from gramian.kernels.blocks import shifted
 from gramian.kernels.kernel import Kernel, Prepared
+from gramian.kernels.naming import named_rows
 from gramian.sources.rows import Block
 
 TILE_ROWS = 528
@@ -114,7 +115,8 @@ class Tiles:
         """Return a block of rows made ready. Two workers at once may both make it; either serves."""
         known = self._ready.get(block.start)
         if known is None:
-            known = self.placed.prepare(block.rows, dtype=self.dtype)
+            with named_rows(block.start):
+                known = self.placed.prepare(block.rows, dtype=self.dtype)
             if self.keep_rows:
                 self._ready[block.start] = known
         return known
@@ -126,7 +128,9 @@ class Tiles:
         if kept is not None:
             return kept
         right = left if place[0] == place[1] else self.ready(where[1])
-        tile = to_host(self.placed.kernel.evaluate(left, right, out=self._shelf.room(*out.shape) if self.keep else out))
+        room = self._shelf.room(*out.shape) if self.keep else out
+        with named_rows(*place):
+            tile = to_host(self.placed.kernel.evaluate(left, right, out=room))
         if self.shift:
             np.subtract(tile, self.dtype.type(self.shift), out=tile)
         if self.keep:

@@ -1,7 +1,8 @@
 """Every picture by its short name, from a fitted model: ``from gramian import plot; plot.scree(pca)``.
 
-Each takes ``ax=`` and returns it, and each is also a method of the model: ``pca.plot.scree()``. What is drawn comes
-from ``gramian.views``, so the same numbers are at hand without a picture.
+Each takes ``ax=`` and returns it, and each is also a method of the model: ``pca.plot.scree()``; ``gamma`` alone is of
+what ``choose_gamma`` gives. What is drawn comes from ``gramian.views``, so the same numbers are at hand without a
+picture.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from gramian.plots.biplot import plot_biplot
 from gramian.plots.certificate import plot_certificate
 from gramian.plots.columns import plot_columns
 from gramian.plots.eigenfunctions import plot_eigenfunctions
+from gramian.plots.gamma import plot_gamma
 from gramian.plots.images import plot_reconstructions
 from gramian.plots.loadings import plot_contributions, plot_loadings
 from gramian.plots.outliers import plot_outliers
@@ -26,6 +28,7 @@ from gramian.views import (
     column_map,
     deviations_of,
     eigenfunctions_of,
+    gamma_curve,
     image_strip,
     leading_columns,
     model_of,
@@ -44,6 +47,7 @@ __all__ = [
     "contributions",
     "correlation_circle",
     "eigenfunctions",
+    "gamma",
     "loadings",
     "outliers",
     "reconstructions",
@@ -51,6 +55,9 @@ __all__ = [
     "scree",
     "sources",
 ]
+
+OF_MODELS = tuple(name for name in __all__ if name != "gamma")
+"""Pictures of a fitted model; that of a width is of its choice."""
 
 
 def __dir__() -> list[str]:
@@ -277,6 +284,31 @@ def eigenfunctions(model: Any, *, count: int = 6, steps: int = 80, ax: Axes | No
     matplotlib axes
     """
     return plot_eigenfunctions(eigenfunctions_of(model, count=count, steps=steps), ax=ax)
+
+
+def gamma(choice: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw what kernels of different widths lose of held-out rows, and of rows without structure: the gap chooses.
+
+    Parameters
+    ----------
+    choice : GammaChoice
+        From ``gramian.choose_gamma``.
+    ax : matplotlib axes, optional
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian import choose_gamma
+    >>> from gramian.plots import blank_axes
+    >>> X = np.random.default_rng(0).standard_normal((30, 2))
+    >>> gamma(choose_gamma(X, [0.1, 1.0], n_components=2, repeats=1), ax=blank_axes()).get_xlabel()
+    'gamma'
+    """
+    return plot_gamma(gamma_curve(choice), ax=ax)
 
 
 def sources(model: Any, X: Any, *, sampling_rate: float | None = None, ax: Axes | None = None) -> Axes:

@@ -7,6 +7,9 @@ from gramian.plots.axes import axes_or_new, plain_frame
 from gramian.plots.palette import KEPT, MUTED, RUNNING
 from gramian.views.gamma import GammaCurve
 
+FOOT = 0.3
+"""Share of the height under which two lines of words have no room."""
+
 
 def plot_gamma(curve: GammaCurve, *, ax: Axes | None = None) -> Axes:
     """Draw both shares of held-out variance that are lost against gamma, and the gap that chooses.
@@ -65,13 +68,15 @@ def _mark_choice(ax: Axes, curve: GammaCurve) -> None:
     ax.plot([curve.gammas[j]] * 2, [low, high], color=RUNNING, linewidth=2.0, solid_capstyle="butt")
     ax.plot(curve.gammas[j], low, marker="o", markersize=6.5, color=RUNNING)
     gap = f"{high - low:.0%} gap" if curve.found else "no gap beyond chance"
+    # Below the mark there is no room near the foot of the picture: the words then stand beside the gap.
+    at_foot = low < FOOT
     ax.annotate(
         f"gamma = {curve.gammas[j]:.3g}\n{gap}",
-        (curve.gammas[j], low),
-        (9, -4),
+        (curve.gammas[j], max((low + high) / 2, FOOT) if at_foot else low),
+        (9, 0 if at_foot else -4),
         textcoords="offset points",
         ha="left",
-        va="top",
+        va="center" if at_foot else "top",
         color=RUNNING,
     )
 
