@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray
+from gramian.arrays.namespace import HostArray, to_host
 from gramian.choosing.row_sample import draw_sample
 from gramian.choosing.spectrum import Values, read_spectrum
 from gramian.choosing.verdict import Verdict, counted
@@ -68,7 +68,7 @@ def cross_validation(
         raise ParameterError(message)
     center = np.asarray(measure_moments(source, scatter=False).mean if mean is None else mean, dtype=np.float64)
     scale = None if factor is None else np.asarray(factor, dtype=np.float64)
-    rows = draw_sample(source, mean=center, factor=scale, seed=seed).rows
+    rows = to_host(draw_sample(source, mean=center, factor=scale, seed=seed).rows)
     total = REPEATS * float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
     if total == 0.0:
         return Verdict("cross-validation", 0, "Nothing varies.")

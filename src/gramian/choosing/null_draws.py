@@ -1,13 +1,14 @@
 """Copies of the rows with every relation between columns destroyed: what noise alone would show."""
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from scipy.sparse.linalg import eigsh
 
-from gramian.arrays.namespace import HostArray
+from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, to_host
 from gramian.choosing.noise_edge import noise_edge
-from gramian.choosing.row_sample import RowSample
+from gramian.choosing.row_sample import RowSample, column_squares
 from gramian.errors import ParameterError
 
 DRAWS = 5
@@ -60,8 +61,8 @@ def draw_nulls(sample: RowSample, k: int, *, null: str = "signflip", seed: int =
         message = f"null={null!r} is none of 'gaussian', 'signflip' and 'permutation'. Pass one of these."
         raise ParameterError(message)
     rng = np.random.default_rng([seed, k])
-    copy = sample.residual(k)
-    gaussian = noise_edge(np.einsum("ij,ij->j", copy, copy, dtype=np.float64) / len(copy), float(len(copy))).mean
+    copy = sample.residual(k) if null == "signflip" else to_host(sample.residual(k))
+    gaussian = noise_edge(column_squares(copy) / len(copy), float(len(copy))).mean
     if gaussian <= 0.0:
         return GAUSSIAN
     squares = _sum_of_squares(_gram(copy))
@@ -74,7 +75,7 @@ def draw_nulls(sample: RowSample, k: int, *, null: str = "signflip", seed: int =
     return NullDraws(float(tops.mean()), float(tops.std(ddof=1)), relation)
 
 
-def _destroy(copy: HostArray, null: str, rng: np.random.Generator) -> HostArray:
+def _destroy(copy: Array, null: str, rng: np.random.Generator) -> Array:
     """Shuffle or flip in place: a flip of a flip is as random as the first."""
     if null == "permutation":
         return rng.permuted(copy, axis=0, out=copy)
@@ -84,16 +85,20 @@ def _destroy(copy: HostArray, null: str, rng: np.random.Generator) -> HostArray:
     return copy
 
 
-def _flip(part: HostArray, rng: np.random.Generator) -> None:
+def _flip(part: Array, rng: np.random.Generator) -> None:
     """Give every float32 a random sign: its highest bit. Measured a third faster than a product with signs."""
-    drawn = np.frombuffer(rng.bytes(-(-part.size // 8)), dtype=np.uint8)
-    signs = np.unpackbits(drawn, count=part.size).astype(np.uint32) << np.uint32(31)
+    size = prod(part.shape)
+    drawn = np.unpackbits(np.frombuffer(rng.bytes(-(-size // 8)), dtype=np.uint8), count=size)
+    if not is_numpy(part):
+        part *= from_host(1 - 2 * drawn.astype(np.float32).reshape(part.shape), like=part)
+        return
+    signs = drawn.astype(np.uint32) << np.uint32(31)
     bits = part.view(np.uint32)
     bits ^= signs.reshape(part.shape)
 
 
-def _gram(rows: HostArray) -> HostArray:
-    return np.asarray(rows.T @ rows if rows.shape[0] >= rows.shape[1] else rows @ rows.T)
+def _gram(rows: Array) -> HostArray:
+    return to_host(rows.T @ rows if rows.shape[0] >= rows.shape[1] else rows @ rows.T)
 
 
 def _largest(gram: HostArray) -> float:

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray, device_of, is_numpy, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy, namespace_of, to_host
+from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.choosing.spectrum import Values
 from gramian.sources.rows import Block, RowSource
 
@@ -22,8 +23,9 @@ class RowSample:
 
     Attributes
     ----------
-    rows : numpy array (a, c)
-        Centered, scaled, times the square root of the weights, divided by the largest entry.
+    rows : array (a, c)
+        Centered, scaled, times the square root of the weights, divided by the largest entry; in the library and on the
+        device of the source's.
     scores : numpy array (a, k)
         The same rows (all columns) times the components, in the same unit.
     loadings : numpy array (k, c)
@@ -32,43 +34,54 @@ class RowSample:
         a / n and c / d, n and d being the sides of the table that the components belong to.
     """
 
-    rows: HostArray
+    rows: Array
     scores: HostArray
     loadings: HostArray
     row_share: float
     column_share: float
 
-    def residual(self, k: int) -> HostArray:
+    def residual(self, k: int) -> Array:
         """Return a copy of the rows without their first ``k`` components, noise level restored.
 
         Computes  (X - Y_k V_k) / sqrt((1 - h_i)(1 - g_j))  with the leverages h of the rows and g of the
         columns: a component takes noise with it from where it lives, and the division gives it back.
         """
         scores, loadings = self.scores[:, :k], self.loadings[:k]
-        residual = scores @ loadings
-        np.subtract(self.rows, residual, out=residual)
         energy = np.maximum(np.einsum("ik,ik->k", scores, scores), np.finfo(np.float32).tiny)
         row_leverage = np.einsum("ik,ik->i", scores, scores / energy) * self.row_share
-        residual /= np.sqrt(np.maximum(1.0 - row_leverage, 0.05))[:, None]
-        residual /= np.sqrt(np.maximum(1.0 - np.einsum("kj,kj->j", loadings, loadings), 0.05))
-        squares = np.einsum("ij,ij->j", residual, residual)
+        column_leverage = np.einsum("kj,kj->j", loadings, loadings)
+        residual = from_host(scores, like=self.rows) @ from_host(loadings, like=self.rows)
+        residual -= self.rows
+        residual /= from_host(-np.sqrt(np.maximum(1.0 - row_leverage, 0.05)), like=self.rows)[:, None]
+        residual /= from_host(np.sqrt(np.maximum(1.0 - column_leverage, 0.05)), like=self.rows)
+        squares = column_squares(residual)
         # What rounding leaves in constant columns would multiply to subnormal numbers, twenty times slower.
-        residual[:, squares <= 1e-14 * squares.max(initial=0.0)] = 0.0
-        return np.asarray(residual)
+        null = np.flatnonzero(squares <= 1e-14 * squares.max(initial=0.0))
+        residual[:, from_host(null, like=self.rows)] = 0.0
+        return residual
 
     def with_own_components(self) -> "RowSample":
         """Return the same rows with the components of the sample, which is then a table of its own.
 
         Cost: one product and one eigenproblem of the shorter side, 600 at most.
         """
-        tall = self.rows.shape[0] >= self.rows.shape[1]
-        gram = (self.rows.T @ self.rows if tall else self.rows @ self.rows.T).astype(np.float64)
+        rows = to_host(self.rows)
+        tall = rows.shape[0] >= rows.shape[1]
+        gram = (rows.T @ rows if tall else rows @ rows.T).astype(np.float64)
         values, vectors = np.linalg.eigh(gram)
         kept = np.flatnonzero(values > len(values) * np.finfo(np.float32).eps * max(values[-1], 0.0))[::-1]
         U = vectors[:, kept].astype(np.float32)
-        loadings = U.T if tall else (self.rows.T @ (U / np.sqrt(values[kept]).astype(np.float32))).T
-        scores = self.rows @ loadings.T
+        loadings = U.T if tall else (rows.T @ (U / np.sqrt(values[kept]).astype(np.float32))).T
+        scores = rows @ loadings.T
         return replace(self, scores=scores, loadings=loadings, row_share=1.0, column_share=1.0)
+
+
+def column_squares(rows: Array) -> HostArray:
+    """Return the sum of squares of each column, in float64."""
+    if is_numpy(rows):
+        return np.asarray(np.einsum("ij,ij->j", rows, rows, dtype=np.float64))
+    xp = namespace_of(rows)
+    return to_host(xp.sum(rows * rows, axis=0, dtype=xp.float64))
 
 
 def sample_shape(n: int, d: int) -> tuple[int, int]:
@@ -118,11 +131,9 @@ def draw_sample(
     V = np.zeros((0, d)) if components is None else np.asarray(components, dtype=np.float64)
     pieces = source.reduce(_Gather(rows, columns, mean, factor, V), _joined)
     unit = max(piece.unit for piece in pieces) or 1.0
-    for piece in pieces:
-        np.multiply(piece.rows, np.float32(piece.unit / unit), out=piece.rows)
-        np.multiply(piece.scores, np.float32(piece.unit / unit), out=piece.scores)
+    pieces = [piece.in_unit(unit) for piece in pieces]
     return RowSample(
-        np.concatenate([piece.rows for piece in pieces]),
+        namespace_of(pieces[0].rows).concat([piece.rows for piece in pieces], axis=0),
         np.concatenate([piece.scores for piece in pieces]),
         V[:, columns].astype(np.float32),
         a / n,
@@ -133,9 +144,16 @@ def draw_sample(
 class _Piece(NamedTuple):
     """Sampled rows of one block and their scores, divided by ``unit``: float32 has a short range."""
 
-    rows: HostArray
+    rows: Array
     scores: HostArray
     unit: float
+
+    def in_unit(self, unit: float) -> "_Piece":
+        """Divide by another unit instead, in place."""
+        rows, scores, factor = self.rows, self.scores, np.float32(self.unit / unit)
+        rows *= factor
+        scores *= factor
+        return _Piece(rows, scores, unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,29 +173,29 @@ class _Gather:
         part, scores = self._centered(block.rows, chosen)
         if block.weights is not None:
             root = np.sqrt(to_host(block.weights)[chosen])[:, None]
-            part, scores = part * root, scores * root
-        unit = float(np.abs(part).max(initial=0.0))
+            part, scores = part * from_host(root, like=part), scores * root
+        unit = float(namespace_of(part).abs(part).max()) if len(chosen) else 0.0
         if unit > 0.0:
             part, scores = part / unit, scores / unit
-        state.append(_Piece(part.astype(np.float32), scores.astype(np.float32), unit))
+        state.append(_Piece(cast(part, FLOAT32), scores.astype(FLOAT32), unit))
         return state
 
-    def _centered(self, rows: Any, chosen: HostArray) -> tuple[HostArray, HostArray]:
+    def _centered(self, rows: Any, chosen: HostArray) -> tuple[Array, HostArray]:
+        """Return the sampled part of a block in its own library, sparse rows made dense, and its scores."""
         columns = self.columns
         factor = np.ones(len(self.mean)) if self.factor is None else self.factor
         if hasattr(rows, "tocsr"):
             picked = rows[chosen]
             scores = picked @ (self.components * factor).T - (self.components * factor) @ self.mean
             return (picked[:, columns].toarray() - self.mean[columns]) * factor[columns], np.asarray(scores)
-        centered = (_take(rows, chosen).astype(np.float64) - self.mean) * factor
-        return centered[:, columns], centered @ self.components.T
+        centered = cast(_take(rows, chosen, axis=0), FLOAT64) - from_host(self.mean, like=rows)
+        centered *= from_host(factor, like=rows)
+        scores = to_host(centered @ from_host(self.components.T, like=rows))
+        return _take(centered, columns, axis=1), scores
 
 
-def _take(rows: Any, chosen: HostArray) -> HostArray:
-    if is_numpy(rows):
-        return np.asarray(rows[chosen])
-    xp = namespace_of(rows)
-    return to_host(xp.take(rows, xp.asarray(chosen, **device_of(rows)), axis=0))
+def _take(rows: Array, chosen: HostArray, *, axis: int) -> Array:
+    return namespace_of(rows).take(rows, from_host(chosen, like=rows), axis=axis)
 
 
 def _joined(left: list[_Piece], right: list[_Piece]) -> list[_Piece]:

@@ -57,7 +57,9 @@ def plan(
     """Say how ``PCA(n_components).fit(X)`` would go about it, without touching the numbers; or ``KernelPCA``.
 
     A share of variance, "auto" on a side of thousands of columns begins with the leading components and may go on to
-    more: the plan is that of the beginning. With landmarks, a fit may find fewer features than landmarks.
+    more: the plan is that of the beginning. On a smaller side its memory is that of all components, should the rule
+    keep them; ``plan_`` of a fitted model has that of the ones kept. With landmarks, a fit may find fewer features than
+    landmarks.
 
     Parameters
     ----------
