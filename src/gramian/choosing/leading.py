@@ -38,17 +38,20 @@ class LeadingComponents:
     def __init__(self, found: Callable[[slice], Values], shape: tuple[int, int]) -> None:
         self.shape = shape
         self._found = found
-        self._rows: Values = np.empty((0, shape[1]))
+        # Room for all takes no memory before it is written to.
+        self._rows: Values = np.empty(shape)
+        self._known = 0
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, index: int | slice) -> Values:
         last = index.indices(len(self))[1] if isinstance(index, slice) else index + 1
-        while (known := len(self._rows)) < min(last, len(self)):
+        while (known := self._known) < min(last, len(self)):
             more = slice(known, min(known + min(max(known, FIRST), MOST), len(self)))
-            self._rows = np.concatenate([self._rows, self._found(more)])
-        return np.asarray(self._rows[index])
+            self._rows[more] = self._found(more)
+            self._known = more.stop
+        return self._rows[index]
 
 
 def as_components(components: Any | None) -> Values | LeadingComponents | None:

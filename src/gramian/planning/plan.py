@@ -317,7 +317,8 @@ def _mapped_bytes(facts: Facts) -> int:
     if not facts.by_columns:
         return rows + 32 * d * k + _beside(facts)
     made = 8 * k + (4 * k if facts.itemsize < 8 else 0) + (8 * facts.m if facts.mapped > facts.m else 0)
-    looked = 16 * min(max(4 * OVERSAMPLE, 2 * k), k + 64, facts.m) if facts.rule_bytes else 0
+    # Those that a rule looks at, in their own place and, most of them, on the way there.
+    looked = 15 * min(max(4 * OVERSAMPLE, 2 * k), k + 64, facts.m) if facts.rule_bytes else 0
     return rows + max(d * made + 24 * max(8 * d, DRAWN) + 16 * MEGABYTE, d * looked + _beside(facts))
 
 

@@ -46,6 +46,7 @@ class Moments:
     --------
     >>> import numpy as np
     >>> from gramian.sources.dense import DenseRows
+    >>> from gramian.sources.measuring import measure_moments
     >>> X = np.array([[1.0, 2.0], [3.0, 2.0], [5.0, 5.0]])
     >>> whole = measure_moments(DenseRows(X))
     >>> halves = measure_moments(DenseRows(X[:1])).merge(measure_moments(DenseRows(X[1:])))
