@@ -70,7 +70,7 @@ class KernelRowsError(InputError):
     def _say(self, rows: tuple[int, ...], ending: str) -> None:
         self.rows, self.row = rows, rows[0]
         words = " and ".join(f"row {row:,}" for row in rows) + ending
-        self.args = (f"{self.before}{words if self.before else words.capitalize()}{self.after}",)
+        self.args = (f"{self.before}{words if self.before else words[0].upper() + words[1:]}{self.after}",)
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.before, self.rows, self.after), {**self.__dict__, "args": self.args}

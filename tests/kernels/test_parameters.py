@@ -219,6 +219,8 @@ def test_negative_counts_are_refused_by_chi_squared():
     with pytest.raises(InputError, match=r"Row 1 has -2 in column 0.*no negative numbers") as caught:
         ChiSquared()([[1.0, 2.0], [-2.0, 1.0]])
     assert (caught.value.row, caught.value.column) == (1, 0)
+    with pytest.raises(InputError, match=r"Row 0 of Y has -2 in column 1"):
+        ChiSquared()([[1.0, 2.0]], [[2.0, -2.0]])
 
 
 def test_fractional_powers():

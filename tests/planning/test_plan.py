@@ -142,6 +142,8 @@ def test_a_kernel_plan_refuses_what_its_fit_refuses():
         ({"kernel": "rbf", "svd_solver": "gram"}, "svd_solver='gram' is of PCA"),
         ({"gamma": 0.1}, "gamma=0.1 is of a kernel PCA: pass kernel= too"),
         ({"landmarks": 5}, "landmarks=5 is of a kernel PCA"),
+        ({"degree": 5}, "degree=5 is of a kernel PCA"),
+        ({"coef0": 0.0}, "coef0=0.0 is of a kernel PCA"),
     ):
         with pytest.raises(ParameterError, match=words):
             plan(shape(100, 5), 3, **asked)

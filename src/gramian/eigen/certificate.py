@@ -233,7 +233,7 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
     bounds = _cluster_norms(steps, residuals) + rounding
     widest, allowed = float(bounds.max(initial=0.0)), max(tol, 64 * EPS * root) * top
     next_bound, grades, chances = rank_pairs(operator, pairs, bounds)
-    if operator.is_measured:
+    if operator.is_measured or pairs.error > 0:
         grades = tuple("measured" if grade == "proved" else grade for grade in grades)
     if not (pairs.complete and widest <= allowed):
         met = _independent(pairs) & (residuals <= allowed)

@@ -136,7 +136,7 @@ class Iteration:
 
         Numbers in float32 are taken by a power of two to where squares of them are safe.
         """
-        single = self.coarse and not self.operator.is_held and first.error >= max(SINGLE, self.tol / 10)
+        single = self.coarse and not self.operator.is_held and first.error >= SINGLE and first.error > self.tol / 10
         self.dtype = FLOAT32 if single else FLOAT64
         largest = float(abs(first.values).max()) if single else 1.0
         self.unit = float(2.0 ** -np.frexp(largest)[1]) if single else 1.0

@@ -139,8 +139,12 @@ class Kernel(ABC):
         kernel = self.resolved(facts_of(left))
         origin = column_means(left)
         with named_rows(0):
-            ready = kernel.prepare(left, dtype=FLOAT64, origin=origin)
-            return kernel.evaluate(ready, ready if Y is None else kernel.prepare(right, dtype=FLOAT64, origin=origin))
+            ready = other = kernel.prepare(left, dtype=FLOAT64, origin=origin)
+        if Y is not None:
+            with named_rows(0, ending=" of Y"):
+                other = kernel.prepare(right, dtype=FLOAT64, origin=origin)
+        with named_rows(0):
+            return kernel.evaluate(ready, other)
 
     def __add__(self, other: object) -> "Kernel":
         from gramian.kernels.combination import Sum

@@ -10,7 +10,7 @@ import numpy as np
 
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import Array, HostArray, cast, device_of, dtype_of, namespace_of, to_host
-from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum
 from gramian.choosing.leading import LeadingComponents
 from gramian.eigen.certificate import Certificate, certify, effort
@@ -33,6 +33,7 @@ from gramian.sources.measuring import measure_moments
 from gramian.sources.moments import Moments, squares_are_safe
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
+from gramian.sources.sparse import in_float64
 
 SMALLEST_SINGLE = 1e-3
 """Singular value, beside the first, from which on a component is mapped to the columns in float32: the matrix's own
@@ -197,7 +198,9 @@ def decompose(
     rows: Rows, source: RowSource, *, plan: Plan, k: int, tol: float, seed: int, start: Array | None = None
 ) -> Decomposition:
     """Find the ``k`` leading singular values and components as the plan says, from pairs known so far (``start``)."""
-    operator = _operator(rows, source, plan)
+    # Sums of sparse float32 products grow with the rows: where the tolerance is so loose that they would not be made
+    # again in float64, they are made in it.
+    operator = _operator(rows, in_float64(source) if tol > 10 * eps_of(FLOAT32) else source, plan)
     pairs, certificate = _solved(operator, plan, min(k, operator.size), tol=tol, seed=seed, start=start)
     return Decomposition(operator, pairs, certificate, not plan.held or isinstance(plan.solver, Direct))
 

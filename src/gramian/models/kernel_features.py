@@ -84,7 +84,8 @@ def solve_features(
     mean = _host(pca.mean) if origin is None else _host(pca.mean) + origin
     weights = None if source.weights is None else to_host(source.weights).astype(FLOAT64)
     total = float(source.n_rows) if weights is None else float(weights.sum())
-    certificate = pca.certificate.rescaled(total)
+    # Values are those of the certificate, in float64, whatever the rows are kept in.
+    certificate = replace(pca.certificate.rescaled(total), stored=0.0)
     if phi is not None:
         whole = total * (pca.total_variance + float(mean @ mean))
         certificate = widened(certificate, _rounding_of(phi, rows, certificate, whole))

@@ -190,7 +190,8 @@ def _fitted(source: RowSource, options: PCAOptions, *, facts: Facts, plan: Plan)
         )
         choice = _choice(solved, rows, options, shape)
         if not choice.exhausted or facts.wanted >= facts.m:
-            plan = plan_pca(replace(facts, kept=choice.k))
+            if choice.k != facts.wanted:
+                plan = replace(plan, peak_bytes=plan_pca(replace(facts, kept=choice.k)).peak_bytes)
             return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
         known = solved.pairs.vectors
         facts = replace(facts, k=min(2 * facts.wanted, facts.m))

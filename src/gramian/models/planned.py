@@ -87,6 +87,7 @@ def plan(
     """
     if kernel is None:
         _require_unset(gamma=gamma, eigen_solver=eigen_solver, landmarks=landmarks)
+        _require_unset(degree=None if degree == 3 else degree, coef0=None if coef0 == 1 else coef0)
         _require_known("svd_solver", svd_solver, SOLVERS)
         options = PCAOptions(n_components=n_components, tol=tol, solver=svd_solver, memory_budget=memory_budget)
         return plan_pca(first_facts(as_source(X), options))

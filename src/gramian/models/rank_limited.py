@@ -23,7 +23,7 @@ from gramian.models.spectrum import Spectrum
 from gramian.models.streaming import Batches, placed
 from gramian.sources.dense import DenseRows
 from gramian.sources.finiteness import require_finite
-from gramian.sources.moments import UNIT, Moments
+from gramian.sources.moments import UNIT, Moments, drift_rounding
 from gramian.sources.rows import Block, RowSource, ranges, require_local
 
 
@@ -90,8 +90,8 @@ class RankLimitedBatches(Batches):
         step = self.moments.weight * (other.moments.weight / moments.weight)
         between = np.sqrt(step) * (other.moments.mean - self.moments.mean)
         root, dropped = _cut(np.vstack([self.root, other.root, between]), self.rank)
-        # A cut turns R by vectors that are orthonormal to as many roundings as they have entries.
-        turned = 0.0 if len(root) > self.rank else 8 * (2 * self.rank + 1) * UNIT
+        # A cut turns R by vectors of inner products of d terms, orthonormal to as many roundings as they have entries.
+        turned = 0.0 if len(root) > self.rank else (root.shape[1] + 8 * (2 * self.rank + 1)) * UNIT
         rounding = moments.known_rounding + turned * moments.squares
         moments = replace(moments, lost=moments.lost + dropped, rounding=rounding)
         return replace(
@@ -113,6 +113,8 @@ class RankLimitedBatches(Batches):
         if not options.center:
             root = np.vstack([root, np.sqrt(moments.weight) * mean])
             squares = squares + moments.weight * mean**2
+            drift = drift_rounding(moments.weight, mean, moments.known_mean_rounding)
+            moments = replace(moments, rounding=moments.known_rounding + drift + 4 * UNIT * squares)
             mean = np.zeros_like(mean)
         # The trace of what is missing bounds its largest eigenvalue too.
         lost = min(moments.lost, max(float(squares.sum()) - float(np.vdot(root, root)), 0.0))
@@ -149,7 +151,9 @@ class RankLimitedBatches(Batches):
         """Return the certificate of R, loosened by what may be lost and by the rounding of R, in units of variance."""
         kept = f"{self.rank} directions kept between batches, at most {rows.lost * unit:.3g} of variance lost in any"
         own = model.certificate.rescaled(model.n_rows * unit)
-        return replace(_loosened(own, (rows.lost + rows.rounding) * unit), note=f"{own.note}; {kept}")
+        grades = tuple("measured" if grade == "proved" and self.moments.error > 0 else grade for grade in own.grades)
+        loose = _loosened(own, (rows.lost + rows.rounding) * unit).kept_in(self.dtype)
+        return replace(loose, grades=grades, note=f"{own.note}; {kept}")
 
     def _say_what_is_lost(self, model: PCAModel, lost: float) -> None:
         top = float(np.max(to_host(model.singular_values), initial=0.0)) ** 2
@@ -213,7 +217,7 @@ def _centered(rows: HostArray, weights: HostArray) -> tuple[Moments, HostArray]:
     """Return the moments of a piece and its centered, weighted rows, which are its R."""
     weight = float(weights.sum())
     with np.errstate(invalid="ignore", over="ignore"):
-        mean = weights @ rows / weight
+        mean = rows[0] + weights @ (rows - rows[0]) / weight
         root = (rows - mean) * np.sqrt(weights)[:, None]
         squares = np.einsum("ij,ij->j", root, root)
     # About a mean wrong by e the squares are larger by  W e^2.

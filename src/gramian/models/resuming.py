@@ -103,5 +103,5 @@ def _with_rounding(moments: Moments, model: PCAModel, s: HostArray, inverse: Hos
         moments,
         error=0.0 if proved else eps_of(FLOAT64),
         rounding=wrong * inverse**2,
-        mean_rounding=unit * np.abs(moments.mean),
+        mean_rounding=unit * np.abs(moments.mean) + moments.known_mean_rounding,
     )

@@ -134,7 +134,8 @@ class Gram(SymmetricOperator):
 
     def _held(self, matrix: Array, error: float, lost: float) -> HeldMatrix:
         """Keep what is known of the matrix's rounding, here too."""
-        self.error, self.lost, self.is_measured = error, lost, error > 0
+        coarse = not self.source.is_sparse and working_dtype(self.source) != FLOAT64
+        self.error, self.lost, self.is_measured = error, lost, error > 0 or coarse
         return HeldMatrix(matrix, error=error, lost=lost, is_measured=self.is_measured)
 
     def root(self, V: Array) -> HostArray:

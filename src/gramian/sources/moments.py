@@ -112,7 +112,7 @@ class Moments:
         mean = (1 - share) * first + share * second + UNIT * (np.abs(self.mean) + 4 * share * np.abs(delta))
         return replace(
             self,
-            rounding=left.known_rounding + right.known_rounding + drift + 4 * UNIT * self.squares,
+            rounding=left.known_rounding + right.known_rounding + drift + 8 * UNIT * self.squares,
             mean_rounding=mean,
         )
 
