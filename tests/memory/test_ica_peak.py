@@ -1,11 +1,10 @@
 """ICA takes at most one copy of the rows beyond the rows, its report included."""
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.memory.apart import measured_apart
 
 PROGRAM = Path(__file__).with_name("ica_peak.py")
 
@@ -28,8 +27,5 @@ pytestmark = pytest.mark.skipif(
 )
 def test_peak_is_at_most_one_copy_of_the_rows(n, d, options):
     """Held in float32, white rows are half a copy; a sample for the report is no more; few sources take less."""
-    words = [sys.executable, "-W", "ignore", str(PROGRAM), json.dumps({"n": n, "d": d, "options": options})]
-    run = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
-    assert run.returncode == 0, run.stderr
-    measured = json.loads(run.stdout.splitlines()[-1])
+    measured = measured_apart(PROGRAM, {"n": n, "d": d, "options": options}, timeout=300)
     assert measured["used"] <= measured["input"]

@@ -1,12 +1,11 @@
 """Exact kernel PCA is what it says: every pair of rows in every product, and no n x n matrix in memory."""
 
-import json
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.memory.apart import measured_apart
 
 PROGRAM = Path(__file__).with_name("kernel_peak.py")
 
@@ -26,15 +25,7 @@ pytestmark = pytest.mark.skipif(
 
 @cache
 def _measured(name):
-    run = subprocess.run(
-        [sys.executable, str(PROGRAM), json.dumps(CASES[name])],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout.splitlines()[-1])
+    return measured_apart(PROGRAM, CASES[name])
 
 
 def test_every_pair_is_evaluated_in_every_product_and_the_matrix_is_never_there():

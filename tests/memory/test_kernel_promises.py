@@ -1,8 +1,5 @@
 """What is promised of kernel PCA of many rows: the residual asked for, within the memory stated, judged by all of K."""
 
-import json
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +9,7 @@ import pytest
 from benchmarks.kernel_pca.landmarks import _error_on
 from benchmarks.kernel_pca.rows import rows_of, width_of
 from gramian import KernelPCA
+from tests.memory.apart import measured_apart
 
 PROGRAM = Path(__file__).with_name("kernel_fit.py")
 GIGABYTE = 1_000_000_000
@@ -23,15 +21,7 @@ LINUX = pytest.mark.skipif(
 
 @cache
 def _measured(n, **asked):
-    run = subprocess.run(
-        [sys.executable, str(PROGRAM), json.dumps({"n": n, "n_components": 10, **asked})],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=1800,
-    )
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout.splitlines()[-1])
+    return measured_apart(PROGRAM, {"n": n, "n_components": 10, **asked}, timeout=1800)
 
 
 @LINUX

@@ -1,12 +1,11 @@
 """Peak memory beyond the input, each fit in a process of its own: within the bound, and never above the plan."""
 
-import json
-import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from tests.memory.apart import measured_apart
 
 PROGRAM = Path(__file__).with_name("peak.py")
 
@@ -64,15 +63,7 @@ pytestmark = pytest.mark.skipif(
 
 @cache
 def _measured(name):
-    run = subprocess.run(
-        [sys.executable, str(PROGRAM), json.dumps(CASES[name])],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout.splitlines()[-1])
+    return measured_apart(PROGRAM, CASES[name])
 
 
 def allowed(case, measured):
