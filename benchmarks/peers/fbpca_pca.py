@@ -22,11 +22,15 @@ class FacebookPCA(Peer):
         """Import the function."""
         import fbpca  # noqa: F401  loading it is the point
 
+    def prepare(self, X: Any) -> Any:
+        """Seed NumPy's global state, which fbpca draws from."""
+        np.random.seed(0)  # noqa: NPY002  fbpca knows no other way
+        return X
+
     def fit(self, X: Any, instance: Instance, setting: Setting) -> Any:
-        """Seed NumPy's global state, which fbpca draws from, and solve."""
+        """Center and solve."""
         import fbpca
 
-        np.random.seed(0)  # noqa: NPY002  fbpca knows no other way
         return fbpca.pca(setting.rows(X), instance.rank_asked, raw=False, **setting.options)
 
     def ladder(self, instance: Instance) -> Ladder:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils import Tags
 
-from gramian.arrays.namespace import Array
+from gramian.arrays.namespace import Array, HostArray
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.estimators.divisor import check_divisor, require_divisor
 from gramian.estimators.features import feature_names
@@ -16,10 +18,12 @@ from gramian.estimators.parameters import PCA_LIMITS, check_parameters, is_whole
 from gramian.estimators.projection import LinearProjection
 from gramian.estimators.solvers import DENSE_ONLY, ITERATIVE, check_components, check_sparse, name_solver
 from gramian.estimators.streamed import StreamedFit
+from gramian.models.few_rows import fit_few, is_few
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.models.resuming import begin, resume
 from gramian.models.streaming import Batches
 from gramian.planning.plan import default_budget
+from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 
 
@@ -188,7 +192,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             The same as ``fit(X).transform(X)``.
         """
         source = self._fit(X, sample_weight)
-        return self._scores(self._model, source)
+        return self._scores(self._model, as_source(X) if source is None else source)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
         """Learn from one more batch of rows, as if all batches had been one table.
@@ -231,17 +235,45 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         tags.input_tags.sparse = self.svd_solver not in DENSE_ONLY
         return tags
 
-    def _fit(self, X: Any, sample_weight: Any) -> RowSource:
+    def _fit(self, X: Any, sample_weight: Any) -> RowSource | None:
+        """Fit a model and take it over; return the rows as they were opened, None where there was no need."""
         check_parameters(self, PCA_LIMITS)
+        if sample_weight is None and type(X) is np.ndarray and self._fit_few(X):
+            return None
         source = open_rows(self, X, weights=sample_weight)
         check_device(self.device, source)
         check_divisor(source.n_rows, self.ddof, weights=source.weights)
         options, name = self._options((source.n_rows, source.n_columns), sparse=source.is_sparse)
-        model, names = fit_pca(source, options), feature_names(X, source)
+        self._take_over(fit_pca(source, options), feature_names(X, source), name)
+        return source
+
+    def _take_over(self, model: PCAModel, names: HostArray | None, solver: str) -> None:
         self._forget()
         self._adopt(model, names)
-        self.n_components_, self.n_samples_, self._fit_svd_solver = len(model.components), model.n_rows, name
-        return source
+        self.n_components_, self.n_samples_, self._fit_svd_solver = len(model.components), model.n_rows, solver
+
+    def _fit_few(self, X: HostArray) -> bool:
+        """Fit a small, plain table in the short way; tell whether that was done."""
+        if not (is_few(X) and self._asks_little() and len(X) > self.ddof):
+            return False
+        name = name_solver(self.svd_solver, n_components=self.n_components, shape=X.shape, sparse=False)
+        check_components(self.n_components, svd_solver=name, shape=X.shape)
+        model = fit_few(X, _plain_options(self.n_components, self.ddof, self.svd_solver, self.tol, self.random_state))
+        if model is None:
+            return False
+        self._take_over(model, None, name)
+        return True
+
+    def _asks_little(self) -> bool:
+        """Tell whether all that is asked for is a number of components, by a dense solver."""
+        k, seed = self.n_components, self.random_state
+        return (
+            (k is None or (type(k) is int and k > 0))
+            and (seed is None or type(seed) is int)
+            and self.svd_solver in ("auto", "full", "covariance_eigh")
+            and self.center
+            and not (self.scale or self.memory_budget or self.device or self.progress)
+        )
 
     def _adopt_streamed(self, model: PCAModel) -> None:
         # Here and not when a batch comes: later batches may bring what the first ones lack.
@@ -299,6 +331,11 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             progress=self.progress,
         )
         return options, name
+
+
+@lru_cache(maxsize=64)
+def _plain_options(k: int | None, ddof: int, solver: str, tol: float, seed: int | None) -> PCAOptions:
+    return PCAOptions(n_components=k, ddof=ddof, solver=solver, tol=tol, seed=seed or 0)
 
 
 def check_device(device: str | None, source: RowSource) -> None:

@@ -1,7 +1,6 @@
-"""Principal components: the fitted model, and the functions that fit it."""
+"""Principal components: the functions that fit a model of them."""
 
 import warnings
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,14 +24,16 @@ from gramian.models.decomposition import (
 )
 from gramian.models.fit_threads import threads_of_fit
 from gramian.models.how_many import Choice, choose, requested, rule_bytes
+from gramian.models.pca_model import PCAModel, PCAOptions
 from gramian.models.spectrum import Spectrum, rank_of
-from gramian.operators.centering import Standardization
 from gramian.planning.plan import DIRECT_SIZE, Facts, Plan, default_budget, plan_pca
 from gramian.planning.refusal import require_free
 from gramian.sources.file_rows import FileRows
 from gramian.sources.moments import Moments
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents
+
+__all__ = ["PCAModel", "PCAOptions", "certificate_of", "first_facts", "fit_pca", "fit_pca_from_moments"]
 
 LARGE_SIDE = 4 * DIRECT_SIZE
 """Smaller side beyond which a rule is asked of leading components, doubled while it wants more, not of all."""
@@ -42,107 +43,6 @@ FIRST_LOOK = 64
 
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "gram", "krylov", "power")
 """Names that ``solver`` may have."""
-
-
-@dataclass(frozen=True)
-class PCAOptions:
-    """What is asked of a PCA.
-
-    Attributes
-    ----------
-    n_components : int, float, str or None
-        ``None`` for all, a number, a share of variance in (0, 1), ``"mle"`` or ``"auto"``.
-    center, scale : bool
-    ddof : int
-        Variances are sums of squares over W - ddof.
-    solver : str
-        "auto", or one of the names that :func:`~gramian.planning.plan.plan_pca` knows.
-    tol : float
-        Residual, relative to the first eigenvalue, at which a pair counts as found; 0 for the house default.
-    seed : int
-    memory_budget : int or None
-        Bytes beyond the rows.
-    progress : callable or None
-        Called with a sentence before each stage.
-    """
-
-    n_components: int | float | str | None = None
-    center: bool = True
-    scale: bool = False
-    ddof: int = 1
-    solver: str = "auto"
-    tol: float = 0.0
-    seed: int = 0
-    memory_budget: int | None = None
-    progress: Callable[[str], None] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class PCAModel:
-    """Principal components of a table; arrays have the type, library and device of its rows.
-
-    Attributes
-    ----------
-    components : array (k, d)
-        Orthonormal rows; the largest entry of each is positive.
-    variances, shares, singular_values : arrays (k,)
-    mean : array (d,)
-    factor : array (d,) or None
-        What centered columns are multiplied by (scale=True).
-    n_rows, n_columns, rank : int
-    weight : float
-    total_variance, noise_variance : float
-    certificate : Certificate
-        In the units of ``variances``.
-    plan : Plan
-    options : PCAOptions
-    verdict : str
-        How the number of components was chosen, in words.
-    left_out_dimensions : float or None
-        Over how many directions the variance beyond the components spreads: its sum, squared, over the sum of its
-        squares. None where the fit held no matrix to measure it by.
-    """
-
-    components: Array
-    variances: Array
-    shares: Array
-    singular_values: Array
-    mean: Array
-    factor: Array | None
-    n_rows: int
-    n_columns: int
-    rank: int
-    weight: float
-    total_variance: float
-    noise_variance: float
-    certificate: Certificate
-    plan: Plan
-    options: PCAOptions
-    verdict: str = ""
-    left_out_dimensions: float | None = None
-
-    def project(self, rows: RowSource | Array) -> Array:
-        """Return the scores  ((x - mean) * factor) V'  of rows (n, k): one pass, 2 n d k operations."""
-        local = partial(_project, self._standardization(), self.components.T)
-        if isinstance(rows, RowSource):
-            return rows.map_rows(local)
-        return local(Block(rows, 0, None))
-
-    def reconstruct(self, scores: Array) -> Array:
-        """Return the rows  (y V) / factor + mean  that scores stand for (n, d)."""
-        rows = scores @ self.components
-        if self.factor is not None:
-            rows = rows / self.factor
-        rows += self.mean
-        return rows
-
-    def _standardization(self) -> Standardization:
-        factor = None if self.factor is None else to_host(self.factor)
-        return Standardization(to_host(self.mean), factor, self.options.center)
-
-
-def _project(standardization: Standardization, V: Array, block: Block) -> Array:
-    return standardization.times(block._replace(weights=None), V)
 
 
 def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
@@ -308,8 +208,8 @@ def _assembled(
         weight=rows.moments.weight,
         total_variance=float(sized(2, whole.total / divisor if divisor > 0 else 0.0)),
         noise_variance=float(sized(2, whole.noise(k, rank=rank))),
-        certificate=_in_variances(
-            solved.certificate.leading(k).null_beyond(rank).kept_in(shape.dtype), divisor, rows.exponent
+        certificate=certificate_of(
+            solved.certificate, k=k, rank=rank, dtype=shape.dtype, divisor=divisor, exponent=rows.exponent
         ),
         plan=plan,
         options=options,
@@ -318,8 +218,12 @@ def _assembled(
     )
 
 
-def _in_variances(certificate: Certificate, divisor: float, exponent: int) -> Certificate:
-    return certificate.rescaled(1.0 / divisor if divisor > 0 else 1.0, exponent=2 * exponent)
+def certificate_of(
+    graded: Certificate, *, k: int, rank: int, dtype: np.dtype[Any], divisor: float, exponent: int = 0
+) -> Certificate:
+    """Return the certificate of a model of ``k`` components from that of squared singular values, in variances."""
+    kept = graded.leading(k).null_beyond(rank).kept_in(dtype)
+    return kept.rescaled(1.0 / divisor if divisor > 0 else 1.0, exponent=2 * exponent)
 
 
 def _rank(squares: HostArray, components: Array, rows: Rows, shape: _Shape) -> int:

@@ -99,8 +99,14 @@ def _fold_few(scatter: bool, center: bool, _: Moments | None, block: Block) -> M
             rows, mean = np.ascontiguousarray(block.rows, dtype=FLOAT64), np.zeros(d)
         if not scatter:
             return Moments(n, float(n), mean, np.einsum("ij,ij->j", rows, rows), None)
-        matrix, _error, depth = squares_of(rows)
-        squares = matrix.diagonal()
+        return centered_moments(rows, mean)
+
+
+def centered_moments(rows: HostArray, mean: HostArray) -> Moments:
+    """Return the moments of float64 rows whose mean has been taken off, in two subtractions at most."""
+    n = len(rows)
+    matrix, _error, depth = squares_of(rows)
+    squares = matrix.diagonal()
     # An entry has two roundings of its own, and goes into a product twice.
     return Moments(n, float(n), mean, squares, matrix, rounding=(depth + 5) * UNIT * squares)
 
