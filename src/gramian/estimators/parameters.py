@@ -150,7 +150,7 @@ def check_parameters(estimator: Any, limits: Limits) -> None:
     defaults = _defaults(owner)
     for name, allowed in limits.items():
         value = getattr(estimator, name)
-        if value is defaults[name]:
+        if value is defaults.get(name, defaults):
             continue
         for limit in allowed:
             if limit.holds(value):

@@ -26,6 +26,9 @@ from gramian.planning.plan import default_budget
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 
+LEAST_TOL = 1e-12
+"""Tolerance from which on the checks of a short fit stand for those of its certificate."""
+
 
 class PCA(GaussianScores, StreamedFit, LinearProjection):
     """Principal component analysis: the directions along which rows vary most, each with its proof.
@@ -258,7 +261,8 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             return False
         name = name_solver(self.svd_solver, n_components=self.n_components, shape=X.shape, sparse=False)
         check_components(self.n_components, svd_solver=name, shape=X.shape)
-        model = fit_few(X, _plain_options(self.n_components, self.ddof, self.svd_solver, self.tol, self.random_state))
+        ddof, seed = int(self.ddof), self.random_state or 0
+        model = fit_few(X, _plain_options(self.n_components, ddof, self.svd_solver, float(self.tol), seed))
         if model is None:
             return False
         self._take_over(model, None, name)
@@ -271,8 +275,9 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             (k is None or (type(k) is int and k > 0))
             and (seed is None or type(seed) is int)
             and self.svd_solver in ("auto", "full", "covariance_eigh")
-            and self.center
-            and not (self.scale or self.memory_budget or self.device or self.progress)
+            and (self.tol == 0 or self.tol >= LEAST_TOL)
+            and (self.center and not self.scale)
+            and (self.memory_budget is None and self.device is None and self.progress is None)
         )
 
     def _adopt_streamed(self, model: PCAModel) -> None:
@@ -334,8 +339,8 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
 
 
 @lru_cache(maxsize=64)
-def _plain_options(k: int | None, ddof: int, solver: str, tol: float, seed: int | None) -> PCAOptions:
-    return PCAOptions(n_components=k, ddof=ddof, solver=solver, tol=tol, seed=seed or 0)
+def _plain_options(k: int | None, ddof: int, solver: str, tol: float, seed: int) -> PCAOptions:
+    return PCAOptions(n_components=k, ddof=ddof, solver=solver, tol=tol, seed=seed)
 
 
 def check_device(device: str | None, source: RowSource) -> None:

@@ -102,6 +102,7 @@ class PCAModel:
         if rest is not None and name in self.__dataclass_fields__:
             self.__dict__.update(rest())
             self.__dict__.pop("_rest", None)
+        if name in self.__dict__:  # now, or since another thread has looked
             return self.__dict__[name]
         message = f"{type(self).__name__!r} object has no attribute {name!r}"
         raise AttributeError(message)

@@ -149,18 +149,22 @@ class RankLimitedBatches(Batches):
 
     def _certificate(self, model: PCAModel, rows: "_Standardized", unit: float) -> Certificate:
         """Return the certificate of R, loosened by what may be lost and by the rounding of R, in units of variance."""
-        kept = f"{self.rank} directions kept between batches, at most {rows.lost * unit:.3g} of variance lost in any"
+        kept = f"{self._kept} directions kept between batches, at most {rows.lost * unit:.3g} of variance lost in any"
         own = model.certificate.rescaled(model.n_rows * unit)
         grades = tuple("measured" if grade == "proved" and self.moments.error > 0 else grade for grade in own.grades)
         loose = _loosened(own, (rows.lost + rows.rounding) * unit).kept_in(self.dtype)
         return replace(loose, grades=grades, note=f"{own.note}; {kept}")
+
+    @property
+    def _kept(self) -> int:
+        return min(self.rank, len(self.moments.mean))
 
     def _say_what_is_lost(self, model: PCAModel, lost: float) -> None:
         top = float(np.max(to_host(model.singular_values), initial=0.0)) ** 2
         if lost > 1e-10 * top:
             why, advice = self._cause()
             message = (
-                f"Of {len(self.moments.mean):,} directions, {self.rank} are kept between batches: {why}. Every "
+                f"Of {len(self.moments.mean):,} directions, {self._kept} are kept between batches: {why}. Every "
                 f"variance may be too low by up to {lost / top if top else 1.0:.1%} of the first; certificate_ has the "
                 f"bounds. {advice}, or fit all rows at once."
             )

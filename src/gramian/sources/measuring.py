@@ -18,7 +18,7 @@ from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squa
 from gramian.sources.finiteness import require_finite
 from gramian.sources.moments import UNIT, Moments, drift_rounding
 from gramian.sources.rows import Block, RowSource, ranges
-from gramian.sources.sparse import column_sums, entries_in_float64
+from gramian.sources.sparse import column_sums, squares_about
 
 SAMPLE_ROWS = 1024
 """Rows, at most, whose mean is the provisional shift, spread evenly over the source."""
@@ -31,6 +31,10 @@ PIECE = 1 << 17
 
 SMALL_PROBLEM = 1 << 21
 """Numbers under which float32 rows are simply taken to float64: nothing is gained by less."""
+
+FAR = 100.0
+"""Sum of squares of the distance from shift to mean, beside that about the mean, from which on it is measured again:
+taking the one off the other has cost two digits."""
 
 FEW_NUMBERS = 1 << 17
 """Numbers up to which calls cost more than arithmetic: then rows are measured in the way that makes the fewest."""
@@ -54,17 +58,19 @@ def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = T
     worker and one block.
     """
     moments: Moments
+    far = np.zeros(0, dtype=bool)
     if _are_few(source):
-        moments, far = source.reduce(partial(_fold_few, scatter, center), Moments.merge), False
+        moments = source.reduce(partial(_fold_few, scatter, center), Moments.merge)
     else:
         shift = _provisional_mean(source) if center else np.zeros(source.n_columns)
         moments, far = _pass(source, shift, scatter=scatter, center=center)
     if not np.isfinite(moments.mean if center else moments.squares).all():
         require_finite(source)
-    if far and center:
-        # Sparse rows cannot be shifted without filling them: their squares are summed again about the mean, their
-        # scatter is left to products, whose correction is linear in the mean.
-        moments, _ = _pass(source, moments.mean, scatter=scatter and not source.is_sparse, center=True)
+    if center and far.any():
+        # Shifting a column of sparse rows fills it: only where it is far from zero, which a column that is stored in
+        # less than half of the rows never is.
+        shift = np.where(far, moments.mean, 0.0) if source.is_sparse else moments.mean
+        moments, _ = _pass(source, shift, scatter=scatter, center=True)
     return moments
 
 
@@ -205,10 +211,7 @@ class _Fold:
         second += absent * self.shift**2
         if not self.scatter:
             return _Sums(weight, first, second, None)
-        # Products are summed one after the other: in float32 a million of them keep no digit.
-        rows = entries_in_float64(rows)
-        weighted = rows if w is None else rows.multiply(w[:, None]).tocsr()
-        square = SquareSum((rows.T @ weighted).toarray(order="F"), 0.0, rows.shape[0])
+        square = SquareSum(squares_about(rows, w, self.shift), 0.0, rows.shape[0])
         if state is not None and state.squares is not None:
             square = merge_squares(state.squares, square)
         return _Sums(weight, first, second, square)
@@ -225,8 +228,8 @@ def _merge(left: _Sums, right: _Sums) -> _Sums:
     return _join(left, right, merge_squares(left.squares, right.squares))
 
 
-def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -> tuple[Moments, bool]:
-    """Make one pass; return the moments, and whether the shift was so far from the mean that digits were lost."""
+def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -> tuple[Moments, HostArray]:
+    """Make one pass; return the moments, and in which columns the shift was so far from the mean that it cost digits."""
     d = source.n_columns
     dtype = working_dtype(source)
     shift = shift.astype(dtype).astype(FLOAT64)
@@ -237,8 +240,7 @@ def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -
         matrix = None if sums.squares is None else sums.squares.matrix
         second = to_host(namespace_of(matrix).linalg.diagonal(matrix)) if sums.second is None else sums.second
         squares = np.maximum(second - drift, 0.0)
-        # A correction 1e4 times the spread has cost eight of sixteen digits.
-        far = bool((drift > 1e4 * squares).any() and np.isfinite(drift).all())
+        far = (drift > FAR * squares) & np.isfinite(drift).all()
         mean = shift + delta if center else delta
         moments = Moments(source.n_rows, sums.weight, mean, squares, matrix)
         if sums.squares is not None:

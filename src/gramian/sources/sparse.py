@@ -172,5 +172,28 @@ def column_sums(rows: Any, weights: Any, shift: HostArray) -> tuple[HostArray, H
     return stored, first, second
 
 
+def squares_about(rows: Any, weights: Any, shift: HostArray) -> HostArray:
+    """Return  sum w (x - shift)(x - shift)'  of CSR rows, (d, d) in float64: a column that is shifted is made whole.
+
+    Products are summed one after the other: in float32 a million of them would keep no digit.
+    """
+    rows, moved = entries_in_float64(rows), shift != 0
+    if not moved.any():
+        return _products(rows, rows, weights).toarray(order="F")
+    whole = rows[:, moved].toarray() - shift[moved]
+    left = type(rows)((np.where(moved[rows.indices], 0.0, rows.data), rows.indices, rows.indptr), shape=rows.shape)
+    out = _products(left, left, weights).toarray(order="F")
+    cross = _products(left, whole, weights)
+    out[:, moved] += cross
+    out[moved, :] += cross.T
+    out[np.ix_(moved, moved)] += whole.T @ (whole if weights is None else whole * weights[:, None])
+    return out
+
+
+def _products(left: Any, right: Any, weights: Any) -> Any:
+    weighted = left if weights is None else left.multiply(np.asarray(weights)[:, None]).tocsr()
+    return weighted.T @ right
+
+
 def _fold_block(source: RowSource, fold: Fold, state: Any, i: int) -> Any:
     return fold(state, source.block(i))
