@@ -74,7 +74,7 @@ class Standardization:
         return self.weighted(out, block.weights)
 
     def folded(self, V: HostArray) -> tuple[HostArray, HostArray]:
-        """Return V scaled and (b,) what the mean adds, so that  X scaled - offset  are the standardized rows times V."""
+        """Return V scaled, and what the mean adds (b,):  Xs V = X scaled - 1 offset'  without weights."""
         scaled = V if self.factor is None else self.factor[:, None].astype(V.dtype, copy=False) * V
         offset = self.mean @ scaled if self.centered else np.zeros(V.shape[1])
         return scaled, offset.astype(V.dtype, copy=False)

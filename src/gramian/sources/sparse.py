@@ -11,7 +11,7 @@ from scipy.sparse import csc_array
 from gramian.arrays.namespace import Array, HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.planning.machine import cores
-from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, fold_pairs, ranges, run_folds, stack_rows
+from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, fold_pairs, run_folds, stack_rows
 
 try:
     # What ``@`` calls after it has made a new array for the result.
