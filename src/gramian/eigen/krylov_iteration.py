@@ -101,7 +101,7 @@ class Iteration:
         if new.start == 0:
             self._make_room(product)
         self.Q[:, new] = self.pending
-        self.W[:, new] = product.values if self.unit == 1 else product.values * self.unit
+        self._keep_product(product.values, new)
         self.columns = new.stop
         self.error = self.error if self.searching else max(self.error, product.error)
         self.probe = self.probe._replace(steps=self.probe.steps + 1)
@@ -121,6 +121,12 @@ class Iteration:
             self._begin_search()
         elif self.searching and self._met() < self.k:
             self._leave_search()
+
+    def _keep_product(self, values: Array, new: slice) -> None:
+        if is_numpy(values):
+            np.multiply(values, self.unit, out=self.W[:, new], casting="same_kind")
+        else:
+            self.W[:, new] = values * self.unit
 
     def _accuracy(self) -> float:
         """Return what is asked of the next product.
@@ -397,12 +403,16 @@ class Iteration:
         self._cut_to(min(self.columns - 1, max(self.k + self.block // 2, int(KEEP * self.basis))))
 
     def _cut_to(self, keep: int) -> None:
+        """Let the basis be the leading Ritz vectors; one that spans no more than them is left as it is."""
         self._look()
+        self.linked = 0
+        if keep == self.columns:
+            return
         rotation = self.rotation[:, :keep]
         rotate(self.Q[:, : self.columns], rotation, self.Q[:, :keep])
         rotate(self.W[:, : self.columns], rotation, self.W[:, :keep])
         self.T[:keep, :keep] = np.diag(self.values[:keep])
-        self.columns, self.linked, self.ritz = keep, 0, None
+        self.columns, self.ritz = keep, None
         self.values, self.rotation = self.values[:keep], np.eye(keep)
 
 
