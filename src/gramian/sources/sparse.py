@@ -15,9 +15,9 @@ from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, fold_p
 
 try:
     # What ``@`` calls after it has made a new array for the result.
-    from scipy.sparse._sparsetools import csc_matvec, csc_matvecs
+    from scipy.sparse import _sparsetools as kernels
 except ImportError:  # pragma: no cover - a SciPy that keeps them elsewhere
-    csc_matvec = csc_matvecs = None
+    kernels = None
 
 PIECE = 1 << 18
 """Stored entries that are converted at a time (moments of 5,000,000 by two workers: 8 ms; in pieces of 2**16, 14,
@@ -158,18 +158,37 @@ def transposed(rows: Any) -> Any:
     return turned
 
 
-def add_transposed_times(rows: Any, Y: HostArray, out: HostArray) -> None:
-    """Add  rows'Y  to ``out``: what SciPy's ``@`` does, without a new array of all columns for every piece of rows.
+def times(rows: Any, V: HostArray, part: slice) -> HostArray:
+    """Return  X V  for consecutive rows X of CSR ones, of which SciPy would make a new array first.
 
-    Y is (n,) or (n, b) and ``out`` (d,) or (d, b), both C-contiguous and of the type of the entries.
+    V is (d, b), C-contiguous and of the type of the entries.
     """
-    n, d = rows.shape
-    if csc_matvec is None:
-        out += transposed(rows) @ Y
-    elif Y.size == n:
-        csc_matvec(d, n, rows.indptr, rows.indices, rows.data, Y.reshape(-1), out.reshape(-1))
+    d, b = V.shape
+    if kernels is None:
+        return np.asarray(_rows_view(rows, part.start, part.stop) @ V)
+    out = np.zeros((part.stop - part.start, b), dtype=V.dtype)
+    stored = rows.indptr[part.start : part.stop + 1], rows.indices, rows.data
+    if b == 1:
+        kernels.csr_matvec(len(out), d, *stored, V.reshape(-1), out.reshape(-1))
     else:
-        csc_matvecs(d, n, Y.shape[1], rows.indptr, rows.indices, rows.data, Y.reshape(-1), out.reshape(-1))
+        kernels.csr_matvecs(len(out), d, b, *stored, V.reshape(-1), out.reshape(-1))
+    return out
+
+
+def add_transposed_times(rows: Any, Y: HostArray, out: HostArray, part: slice) -> None:
+    """Add  X'Y  to ``out`` for consecutive rows X of CSR ones, without a new array of all columns.
+
+    Y is (n, b) and ``out`` (d, b), both C-contiguous and of the type of the entries.
+    """
+    d, b = out.shape
+    if kernels is None:
+        out += transposed(_rows_view(rows, part.start, part.stop)) @ Y
+        return
+    stored = rows.indptr[part.start : part.stop + 1], rows.indices, rows.data
+    if b == 1:
+        kernels.csc_matvec(d, len(Y), *stored, Y.reshape(-1), out.reshape(-1))
+    else:
+        kernels.csc_matvecs(d, len(Y), b, *stored, Y.reshape(-1), out.reshape(-1))
 
 
 def pieces_in_float64(rows: Any) -> Iterator[tuple[slice, Any]]:
@@ -202,19 +221,20 @@ def column_sums(rows: Any, weights: Any, shift: HostArray) -> tuple[HostArray, H
     Each is a product of the transposed entries with the weights. Entries are taken some at a time, so that no array as
     long as all of them is made. The weight stored matters to a shift alone: it is not counted (zeros) without one.
     """
-    d, shifts = rows.shape[1], bool(shift.any())
-    stored, first, second = np.zeros(d), np.zeros(d), np.zeros(d)
+    shifts = bool(shift.any())
+    stored, first, second = (np.zeros((rows.shape[1], 1)) for _ in range(3))
     for part, piece in pieces_in_float64(rows):
         each = np.ones(piece.shape[0]) if weights is None else np.asarray(weights[part], dtype=FLOAT64)
+        add = partial(add_transposed_times, piece, each[:, None], part=slice(0, len(each)))
         if shifts:
             piece.data -= shift[piece.indices]
-        add_transposed_times(piece, each, first)
+        add(first)
         piece.data *= piece.data
-        add_transposed_times(piece, each, second)
+        add(second)
         if shifts:
             piece.data[...] = 1.0
-            add_transposed_times(piece, each, stored)
-    return stored, first, second
+            add(stored)
+    return stored[:, 0], first[:, 0], second[:, 0]
 
 
 def _fold_block(source: RowSource, fold: Fold, state: Any, i: int) -> Any:
