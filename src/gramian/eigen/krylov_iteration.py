@@ -101,7 +101,7 @@ class Iteration:
         if new.start == 0:
             self._make_room(product)
         self.Q[:, new] = self.pending
-        self._keep_product(product.values, new)
+        self.W[:, new] = product.values if self.unit == 1 else product.values * self.unit
         self.columns = new.stop
         self.error = self.error if self.searching else max(self.error, product.error)
         self.probe = self.probe._replace(steps=self.probe.steps + 1)
@@ -121,12 +121,6 @@ class Iteration:
             self._begin_search()
         elif self.searching and self._met() < self.k:
             self._leave_search()
-
-    def _keep_product(self, values: Array, new: slice) -> None:
-        if is_numpy(values):
-            np.multiply(values, self.unit, out=self.W[:, new], casting="same_kind")
-        else:
-            self.W[:, new] = values * self.unit
 
     def _accuracy(self) -> float:
         """Return what is asked of the next product.

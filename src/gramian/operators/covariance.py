@@ -190,7 +190,7 @@ class _ApplyRows:
         """Return the product of a sparse block, both products of a piece while it is in a cache."""
         own = self.standardization
         scaled, offset = own.folded(self.V)
-        total, sums = np.zeros_like(scaled), np.zeros_like(offset)
+        total, sums = np.zeros(scaled.shape, dtype=scaled.dtype), np.zeros_like(offset)
         for part, rows, here in self._sparse_pieces(block.rows):
             Y = times(rows, scaled, here)
             Y -= offset
@@ -198,7 +198,7 @@ class _ApplyRows:
                 Y *= block.weights[part, None]
             add_transposed_times(rows, Y, total, here)
             sums += Y.sum(axis=0)
-        return own.recentered(total, sums)
+        return np.asarray(own.recentered(total, sums))
 
     def _sparse_pieces(self, rows: Any) -> Iterator[tuple[slice, Any, slice]]:
         """Give places of pieces, and rows with the places in them; entries become float64 ones where V is."""

@@ -15,7 +15,9 @@ from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, fold_p
 
 try:
     # What ``@`` calls after it has made a new array for the result.
-    from scipy.sparse import _sparsetools as kernels
+    from scipy.sparse import _sparsetools
+
+    kernels: Any = _sparsetools
 except ImportError:  # pragma: no cover - a SciPy that keeps them elsewhere
     kernels = None
 
