@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.eigen.orthonormal import orthonormalized, projected
+from gramian.eigen.orthonormal import STRETCH, orthonormalized, projected, rotate
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -37,3 +37,25 @@ def test_nearly_dependent_columns_are_projected_again():
     assert new.shape == (200, 2)
     assert np.abs(Q.T @ new).max() < 1e-14
     assert np.abs(new.T @ new - np.eye(2)).max() < 1e-14
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_vectors_are_rotated_in_their_own_place(dtype):
+    """A stretch at a time, over more than one of them, the result may overwrite some of the vectors."""
+    rng = np.random.default_rng(2)
+    vectors = np.asfortranarray(rng.standard_normal((2 * STRETCH + 5, 6)).astype(dtype))
+    rotation = rng.standard_normal((6, 4))
+    expected = vectors.astype(float) @ rotation
+    rotate(vectors, rotation, vectors[:, :4])
+    np.testing.assert_allclose(vectors[:, :4], expected, atol=1e-4 if dtype == "float32" else 1e-12)
+
+
+def test_an_overwritten_block_is_made_orthonormal_in_place():
+    """The span stays, the memory is the same, and the columns are orthonormal."""
+    rng = np.random.default_rng(4)
+    block = np.asfortranarray(np.linalg.qr(rng.standard_normal((50, 5)))[0] + 1e-5 * rng.standard_normal((50, 5)))
+    before = block.copy()
+    made = orthonormalized(block, before=block, overwrite=True)
+    assert np.shares_memory(made, block)
+    np.testing.assert_allclose(made.T @ made, np.eye(5), atol=1e-14)
+    np.testing.assert_allclose(made @ (made.T @ before), before, atol=1e-13)

@@ -1,12 +1,16 @@
 """The two sides of one problem: both operators against the dense matrices they stand for."""
 
+from functools import partial
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from gramian.arrays.namespace import from_host
 from gramian.models.decomposition import standardization_of
-from gramian.operators import Covariance, Gram
-from gramian.sources import measure_moments
+from gramian.operators import Covariance, Gram, covariance
+from gramian.sources import measure_moments, sparse
+from gramian.sources.sparse import SparseRows
 from tests.catalog import SOURCES, host, parameters
 
 
@@ -132,3 +136,24 @@ def test_the_rounding_of_a_mean_costs_a_sum_over_rows_its_square_alone(seed, sha
     mean = X.astype(float).mean(axis=0)
     wrong = mean - mean.astype(np.float32)
     assert coarse.error < 8 * np.linalg.norm(wrong) * np.sqrt(shape[0]) / np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize("columns", [1, 9, 23])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("scale", [False, True])
+def test_sparse_float32_rows_are_multiplied_in_float64_as_exactly_as_dense_ones(monkeypatch, columns, weighted, scale):
+    """In pieces, some columns at a time, and in passes that go either way: the same product every time."""
+    monkeypatch.setattr(covariance, "PIECE_ENTRIES", 40)
+    monkeypatch.setattr(sparse, "PIECE", 30)
+    rng = np.random.default_rng(6)
+    X = (rng.standard_normal((60, 30)) * (rng.random((60, 30)) < 0.3)).astype(np.float32)
+    weights = rng.uniform(0.5, 2.0, 60) if weighted else None
+    A = CASES[0][1](_standardized(X.astype(float), weights, scale=scale))
+    make = partial(SparseRows, n_blocks=2)
+    operator = _operator(
+        Covariance, lambda rows, weights: make(csr_array(rows), weights=weights), X, weights, scale=scale
+    )
+    V = rng.standard_normal((30, columns))
+    for accuracy, error in [(1e-9, 1e-13), (1e-9, 1e-13), (1e-4, 1e-5), (1e-4, 1e-5)]:
+        values = operator.apply(V, accuracy=accuracy).values
+        np.testing.assert_allclose(values, A @ V, atol=error * np.linalg.norm(A) * np.linalg.norm(V))

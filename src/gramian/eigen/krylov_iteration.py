@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_host, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
-from gramian.eigen.orthonormal import orthonormalized, projected, rotated
+from gramian.eigen.orthonormal import orthonormalized, projected, rotate, rotated, stretches
 from gramian.eigen.pairs import EigenPairs, Probe
 from gramian.eigen.ranking import LARGEST_FAILURE
 from gramian.operators.symmetric import Product, SymmetricOperator
@@ -79,6 +79,7 @@ class Iteration:
         self.steps = self.next_estimate = self.guesses = 0
         self.refined = self.spent = self.started = False
         self.history: list[tuple[int, float]] = []
+        self.room: list[HostArray] = []
 
     def begin(self, start: Array | None) -> None:
         """Make the first block: the guesses given, and Gaussian columns."""
@@ -140,10 +141,17 @@ class Iteration:
         self.dtype = FLOAT32 if single else FLOAT64
         largest = float(abs(first.values).max()) if single else 1.0
         self.unit = float(2.0 ** -np.frexp(largest)[1]) if single else 1.0
-        xp, like = namespace_of(first.values), device_of(first.values)
         # Vectors lie one after the other in memory, so that adding some touches only them.
-        shape, dtype = (self.basis, self.operator.size), getattr(xp, self.dtype.name)
-        self.Q, self.W = xp.empty(shape, dtype=dtype, **like).T, xp.empty(shape, dtype=dtype, **like).T
+        self.Q, self.W = (self._room_for(i, first.values).T for i in range(2))
+
+    def _room_for(self, i: int, like: Array) -> Array:
+        """Return memory for Q or W: on the host the same for both precisions, because fresh one costs page faults."""
+        shape, xp = (self.basis, self.operator.size), namespace_of(like)
+        if not is_numpy(like):
+            return xp.empty(shape, dtype=getattr(xp, self.dtype.name), **device_of(like))
+        if len(self.room) <= i:
+            self.room.append(np.empty(shape))
+        return self.room[i].reshape(-1).view(self.dtype)[: self.room[i].size].reshape(shape)
 
     @property
     def search(self) -> bool:
@@ -181,7 +189,7 @@ class Iteration:
         values = self.values / self.unit
         return EigenPairs(
             values=values[:k],
-            vectors=rotated(cast(self.Q[:, : self.columns], FLOAT64), self.rotation[:, :k]),
+            vectors=self._ritz_vectors(k),
             residuals=self.residuals[:k] / self.unit,
             applications=self.operator.applications,
             converged=converged,
@@ -191,6 +199,15 @@ class Iteration:
             probe=self.probe if self.searching else None,
             error=self.error if self.error - self.operator.error > SINGLE / 2 else 0.0,
         )
+
+    def _ritz_vectors(self, count: int) -> Array:
+        """Return the leading Ritz vectors (m, count) of the pairs last found, in float64."""
+        Q, rotation = self.Q[:, : self.columns], self.rotation[:, :count]
+        if not is_numpy(Q):
+            return cast(rotated(Q, rotation), FLOAT64)
+        vectors = np.empty((count, self.operator.size)).T
+        rotate(Q, rotation, vectors)
+        return vectors
 
     def _gaussian(self, columns: int) -> Array:
         self.seed += 1
@@ -262,8 +279,8 @@ class Iteration:
         asked = np.maximum(self._asked(self.values), 4 * self.error) * abs(self.values[0])
         unexplained = np.flatnonzero((self.residuals > asked) & (self.residuals > 2 * estimate))
         if 0 < len(unexplained) <= self.basis // 4 - self.pending.shape[1]:
-            left = self.difference[:, from_host(unexplained, like=self.difference)]
-            self.pending = orthonormalized(_beside(left, self.pending), self.Q[:, : self.columns])
+            left = _beside(self._differences(unexplained), self.pending)
+            self.pending = orthonormalized(left, self.Q[:, : self.columns])
             self.linked = 0
 
     def _forecast(self, worst: float) -> float:
@@ -286,13 +303,19 @@ class Iteration:
         """Find Ritz pairs of the whole basis, unless that is done, and the measured residuals of the wanted ones."""
         if len(self.rotation) == self.columns:
             return
-        p, k = self.columns, min(self.k, self.columns)
+        k = min(self.k, self.columns)
         self.values, self.rotation = self._find_ritz()
-        wanted = self.rotation[:, :k]
-        difference = rotated(self.W[:, :p], wanted) - rotated(self.Q[:, :p], wanted * self.values[:k])
-        self.difference, xp = difference, namespace_of(difference)
+        squares = np.zeros(k)
+        for rows in stretches(self.Q):
+            part = self._differences(slice(k), rows)
+            squares += to_host(namespace_of(part).sum(part * part, axis=0))
         self.residuals = np.full(self.k, np.inf)
-        self.residuals[:k] = to_host(xp.sum(difference * difference, axis=0)) ** 0.5
+        self.residuals[:k] = squares**0.5
+
+    def _differences(self, pairs: slice | HostArray, rows: slice = slice(None)) -> Array:
+        """Return  A v - lambda v  of some of the Ritz pairs last looked at, or stretches of them."""
+        p, wanted = self.columns, self.rotation[:, pairs]
+        return rotated(self.W[rows, :p], wanted) - rotated(self.Q[rows, :p], wanted * self.values[pairs])
 
     def _met(self) -> int:
         """Count the leading pairs whose residual, as the caller will see it, meets the tolerance."""
@@ -338,11 +361,11 @@ class Iteration:
         # Where coarse products came as far as is asked, further columns have little left to do.
         beside = self.block if self._coarse_limit() > self.tol else self.block // 4
         keep = min(self.columns, self.k + beside)
-        vectors = cast(rotated(self.Q[:, : self.columns], self.rotation[:, :keep]), FLOAT64)
-        self.pending, self.ritz = orthonormalized(vectors, before=vectors), None
+        vectors = self._ritz_vectors(keep)
+        self.pending, self.ritz = orthonormalized(vectors, before=vectors, overwrite=True), None
         self.next_seen = float(self.values[self.k]) / self.unit if self.columns > self.k else -np.inf
-        # What was in float32 is let go before more is held.
-        self.Q = self.W = self.difference = None
+        # Elsewhere than on the host, what was in float32 is let go before more is held.
+        self.Q = self.W = None
         self.dtype, self.unit, self.error = FLOAT64, 1.0, 0.0
         self.columns, self.linked, self.refined = 0, 0, True
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
@@ -366,19 +389,24 @@ class Iteration:
     def _leave_search(self) -> None:
         """Go on: the search has found something above the pairs, whose residuals are new directions too."""
         self.searching, self.next_seen, self.linked = False, -np.inf, 0
-        self.pending = orthonormalized(_beside(self.difference, self.pending), self.Q[:, : self.columns])
+        left = _beside(self._differences(slice(self.k)), self.pending)
+        self.pending = orthonormalized(left, self.Q[:, : self.columns])
 
     def _restart(self) -> None:
         """Cut the basis back to the best Ritz vectors."""
         self._cut_to(min(self.columns - 1, max(self.k + self.block // 2, int(KEEP * self.basis))))
 
     def _cut_to(self, keep: int) -> None:
+        """Let the basis be the leading Ritz vectors; one that spans no more than them is left as it is."""
         self._look()
+        self.linked = 0
+        if keep == self.columns:
+            return
         rotation = self.rotation[:, :keep]
-        self.Q[:, :keep] = rotated(self.Q[:, : self.columns], rotation)
-        self.W[:, :keep] = rotated(self.W[:, : self.columns], rotation)
+        rotate(self.Q[:, : self.columns], rotation, self.Q[:, :keep])
+        rotate(self.W[:, : self.columns], rotation, self.W[:, :keep])
         self.T[:keep, :keep] = np.diag(self.values[:keep])
-        self.columns, self.linked, self.ritz = keep, 0, None
+        self.columns, self.ritz = keep, None
         self.values, self.rotation = self.values[:keep], np.eye(keep)
 
 

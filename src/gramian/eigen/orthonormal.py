@@ -17,12 +17,20 @@ WELL_SPREAD = 0.1
 INDEPENDENT = 4500
 """Eigenvalue of the inner products of unit columns, in units of eps, under which a combination of them is rounding."""
 
+STRETCH = 1 << 12
+"""Entries of long vectors that are combined at a time."""
+
 NOTHING = 32
 """Part of a column, in units of eps, that is at most rounding."""
 
 
 def orthonormalized(
-    block: Array, basis: Array | None = None, *, before: Array | None = None, drop: float = 1e-10
+    block: Array,
+    basis: Array | None = None,
+    *,
+    before: Array | None = None,
+    drop: float = 1e-10,
+    overwrite: bool = False,
 ) -> Array:
     """Return an orthonormal basis of what ``block`` adds to ``basis``; columns that add nothing are dropped.
 
@@ -30,7 +38,8 @@ def orthonormalized(
     to rounding (Giraud, Langou, Rozloznik and van den Eshof, 2005, doi:10.1007/s00211-005-0615-4). A column counts as
     adding nothing when less than ``drop`` of it is left, or no more than rounding. ``before`` is given when the block
     has been projected already (see :func:`projected`): it is the block as it was then, and a second projection is made
-    only where columns are so nearly dependent that separating them brings the rounding back.
+    only where columns are so nearly dependent that separating them brings the rounding back. With ``overwrite`` the
+    result may take the place of ``block``.
 
     Cost: 4 m p b + 4 m b^2 operations, twice, for p columns in the basis.
     """
@@ -45,7 +54,7 @@ def orthonormalized(
             block = block[:, from_host(np.flatnonzero(keep), like=block)]
         if block.shape[1] == 0:
             return block
-        block, spread = _independent(block)
+        block, spread = _independent(block, overwrite=overwrite)
         if before is not None and spread > WELL_SPREAD:
             return block
     return block
@@ -77,7 +86,7 @@ def _norms(block: Array) -> HostArray:
     return to_host(namespace_of(block).sum(block * block, axis=0) ** 0.5).astype(FLOAT64)
 
 
-def _independent(block: Array) -> tuple[Array, float]:
+def _independent(block: Array, *, overwrite: bool = False) -> tuple[Array, float]:
     """Orthonormalize the columns by the inverse square root of their inner products; dependent ones are dropped.
 
     Computes  block D U diag(1 / sqrt s) U'  from  D block'block D = U diag(s) U',  D scaling columns to unit length:
@@ -93,6 +102,9 @@ def _independent(block: Array) -> tuple[Array, float]:
     kept = s > INDEPENDENT * eps_of(dtype_of(block))
     root = U[:, kept] / np.sqrt(s[kept])
     spread = float(np.sqrt(s[kept][0])) if kept.any() else 0.0
+    if overwrite and kept.all():
+        rotate(block, root @ U.T / lengths[:, None], block)
+        return block, spread
     return rotated(block, (root @ U.T if kept.all() else root) / lengths[:, None]), spread
 
 
@@ -102,6 +114,22 @@ def rotated(vectors: Array, rotation: HostArray) -> Array:
     Vectors that lie one after the other in memory stay so: that product is the faster one too (by two for 4 columns).
     """
     rotation = rotation.astype(dtype_of(vectors), copy=False)
-    if isinstance(vectors, np.ndarray) and vectors.T.flags.c_contiguous:
+    if isinstance(vectors, np.ndarray) and vectors.strides[0] == vectors.itemsize:
         return np.asarray((rotation.T @ vectors.T).T)
     return vectors @ from_host(np.ascontiguousarray(rotation), like=vectors)
+
+
+def rotate(vectors: Array, rotation: HostArray, out: Array) -> None:
+    """Write  vectors @ rotation  to ``out``, which may be some of the vectors themselves.
+
+    On the host a stretch of all vectors is taken at a time, so that no further long vectors are made.
+    """
+    for rows in stretches(vectors):
+        out[rows, :] = rotated(vectors[rows, :], rotation)
+
+
+def stretches(vectors: Array) -> list[slice]:
+    """Cut long vectors on the host into stretches that stay in a core's cache; elsewhere they are one."""
+    m = vectors.shape[0]
+    step = STRETCH if isinstance(vectors, np.ndarray) else max(m, 1)
+    return [slice(low, min(low + step, m)) for low in range(0, m, step)]

@@ -66,13 +66,18 @@ class Standardization:
         """Return Xs V for one block, dense or sparse, in the precision of V."""
         if not self.corrects(block, V):
             return self.rows(block, dtype=dtype_of(V)) @ V
-        scaled = V if self.factor is None else self.factor[:, None].astype(V.dtype, copy=False) * V
+        scaled, offset = self.folded(V)
         # OpenBLAS multiplies thin float32 blocks faster from the right, float64 ones from the left.
         left = is_sparse(block.rows) or V.dtype == FLOAT32
         out = block.rows @ np.ascontiguousarray(scaled) if left else (scaled.T @ block.rows.T).T
-        if self.centered:
-            out -= (self.mean @ scaled).astype(out.dtype, copy=False)
+        out -= offset
         return self.weighted(out, block.weights)
+
+    def folded(self, V: HostArray) -> tuple[HostArray, HostArray]:
+        """Return V scaled, and what the mean adds (b,):  Xs V = X scaled - 1 offset'  without weights."""
+        scaled = V if self.factor is None else self.factor[:, None].astype(V.dtype, copy=False) * V
+        offset = self.mean @ scaled if self.centered else np.zeros(V.shape[1])
+        return scaled, offset.astype(V.dtype, copy=False)
 
     def weighted(self, Y: Array, weights: Array | None) -> Array:
         """Return the rows of Y, each times the root of its weight."""
@@ -84,8 +89,14 @@ class Standardization:
             return self.rows(block, dtype=dtype_of(Y)).T @ Y
         Y = self.weighted(Y, block.weights)
         out = transposed(block.rows) @ np.ascontiguousarray(Y) if is_sparse(block.rows) else (Y.T @ block.rows).T
+        return self.recentered(out, Y.sum(axis=0))
+
+    def recentered(self, out: Array, sums: Array) -> Array:
+        """Return  Xs'Y  from  out = X'Y,  which is overwritten, and the ``sums`` of the columns of Y."""
         if self.centered:
-            out -= self.mean[:, None].astype(out.dtype, copy=False) * Y.sum(axis=0)
+            mean = self.mean.astype(out.dtype, copy=False)
+            for j, total in enumerate(sums.astype(out.dtype, copy=False)):
+                out[:, j] -= total * mean
         return out if self.factor is None else self.factor[:, None].astype(out.dtype, copy=False) * out
 
     def lost_by_products(self, weight: float, squares: float) -> float:

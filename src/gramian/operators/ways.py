@@ -21,6 +21,10 @@ COARSEST = 50 * eps_of(FLOAT32)
 """Accuracy from which on float32 products of float32 rows will do."""
 
 
+MANY_COLUMNS = 8
+"""Columns from which on sparse entries are converted at every product, a piece at a time: little beside the product
+itself (5,000,000 of them, 20 columns: 70 ms, and 70 to 144 where a copy of all is made, its memory being fresh)."""
+
 SAMPLE = 64
 """Rows on which the error of a float32 product is measured (4,000 to 50,000 columns: as with 128, in half the time)."""
 
@@ -40,7 +44,8 @@ class Ways:
 
     Dense rows are centered before a product, which takes a copy of each block; or the product is corrected for the mean
     afterwards, which takes none and costs the digits by which the mean exceeds the spread. float32 rows are multiplied
-    in float32 or, one block at a time, in float64; sparse ones are converted once, when float64 is first asked for.
+    in float32 or, one block at a time, in float64; sparse ones are converted once, when few columns are first asked for
+    in float64, and a piece at a time for many.
     With ``sums_rows`` products are  Xs'(Xs V),  summed over all rows.
     """
 
@@ -50,7 +55,7 @@ class Ways:
     sums_rows: bool = False
     known: dict[str, Way] = field(default_factory=dict)
 
-    def cheapest(self, accuracy: float | None) -> Way:
+    def cheapest(self, accuracy: float | None, *, columns: int = 1) -> Way:
         """Return the cheapest way whose error is at most ``accuracy``; ``None`` asks for the best there is.
 
         Dense rows are multiplied in float32 whatever its error where ``accuracy`` is coarse enough to ask for that.
@@ -65,7 +70,8 @@ class Ways:
         error = ROUNDING * eps_of(dtype)
         corrected = error * (1 + self.moments.offset) if self.standardization.centered else error
         if sparse:
-            return Way(self.wide, self.standardization, dtype, corrected)
+            source = self.source if self.sums_rows and columns >= MANY_COLUMNS else self.wide
+            return Way(source, self.standardization, dtype, corrected)
         if accuracy is None or not corrected <= accuracy or self.standardization.factor is not None:
             return Way(self.source, self.standardization, dtype, error)
         return Way(self.source, replace(self.standardization, corrected=True), dtype, corrected)

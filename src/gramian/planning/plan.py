@@ -333,14 +333,14 @@ def _basis_bytes(facts: Facts, m: int) -> int:
 
 
 def _pass_bytes(facts: Facts) -> int:
-    """Bytes that a pass holds: a block and a copy of it a worker; six numbers an entry of a piece of sparse rows."""
+    """Bytes that a pass holds: a block and a copy of it a worker; three numbers an entry of a piece of sparse rows."""
     if facts.sparse and facts.on_disk:
         # Two windows a worker, one of them converted, and results of eight columns (see sources.file_rows, _krylov).
         window = min(64 * MEGABYTE, max(2 * MEGABYTE, 120 * facts.d), 12 * facts.entries)
         return (min(4 * window, facts.budget * 5 // 24) + 8 * 6 * 8 * facts.d) * cores() + 4 * MEGABYTE
     if facts.sparse:
         copied = 8 * facts.entries if facts.itemsize < 8 else 0
-        return copied + min(48 << 19, 48 * facts.entries) * cores() + 8 * 6 * facts.d * cores() + 4 * MEGABYTE
+        return copied + min(24 << 18, 24 * facts.entries) * cores() + 8 * 6 * facts.d * cores() + 4 * MEGABYTE
     held = min(2 * 16 * MEGABYTE, 2 * 8 * facts.entries) * cores()
     # Windows of a file are cut to fit the budget: see sources.file_rows.
     return (min(held, facts.budget * 5 // 12) if facts.on_disk else held) + 4 * MEGABYTE

@@ -1,7 +1,8 @@
 """Sparse rows in memory, kept as CSR and never made dense."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,19 @@ from scipy.sparse import csc_array
 from gramian.arrays.namespace import Array, HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.planning.machine import cores
-from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, fold_pairs, ranges, run_folds, stack_rows
+from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, fold_pairs, run_folds, stack_rows
 
-PIECE = 1 << 19
-"""Stored entries that are summed at a time."""
+try:
+    # What ``@`` calls after it has made a new array for the result.
+    from scipy.sparse import _sparsetools
+
+    kernels: Any = _sparsetools
+except ImportError:  # pragma: no cover - a SciPy that keeps them elsewhere
+    kernels = None
+
+PIECE = 1 << 18
+"""Stored entries that are converted at a time (moments of 5,000,000 by two workers: 8 ms; in pieces of 2**16, 14,
+because each is made under Python's lock; all at once, memory is touched for the first time)."""
 
 
 class SparseRows(RowSource):
@@ -150,26 +160,83 @@ def transposed(rows: Any) -> Any:
     return turned
 
 
+def times(rows: Any, V: HostArray, part: slice) -> HostArray:
+    """Return  X V  for consecutive rows X of CSR ones, of which SciPy would make a new array first.
+
+    V is (d, b), C-contiguous and of the type of the entries.
+    """
+    d, b = V.shape
+    if kernels is None:
+        return np.asarray(_rows_view(rows, part.start, part.stop) @ V)
+    out = np.zeros((part.stop - part.start, b), dtype=V.dtype)
+    stored = rows.indptr[part.start : part.stop + 1], rows.indices, rows.data
+    if b == 1:
+        kernels.csr_matvec(len(out), d, *stored, V.reshape(-1), out.reshape(-1))
+    else:
+        kernels.csr_matvecs(len(out), d, b, *stored, V.reshape(-1), out.reshape(-1))
+    return out
+
+
+def add_transposed_times(rows: Any, Y: HostArray, out: HostArray, part: slice) -> None:
+    """Add  X'Y  to ``out`` for consecutive rows X of CSR ones, without a new array of all columns.
+
+    Y is (n, b) and ``out`` (d, b), both C-contiguous and of the type of the entries.
+    """
+    d, b = out.shape
+    if kernels is None:
+        out += transposed(_rows_view(rows, part.start, part.stop)) @ Y
+        return
+    stored = rows.indptr[part.start : part.stop + 1], rows.indices, rows.data
+    if b == 1:
+        kernels.csc_matvec(d, len(Y), *stored, Y.reshape(-1), out.reshape(-1))
+    else:
+        kernels.csc_matvecs(d, len(Y), b, *stored, Y.reshape(-1), out.reshape(-1))
+
+
+def pieces_in_float64(rows: Any) -> Iterator[tuple[slice, Any]]:
+    """Give CSR rows, and their places, in pieces with float64 copies of their entries.
+
+    All copies are in one place, because fresh memory costs page faults: a piece is gone when the next one comes.
+    """
+    cuts = _cuts(rows.indptr, PIECE)
+    entries = np.empty(max((int(rows.indptr[part.stop] - rows.indptr[part.start]) for part in cuts), default=0))
+    for part in cuts:
+        piece = _rows_view(rows, part.start, part.stop)
+        copied = entries[: len(piece.data)]
+        copied[...] = piece.data
+        piece.data = copied
+        yield part, piece
+
+
+def _cuts(indptr: HostArray, entries: int) -> list[slice]:
+    """Cut rows where about so many entries are full; never without a row."""
+    cuts, n = [0], len(indptr) - 1
+    while cuts[-1] < n:
+        high = int(np.searchsorted(indptr, int(indptr[cuts[-1]]) + entries, side="right")) - 1
+        cuts.append(max(high, cuts[-1] + 1))
+    return [slice(low, high) for low, high in pairwise(cuts)]
+
+
 def column_sums(rows: Any, weights: Any, shift: HostArray) -> tuple[HostArray, HostArray, HostArray]:
     """Return, a column, the weight stored and the first and second moments of stored entries about a shift.
 
-    Entries are taken some at a time, so that no array as long as all of them is made. The weight stored matters to a
-    shift alone: it is not counted (zeros) where there is none.
+    Each is a product of the transposed entries with the weights. Entries are taken some at a time, so that no array as
+    long as all of them is made. The weight stored matters to a shift alone: it is not counted (zeros) without one.
     """
-    d, shifts = rows.shape[1], bool(shift.any())
-    each = None if weights is None else np.repeat(np.asarray(weights, dtype=FLOAT64), np.diff(rows.indptr))
-    stored, first, second = np.zeros(d), np.zeros(d), np.zeros(d)
-    for part in ranges(len(rows.data), PIECE):
-        # Converted once: every count would do so again.
-        index = rows.indices[part].astype(np.intp, copy=False)
-        entries = rows.data[part].astype(FLOAT64, copy=False)
-        entries = entries - shift[index] if shifts else entries
-        weighted = entries if each is None else each[part] * entries
+    shifts = bool(shift.any())
+    stored, first, second = (np.zeros((rows.shape[1], 1)) for _ in range(3))
+    for part, piece in pieces_in_float64(rows):
+        each = np.ones(piece.shape[0]) if weights is None else np.asarray(weights[part], dtype=FLOAT64)
+        add = partial(add_transposed_times, piece, each[:, None], part=slice(0, len(each)))
         if shifts:
-            stored += np.bincount(index, weights=None if each is None else each[part], minlength=d)
-        first += np.bincount(index, weights=weighted, minlength=d)
-        second += np.bincount(index, weights=weighted * entries, minlength=d)
-    return stored, first, second
+            piece.data -= shift[piece.indices]
+        add(first)
+        piece.data *= piece.data
+        add(second)
+        if shifts:
+            piece.data[...] = 1.0
+            add(stored)
+    return stored[:, 0], first[:, 0], second[:, 0]
 
 
 def squares_about(rows: Any, weights: Any, shift: HostArray) -> HostArray:
