@@ -90,3 +90,13 @@ def test_an_iteration_on_the_rows_repairs_small_values(n, d, door):
     truth = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
     found = PCA(n_components=6, svd_solver="krylov", random_state=0).fit(door(X)).singular_values_
     assert_singular_values(found, truth, promised(n, d, truth))
+
+
+@pytest.mark.parametrize("n", [16_384, 200_000, 1_000_000])
+@pytest.mark.parametrize("seed", range(4))
+def test_long_columns_of_two_values_keep_their_digits(n, seed):
+    """Products that all round the same way are not summed one after the other."""
+    a = np.random.default_rng(seed).random()
+    X = np.where(np.arange(n) % 2 == 0, a, -a)[:, None]
+    s = np.longdouble(a) * np.sqrt(np.longdouble(n))
+    assert_singular_values(PCA().fit(X).singular_values_, [s], promised(n, 1, [s]))

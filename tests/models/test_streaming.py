@@ -1,6 +1,10 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from gramian import PCA, IncrementalPCA
 from gramian.models.pca import PCAOptions, fit_pca
 from gramian.models.streaming import ExactBatches
 from gramian.sources.opening import as_source
@@ -39,3 +43,49 @@ def test_tensors_give_a_model_of_tensors(X):
     np.testing.assert_allclose(
         model.components.numpy(), fit_pca(as_source(X), PCAOptions(n_components=2)).components, atol=1e-10
     )
+
+
+def _sparse_rows(kind, n=120):
+    """Sparse rows of six columns, and one more that is far from zero beside its spread."""
+    rng = np.random.default_rng(3)
+    stored = sp.random_array((n, 6), density=0.3, rng=rng, format="csr")
+    last = {
+        "plain": rng.standard_normal((n, 1)),
+        "a bias": np.ones((n, 1)),
+        "years": 2000.0 + rng.integers(0, 20, (n, 1)),
+        "years with holes": (2000.0 + rng.integers(0, 20, (n, 1))) * (rng.random((n, 1)) < 0.9),
+    }[kind]
+    return sp.hstack([stored, sp.csr_array(last)]).tocsr()
+
+
+@pytest.mark.parametrize("kind", ["plain", "a bias", "years", "years with holes"])
+@pytest.mark.parametrize("cuts", [[1], [60], [119], list(range(1, 120))])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sparse_batches_of_any_size_are_exact(kind, cuts, weighted):
+    """One row at a time, a first or a last batch of one row, columns far from zero: the scatter of all rows at once."""
+    X = _sparse_rows(kind)
+    weights = np.random.default_rng(0).integers(1, 4, X.shape[0]).astype(float) if weighted else None
+    bounds = [0, *cuts, X.shape[0]]
+    state = None
+    for low, high in pairwise(bounds):
+        batch = as_source(X[low:high], weights=None if weights is None else weights[low:high])
+        state = ExactBatches.of(batch) if state is None else state.absorb(batch)
+    Y, w = X.toarray().astype(np.longdouble), np.ones(X.shape[0]) if weights is None else weights
+    Y -= (w @ Y) / w.sum()
+    truth = (Y.T * w) @ Y
+    sizes = np.sqrt(np.outer(np.diag(truth), np.diag(truth))) + 1e-13
+    assert float(np.max(np.abs(state.moments.scatter - truth) / sizes)) < 1e-12
+    rounding = state.moments.known_rounding
+    assert np.all(np.abs(state.moments.scatter - truth) <= np.sqrt(np.outer(rounding, rounding)) + 1e-300)
+
+
+def test_a_sparse_batch_of_one_row_is_a_model():
+    """One row has no variance; the batches after it are taken in like any others."""
+    X = _sparse_rows("years")
+    pca = PCA().partial_fit(X[:1])
+    assert pca.explained_variance_.tolist() == [0.0]
+    pca.partial_fit(X[1:])
+    whole = PCA().fit(X.toarray())
+    np.testing.assert_allclose(pca.explained_variance_, whole.explained_variance_, rtol=1e-11)
+    one = IncrementalPCA(2, batch_size=50).fit(X)
+    np.testing.assert_allclose(one.explained_variance_, whole.explained_variance_[:2], rtol=1e-11)

@@ -5,7 +5,10 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 import scipy.sparse
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from gramian import KernelPCA
+from gramian.eigen.direct import Direct
 from gramian.models.fit_threads import threads_of_fit
 from gramian.models.pca import PCAOptions, first_facts, fit_pca
 from gramian.planning.machine import blas_threads
@@ -45,3 +48,20 @@ def test_threads_are_given_back():
     with pytest.raises(ValueError, match="NaN"):
         fit_pca(DenseRows(X))
     assert blas_threads() == before
+
+
+@pytest.mark.parametrize("n, held", [(300, True), (900, False)])
+@pytest.mark.parametrize("kernel", ["rbf", "precomputed"])
+def test_blas_is_held_for_dense_kernel_problems_of_few_rows(n, held, kernel, monkeypatch):
+    """The solver's BLAS is another than NumPy's, whose idle thread would spin beside it."""
+    seen, solve = [], Direct.solve
+
+    def watched(self, operator, k, **options):
+        seen.append(max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"))
+        return solve(self, operator, k, **options)
+
+    monkeypatch.setattr(Direct, "solve", watched)
+    X = np.random.default_rng(0).standard_normal((n, 3))
+    with threadpool_limits(2, "blas"):
+        KernelPCA(n // 5, kernel=kernel).fit(X @ X.T if kernel == "precomputed" else X)
+    assert seen == [1 if held else 2]

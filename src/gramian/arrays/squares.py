@@ -16,6 +16,14 @@ ABOVE = np.triu(np.ones((256, 256), dtype=bool), k=1)
 """Which entries of a tile lie above the diagonal."""
 
 
+STRETCH = 4096
+"""Rows that are summed at a time: a thin block has a hundred thousand of them, and as many roundings of an entry would
+cost digits where values round alike."""
+
+MEASURED_CAUTION = 2.0
+"""What the measured error of a float32 product is multiplied by: other blocks than the first have exceeded it by 30%
+(1,000,000 x 4 rows, means of thousands of deviations)."""
+
 PIECE_ROWS = 128
 """Rows that are taken to float64 at a time to measure the error of a float32 product."""
 
@@ -53,18 +61,41 @@ def add_squares(total: SquareSum | None, rows: Array) -> SquareSum:
     if is_numpy(rows) and rows.dtype == FLOAT64 and m > MATMUL_SIZE:
         into = np.zeros((m, m), order="F") if total is None else total.matrix
         return SquareSum(_syrk(rows, into), 0.0, n + (0 if total is None else total.depth))
-    part = squares_of(rows) if total is None else SquareSum((rows.T @ rows).T, 0.0, n)
-    return part if total is None else merge_squares(total, part)
+    if total is None:
+        return squares_of(rows)
+    return merge_squares(total, SquareSum(*_summed(rows)))
 
 
 def squares_of(rows: Array) -> SquareSum:
     """Return rows'rows by one product; that of few rows is made again in two parts (see :func:`_in_two_parts`)."""
-    part = rows.T @ rows
+    part, error, depth = _summed(rows)
     if dtype_of(part) != FLOAT64:
-        return SquareSum(cast(part.T, FLOAT64), max(_measured_error(rows, part), eps_of(FLOAT64)), rows.shape[0])
+        error = MEASURED_CAUTION * _measured_error(rows, part)
+        return SquareSum(cast(part, FLOAT64), max(error, eps_of(FLOAT64)), depth)
     if is_numpy(rows) and rows.size <= FEW_NUMBERS:
         return SquareSum(_in_two_parts(rows, part.diagonal()), 0.0, FEW_ROUNDINGS)
-    return SquareSum(part.T, 0.0, rows.shape[0])
+    return SquareSum(part, error, depth)
+
+
+def weighted_sum(weights: Array, rows: Array) -> Array:
+    """Return  weights'rows,  long columns summed a stretch at a time."""
+    n = rows.shape[0]
+    if n <= 2 * STRETCH or not is_numpy(rows):
+        return weights @ rows
+    parts = [slice(start, start + STRETCH) for start in range(0, n, STRETCH)]
+    return np.sum([weights[part] @ rows[part] for part in parts], axis=0)
+
+
+def _summed(rows: Array) -> tuple[Array, float, int]:
+    """Return rows'rows, no error, and the roundings of an entry: long columns are summed a stretch at a time."""
+    n = rows.shape[0]
+    if n <= 2 * STRETCH or not is_numpy(rows):
+        return (rows.T @ rows).T, 0.0, n
+    total = rows[:STRETCH].T @ rows[:STRETCH]
+    for start in range(STRETCH, n, STRETCH):
+        some = rows[start : start + STRETCH]
+        total += some.T @ some
+    return total.T, 0.0, STRETCH + -(-n // STRETCH)
 
 
 def merge_squares(left: SquareSum, right: SquareSum) -> SquareSum:

@@ -61,7 +61,7 @@ def is_few(X: HostArray) -> bool:
         return False
     n, d = X.shape
     # Where BLAS used threads, NumPy's would spin beside SciPy's: 200 x 65 take 0.7 ms the usual way, and 7.8 here.
-    return 0 < d < n <= ROWS_A_COLUMN * d and n * d * d < THREADED_WORK
+    return 0 < d < n <= ROWS_A_COLUMN * d and bool(n * d * d < THREADED_WORK)
 
 
 def fit_few(X: HostArray, options: PCAOptions) -> PCAModel | None:

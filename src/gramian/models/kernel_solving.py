@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -114,12 +114,19 @@ def solve_rows(source: RowSource, resolved: Resolved, plan: KernelPlan, wish: Wi
         seed=wish.seed,
     )
     if plan.way == "dense":
-        # The solver's BLAS is another than NumPy's, whose idle thread spins beside it (300 rows: 21 ms, and 8 by one).
-        with one_blas_thread() if gram.size <= DENSE_SIZE else nullcontext():
+        with _threads(gram.size):
             return _dense(gram, wish)
     alone = gram.size <= ALONE_ROWS and worker_count() == 2
     with as_worker() if alone else one_blas_thread():
         return _iterated(gram, plan, wish)
+
+
+def _threads(n: int) -> AbstractContextManager[None]:
+    """Hold BLAS to one thread for few rows: the solver's is another than NumPy's, whose idle thread spins beside it.
+
+    300 rows take 21 ms by two threads, and 8 by one.
+    """
+    return one_blas_thread() if n <= DENSE_SIZE else nullcontext()
 
 
 def solve_matrix(
@@ -130,7 +137,8 @@ def solve_matrix(
     small = len(matrix) <= DENSE_SIZE or wish.k > len(matrix) // 10
     solver = Direct(repair=False) if small else Krylov(tol=wish.tol, block=16, search=True)
     wish.say(f"solving the {len(matrix):,} x {len(matrix):,} matrix")
-    pairs = solver.solve(held, wish.k, seed=wish.seed)
+    with _threads(len(matrix)):
+        pairs = solver.solve(held, wish.k, seed=wish.seed)
     if pairs.converged < wish.k and len(matrix) <= DOUBLE_SIZE:
         pairs = Direct(repair=False).solve(held, wish.k, seed=wish.seed)
     elif pairs.converged < wish.k:

@@ -14,7 +14,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares, squares_of
+from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares, squares_of, weighted_sum
 from gramian.sources.finiteness import require_finite
 from gramian.sources.moments import UNIT, Moments, drift_rounding
 from gramian.sources.rows import Block, RowSource, ranges
@@ -187,7 +187,7 @@ class _Fold:
         else:
             root = from_host(np.sqrt(to_host(block.weights)), like=rows, dtype=self.dtype)
             rows *= root[:, None]
-        first = to_host(root @ rows).astype(FLOAT64, copy=False)
+        first = to_host(weighted_sum(root, rows)).astype(FLOAT64, copy=False)
         if self.scatter:
             return _Sums(weight, first, None, add_squares(None if state is None else state.squares, rows), buffer)
         second = np.einsum("ij,ij->j", rows, rows) if xp is np else to_host(xp.sum(rows * rows, axis=0))
@@ -229,7 +229,7 @@ def _merge(left: _Sums, right: _Sums) -> _Sums:
 
 
 def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -> tuple[Moments, HostArray]:
-    """Make one pass; return the moments, and in which columns the shift was so far from the mean that it cost digits."""
+    """Make one pass; return the moments, and in which columns the shift was so far from the mean as to cost digits."""
     d = source.n_columns
     dtype = working_dtype(source)
     shift = shift.astype(dtype).astype(FLOAT64)

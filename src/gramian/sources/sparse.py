@@ -246,10 +246,10 @@ def squares_about(rows: Any, weights: Any, shift: HostArray) -> HostArray:
     """
     rows, moved = entries_in_float64(rows), shift != 0
     if not moved.any():
-        return _products(rows, rows, weights).toarray(order="F")
+        return np.asarray(_products(rows, rows, weights).toarray(order="F"))
     whole = rows[:, moved].toarray() - shift[moved]
     left = type(rows)((np.where(moved[rows.indices], 0.0, rows.data), rows.indices, rows.indptr), shape=rows.shape)
-    out = _products(left, left, weights).toarray(order="F")
+    out: HostArray = _products(left, left, weights).toarray(order="F")
     cross = _products(left, whole, weights)
     out[:, moved] += cross
     out[moved, :] += cross.T
