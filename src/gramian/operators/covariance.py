@@ -10,7 +10,7 @@ from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.products import empty_on_lines
 from gramian.arrays.squares import completed, merge_squares
-from gramian.operators.centering import Standardization
+from gramian.operators.centering import Standardization, rows_times
 from gramian.operators.factor import RowSquares, RowTriangle, add, columns_of, merge_triangles, row_pieces
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import Product, SymmetricOperator
@@ -210,6 +210,8 @@ class _ApplyRows:
 
     def _product(self, block: Block) -> Array:
         rows = self.standardization.rows(block, dtype=_dtype(self.V))
+        if is_numpy(rows):
+            return (rows_times(rows, self.V).T @ rows).T
         return rows.T @ (rows @ self.V)
 
 
