@@ -6,8 +6,10 @@ import pytest
 from gramian.arrays.products import (
     UNPACKED,
     empty_on_lines,
+    is_thin,
     product_in_strips,
     strip_rows,
+    thin_product,
     turned_in_strips,
     turned_product,
 )
@@ -27,6 +29,25 @@ def test_a_product_in_strips_is_the_product(a, k, b, dtype, tolerance):
     for found in (out, product_in_strips(left, right), product_in_strips(left, np.asfortranarray(right))):
         assert found.dtype == dtype
         np.testing.assert_allclose(found, exact, atol=tolerance * np.sqrt(k))
+
+
+@pytest.mark.parametrize("a, k, b", [(64, 4000, 12), (63, 4000, 8), (1, 9000, 12), (37, 20, 3), (0, 5, 2), (7, 9, 0)])
+@pytest.mark.parametrize("dtype, tolerance", [(np.float32, 1e-5), (np.float64, 1e-13)])
+def test_a_thin_product_is_the_product(a, k, b, dtype, tolerance):
+    """Of rows that strips divide and of those that leave some over, some of a larger array."""
+    rng = np.random.default_rng(a)
+    rows, right = rng.normal(size=(a + 2, k)).astype(dtype)[1:-1], rng.normal(size=(k, b)).astype(dtype)
+    assert is_thin(right)
+    found = thin_product(rows, right)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, rows.astype(float) @ right, atol=tolerance * np.sqrt(k))
+
+
+def test_few_columns_in_row_order_are_thin():
+    """Many columns are not, nor those in the other order, which would be copied."""
+    assert is_thin(np.ones((4000, 8)))
+    assert not is_thin(np.ones((8, 4000)).T)
+    assert not is_thin(np.ones((4000, 40)))
 
 
 @pytest.mark.parametrize("a, b, c", [(528, 528, 16), (528, 100, 16), (37, 528, 3), (400, 400, 200), (529, 528, 16)])
