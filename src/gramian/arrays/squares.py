@@ -50,11 +50,16 @@ def add_squares(total: SquareSum | None, rows: Array) -> SquareSum:
     error of such a sum is measured on sampled columns of its first block.
     """
     n, m = rows.shape
-    if is_numpy(rows) and rows.dtype == FLOAT64 and m > MATMUL_SIZE:
+    if by_syrk(rows):
         into = np.zeros((m, m), order="F") if total is None else total.matrix
         return SquareSum(_syrk(rows, into), 0.0, n + (0 if total is None else total.depth))
     part = squares_of(rows) if total is None else SquareSum((rows.T @ rows).T, 0.0, n)
     return part if total is None else merge_squares(total, part)
+
+
+def by_syrk(rows: Array) -> bool:
+    """Tell whether :func:`add_squares` takes these rows through SciPy's SYRK, in place."""
+    return is_numpy(rows) and rows.dtype == FLOAT64 and rows.shape[1] > MATMUL_SIZE
 
 
 def squares_of(rows: Array) -> SquareSum:
