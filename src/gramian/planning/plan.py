@@ -30,7 +30,8 @@ FORECAST = 60
 
 PROOF = 1.6
 """How many times as long as products alone a proof may take where they cannot rank the eigenvalues (benchmarks: 4,000 x
-4,000 noise in float64, twenty pairs: 1.0 s unproved, 1.5 proved, 1.7 by ARPACK, which proves nothing)."""
+4,000 noise in float64, twenty pairs: 1.0 s unproved, 1.5 to 1.7 proved; ARPACK, which proves nothing, takes 1.7 to 2.5
+at its default and 1.4 to 2.1 at the loosest tolerance that is as accurate)."""
 
 DIRECT_SIZE = 1500
 """Size up to which a dense solve for few pairs is no slower than an iteration (benchmarks: 100,000 x 1,000)."""
