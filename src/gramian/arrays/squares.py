@@ -121,7 +121,8 @@ def completed(matrix: Array) -> Array:
     m, side = len(matrix), len(ABOVE)
     for i in range(0, m, side):
         stop = min(i + side, m)
-        matrix[i:stop, stop:] = matrix[stop:, i:stop].T
+        for j in range(stop, m, 2 * side):
+            matrix[i:stop, j : j + 2 * side] = matrix[j : j + 2 * side, i:stop].T
         tile = matrix[i:stop, i:stop]
         np.copyto(tile, tile.T, where=ABOVE[: stop - i, : stop - i])
     return matrix
