@@ -40,6 +40,7 @@ class GramianPCA(Peer):
         """What the plan said it would do, the memory it predicted, and how many components came out."""
         plan = getattr(fitted, "plan_", None)
         facts = {name: getattr(plan, name, None) for name in ("operator", "held", "solver", "reason", "passes")}
+        facts["held"] = getattr(plan, "held", False) or "formed on the way" in fitted.certificate_.note
         peak = getattr(plan, "peak_bytes", None)
         return {
             **{name: str(fact) for name, fact in facts.items() if fact is not None},

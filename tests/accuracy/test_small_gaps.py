@@ -6,7 +6,9 @@ import scipy.linalg
 from sklearn.decomposition import PCA as ReferencePCA
 
 from gramian import PCA
+from gramian.eigen.certificate import certify
 from gramian.eigen.krylov import Krylov
+from gramian.eigen.pairs import EigenPairs
 from gramian.operators.held import HeldMatrix
 from gramian.planning.plan import Forming
 from gramian.testing import exact_symmetric, largest_angle, symmetric_with_spectrum
@@ -48,7 +50,7 @@ def test_noise_is_certified_by_default(noisy):
 
 
 def test_four_thousand_noisy_rows_are_right_where_a_count_of_passes_is_wrong():
-    """At 4,000 x 4,000 every bound holds; scikit-learn's default is wrong by a sine of 0.99 or more, without a word."""
+    """At 4,000 x 4,000 every line is proved; scikit-learn's default is wrong by a sine of 0.99, without a word."""
     X = np.random.default_rng(7).standard_normal((4000, 4000))
     Xc = X - X.mean(axis=0)
     values, V = scipy.linalg.eigh(Xc.T @ Xc, subset_by_index=(4000 - K - 1, 3999), overwrite_a=True)
@@ -59,10 +61,56 @@ def test_four_thousand_noisy_rows_are_right_where_a_count_of_passes_is_wrong():
     np.testing.assert_allclose(pca.explained_variance_, values[:K], rtol=1e-12)
     lines = pca.certificate_.lines
     assert (np.abs(pca.explained_variance_ - values[:K]) <= [line.quadratic_bound for line in lines]).all()
-    assert {line.grade for line in lines} <= {"proved", "probable", "conditional"}
+    assert [line.grade for line in lines] == ["proved"] * K
+    assert [line.gap_grade for line in lines] == ["proved"] * K
     assert max(line.residual for line in lines) <= 1e-10 * values[0]
     theirs = ReferencePCA(n_components=K, random_state=0).fit(X)
     assert largest_angle(theirs.components_.T, V[:, :K]) > 0.99
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("shape", [(1800, 1800), (2600, 1700)])
+def test_noise_is_proved_on_the_way_at_other_sizes(shape, seed):
+    """Where a dense solve is too dear an iteration forms the matrix on the way: all lines proved, all bounds kept."""
+    X = np.random.default_rng(seed).standard_normal(shape) * 1.1 ** -np.arange(shape[1]).clip(0, 9)
+    pca = PCA(n_components=K).fit(X)
+    assert pca.plan_.forming is not None
+    assert "formed on the way" in pca.certificate_.note
+    truth = np.linalg.eigvalsh(np.cov(X, rowvar=False))[::-1]
+    assert {line.grade for line in pca.certificate_.lines} == {"proved"}
+    for line, value, following in zip(pca.certificate_.lines, truth, truth[1:], strict=False):
+        assert abs(line.value - value) <= line.quadratic_bound + 1e-14 * truth[0]
+        assert line.gap <= value - following + 1e-14 * truth[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("missed", [1, 11, K])
+def test_a_missed_eigenvalue_in_noise_is_seen_by_the_matrix(seed, missed):
+    """Pairs that skip one eigenvalue of noise are good pairs, and no line below the one skipped is accepted."""
+    X = np.random.default_rng(seed).standard_normal((700, 500))
+    A = np.cov(X, rowvar=False)
+    A = (A + A.T) / 2
+    values, V = (part[..., ::-1] for part in np.linalg.eigh(A))
+    kept = np.delete(np.arange(K + 1), missed - 1)
+    for spare in (True, False):
+        held = HeldMatrix(A.copy(), is_spare=spare)
+        wrong = EigenPairs(values[kept], V[:, kept], np.zeros(K), 1, K, "planted", next_value=values[K + 1])
+        grades = certify(held, wrong, tol=1e-10).grades
+        assert grades == ("proved",) * (missed - 1) + ("rejected",) * (K - missed + 1)
+        np.testing.assert_array_equal(held.matrix, A)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_wrong_pair_in_noise_is_rejected(seed):
+    """A vector turned within the noise by 1e-3 is no eigenvector, and its line says so."""
+    A = symmetric_with_spectrum(np.concatenate([[9.0, 8.0, 7.0], np.linspace(4.0, 0.1, 397)]), seed=seed)[0]
+    values, V = (part[..., ::-1] for part in np.linalg.eigh(A))
+    turned = V[:, :K].copy()
+    turned[:, 9] += 1e-3 * V[:, 40]
+    turned[:, 9] /= np.linalg.norm(turned[:, 9])
+    pairs = EigenPairs(values[:K], turned, np.zeros(K), 1, K, "planted", next_value=values[K])
+    certificate = certify(HeldMatrix(A, is_spare=True), pairs, tol=1e-10)
+    assert [i for i, grade in enumerate(certificate.grades) if grade == "rejected"] == [9]
 
 
 @pytest.mark.parametrize("price", [0.0, np.inf], ids=["formed at the first forecast", "never formed"])

@@ -42,6 +42,8 @@ CASES = {
     "square, auto": {"n": 1200, "d": 1200, "options": {"n_components": "auto"}},
     "square, mle": {"n": 1200, "d": 1200, "options": {"n_components": "mle"}},
     "square, few": {"n": 1600, "d": 1600, "options": {"n_components": 20}},
+    "square, noise": {"n": 3000, "d": 3000, "falling": False, "options": {"n_components": 20}},
+    "square, noise, scaled": {"n": 2000, "d": 2000, "falling": False, "options": {"n_components": 20, "scale": True}},
     "square, all": {"n": 1000, "d": 1000},
     "share": {"n": 20_000, "d": 400, "options": {"n_components": 0.95}},
     "scaled": {"n": 100_000, "d": 60, "options": {"scale": True}},

@@ -47,6 +47,15 @@ def test_products_are_counted_before_and_after_forming():
     assert operator.applications == A.applications + 1
 
 
+def test_a_proof_is_worth_more_than_the_products_to_come():
+    """Where products would prove nothing the matrix is formed though that takes longer, up to the stated factor."""
+    A = covariance(np.random.default_rng(0).standard_normal((50, 20)))
+    for certain, products, formed in ((True, 60, False), (False, 60, True), (False, 40, False), (True, 100, True)):
+        operator = FormedLater(A, price=49, gain=0.5, worth=1.6)
+        operator.expect(products, certain=certain)
+        assert operator.is_held == formed
+
+
 def test_forming_keeps_the_trace_the_root_and_the_size():
     """What is not a product still comes from the rows."""
     A = covariance(np.random.default_rng(1).standard_normal((30, 10)))

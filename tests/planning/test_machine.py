@@ -10,7 +10,14 @@ import scipy.linalg  # noqa: F401  its BLAS is then counted from the first test 
 from threadpoolctl import threadpool_info
 
 from gramian.planning import machine
-from gramian.planning.machine import available_memory, blas_threads, cores, one_blas_thread, total_memory
+from gramian.planning.machine import (
+    all_blas_threads,
+    available_memory,
+    blas_threads,
+    cores,
+    one_blas_thread,
+    total_memory,
+)
 
 
 def _blas():
@@ -108,3 +115,17 @@ def test_a_forked_process_does_not_wait_for_the_threads_of_its_parent(mine):
         check=True,
     )
     assert told.stdout.split() == ["True", "True"], told.stderr
+
+
+def test_threads_are_given_back_for_a_large_call_and_taken_again():
+    """However often they are held, and not to a worker, who has none."""
+    free = machine._threads_now()
+    with one_blas_thread(), one_blas_thread():
+        with all_blas_threads():
+            assert machine._threads_now() == free
+        assert machine._threads_now() == 1
+        with machine.as_worker(), all_blas_threads():
+            assert machine._threads_now() == 1
+    with all_blas_threads():
+        assert machine._threads_now() == free
+    assert machine._threads_now() == free

@@ -10,7 +10,7 @@ from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_hos
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.eigen.orthonormal import orthonormalized, projected, rotate, rotated, stretches
 from gramian.eigen.pairs import EigenPairs, Probe
-from gramian.eigen.ranking import LARGEST_FAILURE
+from gramian.eigen.ranking import LARGEST_FAILURE, chance_of_miss
 from gramian.operators.symmetric import Product, SymmetricOperator
 
 SEARCH_STEPS = 7
@@ -263,8 +263,8 @@ class Iteration:
         estimate = np.linalg.norm(self.coupling @ rotation[last, : self.k], axis=0)
         worst = float(estimate.max()) / max(abs(float(values[0])), EPS)
         forecast = self._forecast(worst)
-        self.operator.expect(forecast)
-        self.next_estimate = self.steps + 1 + min(int(forecast / 4), PACE)
+        self.operator.expect(forecast, certain=self._can_be_certain(values))
+        self.next_estimate = self.steps + 1 + min(int(forecast / 4), PACE, self.steps // 4)
         if self.coarse:
             self.spent = self._is_spent(worst)
         elif worst <= 2 * self.tol:
@@ -291,6 +291,13 @@ class Iteration:
             return 0.0
         pace = max((level - self.history[-1][1]) / (self.steps - step), 1e-3)
         return float(max(self.history[-1][1] - np.log(self.tol), 0.0) / pace)
+
+    def _can_be_certain(self, values: HostArray) -> bool:
+        """Tell whether a search at the end could say that nothing was missed, if the spectrum is as it looks now."""
+        probe = Probe(columns := min(self.block, SEARCH_COLUMNS), search_steps(self.operator.size, columns))
+        following = float(values[self.k]) if len(values) > self.k else 0.0
+        chance = chance_of_miss(values[self.k - 1 : self.k], following, probe, self.operator.size)
+        return bool(chance.max(initial=0.0) <= LARGEST_FAILURE)
 
     def _find_ritz(self) -> tuple[HostArray, HostArray]:
         """Return the eigenvalues, descending, and eigenvectors of T."""

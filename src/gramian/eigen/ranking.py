@@ -3,15 +3,12 @@
 import numpy as np
 
 from gramian.arrays.namespace import HostArray
-from gramian.arrays.precision import FLOAT64, eps_of
-from gramian.eigen.held_checks import none_above
+from gramian.eigen.held_checks import check_rounding, none_above
 from gramian.eigen.pairs import EigenPairs, Probe
 from gramian.operators.symmetric import MatrixLike, SymmetricOperator
 
 LARGEST_FAILURE = 1e-3
 """Chance of failure above which a random search is not called proof of anything."""
-
-EPS = eps_of(FLOAT64)
 
 
 def rank_pairs(
@@ -49,17 +46,21 @@ def _rank_by_inertia(
     operator: MatrixLike, pairs: EigenPairs, bounds: HostArray
 ) -> tuple[float | None, tuple[str, ...], HostArray]:
     """Prove by Cholesky that no eigenvalue above the ones found is left, or say which pairs are passed over."""
-    k = len(pairs.values)
-    last, margin = float(pairs.values[-1]), float(bounds[-1]) + 8 * operator.size * EPS * abs(float(pairs.values[0]))
+    k, last = len(pairs.values), float(pairs.values[-1])
+    margin = float(bounds[-1]) + check_rounding(operator.trace(), pairs.values, last, operator.size)
     if pairs.next_value is not None and last - pairs.next_value > 4 * margin:
         between = pairs.next_value + 0.25 * (last - pairs.next_value)
-        if none_above(operator.matrix, pairs.values, pairs.vectors, between):
-            return between, ("proved",) * k, np.zeros(k)
-    if none_above(operator.matrix, pairs.values, pairs.vectors, last + margin):
-        return _proved_level(operator, pairs, last, margin), ("proved",) * k, np.zeros(k)
+        if _has_none_above(operator, pairs, between):
+            return between + margin, ("proved",) * k, np.zeros(k)
+    if _has_none_above(operator, pairs, last + margin):
+        return _proved_level(operator, pairs, last, margin) + margin, ("proved",) * k, np.zeros(k)
     proved = _count_above_missed(operator, pairs, margin)
     grades = ("proved",) * proved + ("rejected",) * (k - proved)
     return None, grades, np.where(np.arange(k) < proved, 0.0, np.nan)
+
+
+def _has_none_above(operator: MatrixLike, pairs: EigenPairs, level: float) -> bool:
+    return none_above(operator.matrix, pairs.values, pairs.vectors, level, in_place=operator.is_spare)
 
 
 def _proved_level(operator: MatrixLike, pairs: EigenPairs, last: float, margin: float) -> float:
@@ -67,7 +68,7 @@ def _proved_level(operator: MatrixLike, pairs: EigenPairs, last: float, margin: 
     if pairs.next_value is None:
         for share in (0.5, 0.1, 0.01, 1e-4):
             level = last - share * abs(last)
-            if level > margin and none_above(operator.matrix, pairs.values, pairs.vectors, level):
+            if level > margin and _has_none_above(operator, pairs, level):
                 return level
     return last + margin
 
@@ -77,7 +78,7 @@ def _count_above_missed(operator: MatrixLike, pairs: EigenPairs, margin: float) 
     low, high = 0, len(pairs.values) - 1
     while low < high:
         middle = (low + high) // 2
-        if none_above(operator.matrix, pairs.values, pairs.vectors, float(pairs.values[middle]) + margin):
+        if _has_none_above(operator, pairs, float(pairs.values[middle]) + margin):
             low = middle + 1
         else:
             high = middle
@@ -95,6 +96,17 @@ def _failure(pairs: EigenPairs, operator: SymmetricOperator) -> HostArray:
     probe = pairs.probe or Probe(0, 0)
     if pairs.next_value is None or probe.steps < 1 or probe.columns < 1:
         return np.full(len(pairs.values), np.nan)
-    share = np.clip(1.0 - pairs.next_value / np.maximum(pairs.values, np.finfo(float).tiny), 0.0, 1.0)
-    log_chance = np.log(1.648 * np.sqrt(operator.size)) - np.sqrt(share) * (2 * probe.steps - 1)
+    return chance_of_miss(pairs.values, pairs.next_value, probe, operator.size)
+
+
+def chance_of_miss(values: HostArray, following: float, probe: Probe, size: int) -> HostArray:
+    """Return the chance, a value, that a search which found ``following`` has missed an eigenvalue above it.
+
+    Examples
+    --------
+    >>> chance_of_miss(np.array([2.0, 1.01]), 1.0, Probe(4, 7), 4000).round(5)
+    array([0., 1.])
+    """
+    share = np.clip(1.0 - following / np.maximum(values, np.finfo(float).tiny), 0.0, 1.0)
+    log_chance = np.log(1.648 * np.sqrt(size)) - np.sqrt(share) * (2 * probe.steps - 1)
     return np.asarray(np.exp(np.minimum(log_chance * probe.columns, 0.0)))

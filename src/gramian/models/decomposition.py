@@ -27,6 +27,7 @@ from gramian.operators.formed_later import FormedLater
 from gramian.operators.gram import Gram
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import SymmetricOperator
+from gramian.planning.machine import all_blas_threads
 from gramian.planning.plan import DRAWN, Plan
 from gramian.sources.inner_products import measure_gram
 from gramian.sources.measuring import measure_moments
@@ -275,7 +276,10 @@ def _solved(
             pairs = plan.solver.solve(target, k, seed=seed, start=start)
         else:
             pairs = plan.solver.solve(target, k, seed=seed)
-    certificate = certify(target.current if isinstance(target, FormedLater) else target, pairs, tol=tol)
+    if isinstance(target, FormedLater) and target.formed is not None:
+        products = f"{target.formed.applications} products with the matrix, formed on the way"
+        target, pairs = target.formed, replace(pairs, stopped=f"{pairs.stopped}, {products}")
+    certificate = certify(target, pairs, tol=tol)
     if isinstance(plan.solver, Krylov) and plan.dense_fits and _is_doubtful(pairs, certificate):
         pairs = Direct().solve(operator, k, seed=seed)
         pairs = replace(pairs, stopped=f"Krylov was in doubt, so: {pairs.stopped}")
@@ -293,7 +297,9 @@ def _target(operator: Covariance | Gram, plan: Plan) -> SymmetricOperator:
         return operator
     if plan.held:
         return operator.materialize()
-    return operator if plan.forming is None else FormedLater(operator, price=plan.forming.price, gain=plan.forming.gain)
+    if plan.forming is None:
+        return operator
+    return FormedLater(operator, **plan.forming._asdict(), around=all_blas_threads)
 
 
 def _is_doubtful(pairs: EigenPairs, certificate: Certificate) -> bool:

@@ -35,10 +35,8 @@ def threads_of_fit(source: RowSource, plan: Plan) -> AbstractContextManager[None
 
 def threads_of_solve(operator: Covariance | Gram, plan: Plan) -> AbstractContextManager[None]:
     """Hold BLAS to one thread for a solve that is passes by workers, or is followed by one."""
-    if plan.held:
-        held = isinstance(operator, Gram) and operator.size <= BEFORE_A_PASS
-    else:
-        held = operator.source.is_sparse or plan.forming is None
+    dense = isinstance(plan.solver, Direct)
+    held = not dense or (isinstance(operator, Gram) and operator.size <= BEFORE_A_PASS)
     return one_blas_thread() if held else nullcontext()
 
 

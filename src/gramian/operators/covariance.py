@@ -8,7 +8,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
-from gramian.arrays.products import empty_on_lines
+from gramian.arrays.products import empty_on_lines, is_thin
 from gramian.arrays.squares import completed, merge_squares
 from gramian.operators.centering import Standardization, rows_times
 from gramian.operators.factor import RowSquares, RowTriangle, add, columns_of, merge_triangles, row_pieces
@@ -74,7 +74,7 @@ class Covariance(SymmetricOperator):
         if source.is_sparse:
             self.lost = standardization.lost_by_products(moments.weight, self.trace())
         if moments.scatter is not None:
-            self._state_rounding()
+            self._state_rounding(moments)
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs'(Xs V): float32 products, summed in float64, when ``accuracy`` allows and rows are float32."""
@@ -109,18 +109,21 @@ class Covariance(SymmetricOperator):
             held = columns_of(self)
             self.error, self.lost = 0.0, self.standardization.lost_by_columns(self.moments, self.source.n_rows)
             return HeldMatrix(held, lost=self.lost)
-        if self.moments.scatter is None:
-            self.moments = measure_moments(self.source, center=self.standardization.centered)
+        moments, factor, fresh = self.moments, self.standardization.factor, self.moments.scatter is None
+        if fresh:
+            moments = measure_moments(self.source, center=self.standardization.centered)
             self.applications += 1
-            self._state_rounding()
-        factor, matrix = self.standardization.factor, self.moments.scatter
-        if factor is not None:
-            matrix = matrix * from_host(np.outer(factor, factor), like=matrix)
-        return HeldMatrix(matrix, error=self.error, lost=self.lost, is_measured=self.is_measured)
+            self._state_rounding(moments)
+        # What was made here, and cannot be used as it is, is not kept beside what is made of it.
+        self.moments = moments if factor is None else self.moments
+        matrix = moments.scatter if factor is None else _scaled(moments.scatter, factor, in_place=fresh)
+        return HeldMatrix(
+            matrix, error=self.error, lost=self.lost, is_measured=self.is_measured, is_spare=True, by_workers=True
+        )
 
-    def _state_rounding(self) -> None:
+    def _state_rounding(self, moments: Moments) -> None:
         """Say what the scatter in the moments is wrong by."""
-        self.error, self.lost = self.moments.error, self.moments.lost_by_rounding(self.standardization.factor)
+        self.error, self.lost = moments.error, moments.lost_by_rounding(self.standardization.factor)
         self.is_measured = self.error > 0
 
     def root(self, V: Array) -> HostArray:
@@ -215,14 +218,25 @@ class _ApplyRows:
         return rows.T @ (rows @ self.V)
 
 
+def _scaled(scatter: Array, factor: HostArray, *, in_place: bool) -> Array:
+    """Return  diag(factor) scatter diag(factor);  on the host some columns at a time, into the scatter where asked."""
+    if not is_numpy(scatter):
+        return scatter * from_host(np.outer(factor, factor), like=scatter)
+    matrix = scatter if in_place else np.empty_like(scatter)
+    for part in ranges(len(factor), PIECE_ROWS):
+        np.multiply(scatter[:, part], np.outer(factor, factor[part]), out=matrix[:, part])
+    return matrix
+
+
 def _as_multiplied(V: Array) -> Array:
     """Return V on cache lines, in the order in which rows are multiplied by it (see ``Standardization.times``)."""
     if not is_numpy(V):
         return V
-    turned = V.dtype == FLOAT64
-    held = empty_on_lines(*(V.T if turned else V).shape, dtype=V.dtype)
-    held[...] = V.T if turned else V
-    return held.T if turned else held
+    held = empty_on_lines(*V.shape, dtype=V.dtype)
+    if V.dtype == FLOAT64 and not is_thin(held):
+        held = empty_on_lines(*V.T.shape, dtype=V.dtype).T
+    held[...] = V
+    return held
 
 
 def _dtype(V: Array) -> np.dtype[Any]:

@@ -1,4 +1,7 @@
-"""An operator that is applied without its matrix until forming the matrix is sooner done."""
+"""An operator that is applied without its matrix until forming the matrix pays: by time saved, or by a proof."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.operators.symmetric import MatrixLike, Product, SymmetricOperator
@@ -9,7 +12,9 @@ class FormedLater(SymmetricOperator):
 
     An easy spectrum is solved in a dozen passes over the rows, a hard one takes a hundred, and nobody knows which it is
     before the first residuals are seen. A product with the formed matrix costs less by the share ``gain`` of a pass;
-    forming costs ``price`` passes; so it is formed when  gain * expected > price.
+    forming it, and the check that none of its eigenvalues was missed, cost ``price`` passes; so it is formed when
+    price + (1 - gain) expected  is less than the passes ``expected``. Eigenvalues that lie close together cannot be
+    ranked by products, only by the matrix: then it is formed if that costs less than ``worth`` times those passes.
 
     Parameters
     ----------
@@ -18,6 +23,10 @@ class FormedLater(SymmetricOperator):
         Passes that take as long as forming the matrix.
     gain : float
         Part of a pass that a product with the formed matrix saves.
+    worth : float, default=1
+        How many times as long as the passes to come a proof may take.
+    around : callable, optional
+        Makes the context in which the matrix is formed.
 
     Examples
     --------
@@ -30,10 +39,20 @@ class FormedLater(SymmetricOperator):
     False
     """
 
-    def __init__(self, operator: SymmetricOperator, *, price: float, gain: float) -> None:
+    def __init__(
+        self,
+        operator: SymmetricOperator,
+        *,
+        price: float,
+        gain: float,
+        worth: float = 1.0,
+        around: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self.operator = operator
         self.price = price
         self.gain = gain
+        self.worth = worth
+        self.around = around
         self.formed: MatrixLike | None = None
         self.size, self.dtype, self.is_psd = operator.size, operator.dtype, operator.is_psd
 
@@ -71,10 +90,11 @@ class FormedLater(SymmetricOperator):
         """Return A @ V, by the matrix once it is formed."""
         return self.current.apply(V, accuracy=accuracy)
 
-    def expect(self, products: float) -> None:
-        """Form the matrix when that many products would save more than it costs."""
-        if self.formed is None and self.gain * products > self.price:
-            self.formed = self.operator.materialize()
+    def expect(self, products: float, *, certain: bool = True) -> None:
+        """Form the matrix when that many products would save more than it costs, or a proof is worth it."""
+        if self.formed is None and self.price + (1 - self.gain) * products < (1 if certain else self.worth) * products:
+            with self.around():
+                self.formed = self.operator.materialize()
 
     def like(self) -> Array:
         """Return a small array of the library and device that vectors must have."""

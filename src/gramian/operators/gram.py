@@ -136,7 +136,7 @@ class Gram(SymmetricOperator):
         """Keep what is known of the matrix's rounding, here too."""
         coarse = not self.source.is_sparse and working_dtype(self.source) != FLOAT64
         self.error, self.lost, self.is_measured = error, lost, error > 0 or coarse
-        return HeldMatrix(matrix, error=error, lost=lost, is_measured=self.is_measured)
+        return HeldMatrix(matrix, error=error, lost=lost, is_measured=self.is_measured, is_spare=True, by_workers=True)
 
     def root(self, V: Array) -> HostArray:
         """Return the triangle of Xs'V by TSQR over columns: one pass."""

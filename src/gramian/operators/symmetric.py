@@ -70,8 +70,12 @@ class SymmetricOperator(ABC):
         The operator picks the cheapest precision that meets ``accuracy``; ``None`` asks for its best.
         """
 
-    def expect(self, products: float) -> None:  # noqa: B027
-        """Hear how many more products a solver expects to need; an operator may change its way by it."""
+    def expect(self, products: float, *, certain: bool = True) -> None:  # noqa: B027
+        """Hear how many more products a solver expects to need; an operator may change its way by it.
+
+        ``certain`` is False where eigenvalues lie so close together that products alone will not tell whether one was
+        missed.
+        """
 
     @abstractmethod
     def like(self) -> Array:
@@ -112,9 +116,12 @@ class MatrixLike(SymmetricOperator):
     Attributes
     ----------
     matrix : array (m, m)
+    is_spare : bool
+        Whether a check may work in its lower triangle, which it puts back.
     """
 
     matrix: Array
+    is_spare: bool = False
 
     @property
     def is_held(self) -> bool:

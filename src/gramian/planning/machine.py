@@ -189,6 +189,19 @@ def one_blas_thread() -> Iterator[None]:
 
 
 @contextmanager
+def all_blas_threads() -> Iterator[None]:
+    """Give BLAS its threads back for one large call, inside of :func:`one_blas_thread`; a worker has none to give."""
+    depth = _LIMIT.depth if _LIMIT.threads() > 1 else 0
+    for _ in range(depth):
+        _LIMIT.leave()
+    try:
+        yield
+    finally:
+        for _ in range(depth):
+            _LIMIT.enter()
+
+
+@contextmanager
 def as_worker() -> Iterator[None]:
     """Hold BLAS to one thread and count the calling thread as a worker, next to those of :func:`worker_pool`."""
     with one_blas_thread():

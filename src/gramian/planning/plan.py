@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gramian.arrays.products import FEWEST, UNPACKED
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.pairs import EigenSolver
@@ -26,6 +27,11 @@ SPARSE_RATE = 1.7e9
 
 FORECAST = 60
 """Applications assumed for a spectrum not yet seen: what noise of size 4,000 takes for twenty pairs."""
+
+PROOF = 1.6
+"""How many times as long as products alone a proof may take where they cannot rank the eigenvalues (benchmarks: 4,000 x
+4,000 noise in float64, twenty pairs: 1.0 s unproved, 1.5 to 1.7 proved; ARPACK, which proves nothing, takes 1.7 to 2.5
+at its default and 1.4 to 2.1 at the loosest tolerance that is as accurate)."""
 
 DIRECT_SIZE = 1500
 """Size up to which a dense solve for few pairs is no slower than an iteration (benchmarks: 100,000 x 1,000)."""
@@ -106,6 +112,11 @@ class Forming(NamedTuple):
 
     price: float
     gain: float
+    worth: float = PROOF
+
+    def pays(self, passes: float) -> bool:
+        """Tell whether forming the matrix may pay if so many passes would be made without it."""
+        return self.price + (1 - self.gain) * passes < self.worth * passes
 
 
 @dataclass(frozen=True)
@@ -195,12 +206,13 @@ def _cheapest(facts: Facts, side: str) -> Plan:
     rows, forming = _iterate_on_rows(facts, side), _forming_price(facts)
     if facts.sparse:
         return _iterate(facts, side) if forming.price < forming.gain * rows.passes else rows
-    needed = rows.peak_bytes + _dense_bytes(facts, side, facts.m)
-    if forming.gain * FORECAST <= forming.price or needed > facts.budget:
+    needed = rows.peak_bytes + _formed_bytes(facts)
+    if not forming.pays(FORECAST) or needed > facts.budget:
         return rows
+    many, unsure = forming.price / forming.gain, forming.price / (forming.worth - 1 + forming.gain)
     why = (
         f"because an easy spectrum takes a few passes and a hard one {FORECAST} or more: the {facts.m:,} x {facts.m:,} "
-        f"matrix is formed when more than {forming.price / forming.gain:.0f} are to come"
+        f"matrix is formed when more than {many:.0f} are to come, or {unsure:.0f} that would not prove the answer"
     )
     return replace(rows, forming=forming, reason=why, peak_bytes=needed)
 
@@ -282,16 +294,30 @@ def _krylov(facts: Facts) -> Krylov:
     # A sparse product costs about the same a column however many there are, and one column at a time needs the fewest.
     # Where a pass reads the rows anew, eight share it: the reading costs more than their products.
     narrow = 8 if facts.on_disk else 1
-    # In float32 sixteen columns are multiplied as soon as twelve (4,000 x 4,000: 9.4 and 9.9 ms).
-    block = narrow if facts.sparse else int(np.clip(facts.wanted // 4, 12 if facts.itemsize == 8 else 16, 32))
+    block = narrow if facts.sparse else int(np.clip(facts.wanted // 4, _least_block(facts), 32))
     return Krylov(tol=facts.tol, block=block, basis=_basis(facts))
 
 
+def _least_block(facts: Facts) -> int:
+    """Columns that a pass over dense rows is used for at least.
+
+    Eight float64 columns are multiplied in the time that rows in memory take to be read, if BLAS need not pack them
+    (4,000 x 4,000 noise, twenty pairs, basis of 200: 71 passes in 1.02 s, with twelve columns 62 in 1.10). In float32
+    sixteen are multiplied as soon as twelve (9.4 and 9.9 ms a pass).
+    """
+    if facts.itemsize < 8:
+        return 16
+    return 8 if facts.d <= facts.n and not facts.on_disk and 8 * FEWEST * facts.d <= UNPACKED else 12
+
+
 def _basis(facts: Facts) -> int:
-    """Columns of the basis: ten times what is wanted, within two times (n + d) (k + 10) numbers for both blocks."""
-    wanted = facts.wanted + OVERSAMPLE
+    """Columns of the basis: seven times what is wanted, within two times (n + d) (k + 10) numbers for both blocks.
+
+    Ten times where a product is dear: it saves one product in fifty (4,000 x 4,000 noise), and the basis costs more.
+    """
+    wanted, times = facts.wanted + OVERSAMPLE, 10 if facts.sparse or facts.on_disk else 7
     room = (2 * (facts.n + facts.d) * wanted + 16 * MEGABYTE // 8) // (2 * facts.m)
-    return min(10 * wanted, max(room, 3 * wanted))
+    return min(times * wanted, max(room, 3 * wanted))
 
 
 def _dense_bytes(facts: Facts, side: str, m: int) -> int:
@@ -301,6 +327,12 @@ def _dense_bytes(facts: Facts, side: str, m: int) -> int:
     if side == "gram":
         return matrices + _mapped_bytes(facts)
     return matrices + 16 * facts.d * (k + OVERSAMPLE) + _beside(facts)
+
+
+def _formed_bytes(facts: Facts) -> int:
+    """Bytes of a matrix that is formed on the way: a small one is summed once a worker; the check works in it."""
+    size = 8 * facts.m * facts.m
+    return size + min(size, 24 * MEGABYTE)
 
 
 def _mapped_bytes(facts: Facts) -> int:
