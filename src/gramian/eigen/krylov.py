@@ -13,8 +13,9 @@ Kuczynski and Wozniakowski (1992), estimating eigenvalues from a random start, d
 from dataclasses import dataclass
 
 from gramian.arrays.namespace import Array
-from gramian.eigen.krylov_iteration import SEARCH_COLUMNS, Iteration, search_steps
+from gramian.eigen.krylov_iteration import Iteration
 from gramian.eigen.pairs import EigenPairs, EigenSolver
+from gramian.eigen.searching import SEARCH_COLUMNS, search_steps
 from gramian.operators.symmetric import SymmetricOperator
 
 

@@ -10,17 +10,8 @@ from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_hos
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.eigen.orthonormal import orthonormalized, projected, rotate, rotated, stretches
 from gramian.eigen.pairs import EigenPairs, Probe
-from gramian.eigen.ranking import LARGEST_FAILURE, chance_of_miss
+from gramian.eigen.searching import SEARCH_COLUMNS, can_be_certain, search_steps
 from gramian.operators.symmetric import Product, SymmetricOperator
-
-SEARCH_STEPS = 7
-"""Products, at least, of the random search that follows convergence."""
-
-SEARCH_COLUMNS = 4
-"""Gaussian columns, at most, of that search: four of them for seven products say as much as sixteen for five."""
-
-STANDING_OUT = 2 / 3
-"""Share by which a pair exceeds all beyond the wanted ones when the search is to be long enough to call it probable."""
 
 KEEP = 0.5
 """Share of the basis that survives a restart (applications on noise of size 2,000 are flat from 0.4 to 0.6)."""
@@ -38,21 +29,6 @@ SINGLE = eps_of(FLOAT32)
 
 COARSE_ACCURACY = 50 * eps_of(FLOAT32)
 """Accuracy asked of products while residuals are still above it."""
-
-
-def search_steps(m: int, columns: int) -> int:
-    """Return the products of a random search from so many Gaussian columns.
-
-    Enough that the chance of a miss, (1.648 sqrt(m) exp(-sqrt(e) (2 q - 1)))^columns, is within what is called probable
-    at e = ``STANDING_OUT``. Further steps lower it by more than further columns do, which each pay for sqrt(m).
-
-    Examples
-    --------
-    >>> [search_steps(50_000, columns) for columns in (1, 2, 4, 16)]
-    [9, 7, 7, 7]
-    """
-    exponent = np.log(1.648 * np.sqrt(m)) - np.log(LARGEST_FAILURE) / columns
-    return max(SEARCH_STEPS, int(np.ceil((exponent / np.sqrt(STANDING_OUT) + 1) / 2)))
 
 
 class Iteration:
@@ -263,7 +239,8 @@ class Iteration:
         estimate = np.linalg.norm(self.coupling @ rotation[last, : self.k], axis=0)
         worst = float(estimate.max()) / max(abs(float(values[0])), EPS)
         forecast = self._forecast(worst)
-        self.operator.expect(forecast, certain=self._can_be_certain(values))
+        certain = can_be_certain(values, k=self.k, m=self.operator.size, block=self.block)
+        self.operator.expect(forecast, certain=certain)
         self.next_estimate = self.steps + 1 + min(int(forecast / 4), PACE, self.steps // 4)
         if self.coarse:
             self.spent = self._is_spent(worst)
@@ -291,13 +268,6 @@ class Iteration:
             return 0.0
         pace = max((level - self.history[-1][1]) / (self.steps - step), 1e-3)
         return float(max(self.history[-1][1] - np.log(self.tol), 0.0) / pace)
-
-    def _can_be_certain(self, values: HostArray) -> bool:
-        """Tell whether a search at the end could say that nothing was missed, if the spectrum is as it looks now."""
-        probe = Probe(columns := min(self.block, SEARCH_COLUMNS), search_steps(self.operator.size, columns))
-        following = float(values[self.k]) if len(values) > self.k else 0.0
-        chance = chance_of_miss(values[self.k - 1 : self.k], following, probe, self.operator.size)
-        return bool(chance.max(initial=0.0) <= LARGEST_FAILURE)
 
     def _find_ritz(self) -> tuple[HostArray, HostArray]:
         """Return the eigenvalues, descending, and eigenvectors of T."""
