@@ -133,7 +133,7 @@ def test_few_rows_and_the_same_rows_in_blocks_agree(order, center):
     assert (few.count, few.weight) == (many.count, many.weight)
 
 
-@pytest.mark.parametrize(("shape", "dtype"), [((1500, 300), float), ((700, 1600), float), ((40_000, 60), np.float32)])
+@pytest.mark.parametrize("shape, dtype", [((1500, 300), float), ((700, 1600), float), ((40_000, 60), np.float32)])
 @pytest.mark.parametrize("off", [0.0, 1e-3, 1e3], ids=["at the mean", "near it", "far off"])
 def test_what_is_measured_about_a_mean_that_is_given_keeps_its_own_bound(shape, dtype, off):
     """The scatter about a given mean is the true one within the rounding that it states, however wrong that mean is."""
