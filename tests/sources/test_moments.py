@@ -128,3 +128,20 @@ def test_few_rows_and_the_same_rows_in_blocks_agree(order, center):
     np.testing.assert_array_equal(few.scatter, few.scatter.T)
     np.testing.assert_array_equal(X, before)
     assert (few.count, few.weight) == (many.count, many.weight)
+
+
+@pytest.mark.parametrize("shape, dtype", [((1500, 300), float), ((700, 1600), float), ((40_000, 60), np.float32)])
+@pytest.mark.parametrize("off", [0.0, 1e-3, 1e3], ids=["at the mean", "near it", "far off"])
+def test_what_is_measured_about_a_mean_that_is_given_keeps_its_own_bound(shape, dtype, off):
+    """The scatter about a given mean is the true one within the rounding that it states, however wrong that mean is."""
+    rng = np.random.default_rng(shape[1])
+    X = (rng.standard_normal(shape) + 30 * rng.standard_normal(shape[1])).astype(dtype)
+    moments = measure_moments(DenseRows(X), about=X.astype(float).mean(axis=0) + off)
+    mean = X.astype(np.longdouble).mean(axis=0)
+    some = slice(None, None, 7)
+    left, right = ((X[:, cut].astype(np.longdouble) - mean[cut]) for cut in (some, slice(8)))
+    wrong = np.abs(moments.scatter[some, :8] - left.T @ right)
+    stated = np.sqrt(np.outer(moments.rounding[some], moments.rounding[:8])) + moments.error * moments.squares.max()
+    assert (wrong <= stated).all()
+    np.testing.assert_array_equal(moments.scatter, moments.scatter.T)
+    np.testing.assert_allclose(moments.mean, mean.astype(float), rtol=1e-6 if dtype is np.float32 else 1e-12)

@@ -111,7 +111,7 @@ class Covariance(SymmetricOperator):
             return HeldMatrix(held, lost=self.lost)
         moments, factor, fresh = self.moments, self.standardization.factor, self.moments.scatter is None
         if fresh:
-            moments = measure_moments(self.source, center=self.standardization.centered)
+            moments = measure_moments(self.source, center=self.standardization.centered, about=self.moments.mean)
             self.applications += 1
             self._state_rounding(moments)
         # What was made here, and cannot be used as it is, is not kept beside what is made of it.

@@ -44,11 +44,16 @@ FAR = 100.0
 """Sum of squares of the distance from shift to mean, beside that about the mean, from which on it is measured again:
 taking the one off the other has cost two digits."""
 
+SYRK_ROWS = 512
+"""Rows that SYRK squares at a time, in no more time than all at once: fresh memory for more of them costs more."""
+
 FEW_NUMBERS = 1 << 17
 """Numbers up to which calls cost more than arithmetic: then rows are measured in the way that makes the fewest."""
 
 
-def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = True) -> Moments:
+def measure_moments(
+    source: RowSource, *, scatter: bool = True, center: bool = True, about: HostArray | None = None
+) -> Moments:
     """Measure count, mean and scatter in one pass over the rows.
 
     A second pass is made only when the provisional shift turns out to be far from the mean compared with
@@ -61,6 +66,8 @@ def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = T
         Whether to form the d x d matrix; without it only its diagonal is summed.
     center : bool, default=True
         With ``False`` the mean is taken as zero: second moments about the origin.
+    about : numpy array (d,), optional
+        The mean, where it is known but for rounding: what is measured about it need not be corrected.
 
     Cost: n d^2 operations with ``scatter`` (4 n d without), one pass, and memory for one d x d matrix a
     worker and one block.
@@ -70,7 +77,9 @@ def measure_moments(source: RowSource, *, scatter: bool = True, center: bool = T
     if _are_few(source):
         moments = source.reduce(partial(_fold_few, scatter, center), Moments.merge)
     else:
-        shift = _provisional_mean(source) if center else np.zeros(source.n_columns)
+        shift = np.zeros(source.n_columns)
+        if center:
+            shift = _provisional_mean(source) if about is None else about
         moments, far = _pass(source, shift, scatter=scatter, center=center)
     if not np.isfinite(moments.mean if center else moments.squares).all():
         require_finite(source)
@@ -174,6 +183,8 @@ class _Fold:
         n, d = block.rows.shape
         # Without products that gain by many rows, a piece that fits a core's cache is enough, and less memory to touch.
         step = max(1, PIECE // max(d, 1)) if is_numpy(block.rows) and not self.scatter else max(n, 1)
+        if self.scatter and by_syrk(block.rows):
+            step = SYRK_ROWS
         if step >= n:  # a slice of sparse rows would be a copy
             return self._taken(state, block)
         for part in ranges(n, step):
@@ -255,10 +266,13 @@ def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -
         mean = shift + delta if center else delta
         moments = Moments(source.n_rows, sums.weight, mean, squares, matrix)
         if sums.squares is not None:
-            matrix = _recentered(sums.squares.matrix, sums.weight, delta)
+            # What lies within rounding is not corrected: it is in the bound.
+            is_at_mean = bool((drift <= UNIT * squares).all())
+            matrix = _recentered(sums.squares.matrix, sums.weight, np.zeros(d) if is_at_mean else delta)
             roundings = (sums.squares.depth + 8) * (1 if source.weights is None else 2)
             moments = _with_rounding(replace(moments, scatter=matrix), second, delta, roundings)
-            moments = replace(moments, error=sums.squares.error)
+            rounding = moments.known_rounding + (drift if is_at_mean else 0.0)
+            moments = replace(moments, error=sums.squares.error, rounding=rounding)
     return moments, far
 
 
