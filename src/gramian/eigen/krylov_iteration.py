@@ -8,7 +8,7 @@ import numpy as np
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
-from gramian.eigen.orthonormal import orthonormalized, projected, rotate, rotated, stretches
+from gramian.eigen.orthonormal import beside, longest, orthonormalized, projected, rotate, rotated, stretches
 from gramian.eigen.pairs import EigenPairs, Probe
 from gramian.eigen.searching import SEARCH_COLUMNS, can_be_certain, search_steps
 from gramian.operators.symmetric import Product, SymmetricOperator
@@ -69,7 +69,7 @@ class Iteration:
         many = start is not None and start.shape[1] > self.block
         draw = self._gaussian(self.block if start is None or many else max(1, self.block // 2))
         self.T = np.zeros((self.basis, self.basis))
-        self.pending = orthonormalized(draw if start is None else _beside(start, draw))
+        self.pending = orthonormalized(draw if start is None else beside(start, draw))
         self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
         self.residuals = np.full(self.k, np.inf)
         self.guesses = start.shape[1] if start is not None and many else 0
@@ -210,7 +210,7 @@ class Iteration:
         fresh: slice | Array = slice(self.guesses, None)
         if self.refined:
             # Residuals of Ritz vectors lie, but for rounding, in the one block that would have come next.
-            fresh, self.refined = from_host(_longest(left, self.block), like=left), False
+            fresh, self.refined = from_host(longest(left, self.block), like=left), False
         self.pending = orthonormalized(left[:, fresh], Q, before=block[:, fresh])
         self.coupling = to_host(self.pending.T @ block)
         self.linked, self.guesses = (0 if self.guesses else new.start), 0
@@ -264,7 +264,7 @@ class Iteration:
         asked = np.maximum(self._asked(self.values), 4 * self.error) * abs(self.values[0])
         unexplained = np.flatnonzero((self.residuals > asked) & (self.residuals > 2 * estimate))
         if 0 < len(unexplained) <= self.basis // 4 - self.pending.shape[1]:
-            left = _beside(self._differences(unexplained), self.pending)
+            left = beside(self._differences(unexplained), self.pending)
             self.pending = orthonormalized(left, self.Q[:, : self.columns])
             self.linked = 0
 
@@ -374,7 +374,7 @@ class Iteration:
     def _leave_search(self) -> None:
         """Go on: the search has found something above the pairs, whose residuals are new directions too."""
         self.searching, self.next_seen, self.linked = False, -np.inf, 0
-        left = _beside(self._differences(slice(self.k)), self.pending)
+        left = beside(self._differences(slice(self.k)), self.pending)
         self.pending = orthonormalized(left, self.Q[:, : self.columns])
 
     def _restart(self) -> None:
@@ -393,13 +393,3 @@ class Iteration:
         self.T[:keep, :keep] = np.diag(self.values[:keep])
         self.columns, self.ritz = keep, None
         self.values, self.rotation = self.values[:keep], np.eye(keep)
-
-
-def _longest(block: Array, columns: int) -> HostArray:
-    """Return the positions of the longest columns, in order."""
-    squares = to_host(namespace_of(block).sum(block * block, axis=0))
-    return np.sort(np.argsort(-squares, kind="stable")[:columns])
-
-
-def _beside(left: Array, right: Array) -> Array:
-    return namespace_of(left).concat([left, right], axis=1)

@@ -133,3 +133,14 @@ def stretches(vectors: Array) -> list[slice]:
     m = vectors.shape[0]
     step = STRETCH if isinstance(vectors, np.ndarray) else max(m, 1)
     return [slice(low, min(low + step, m)) for low in range(0, m, step)]
+
+
+def longest(block: Array, columns: int) -> HostArray:
+    """Return the positions of the longest columns, in order."""
+    squares = to_host(namespace_of(block).sum(block * block, axis=0))
+    return np.sort(np.argsort(-squares, kind="stable")[:columns])
+
+
+def beside(left: Array, right: Array) -> Array:
+    """Return the columns of both blocks."""
+    return namespace_of(left).concat([left, right], axis=1)
