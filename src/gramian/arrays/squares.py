@@ -64,7 +64,7 @@ def add_squares(total: SquareSum | None, rows: Array) -> SquareSum:
         return SquareSum(_syrk(rows, into), 0.0, n + (0 if total is None else total.depth))
     if total is None:
         return squares_of(rows)
-    return merge_squares(total, SquareSum(*_summed(rows)))
+    return merge_squares(total, _summed(rows))
 
 
 def by_syrk(rows: Array) -> bool:
@@ -74,13 +74,14 @@ def by_syrk(rows: Array) -> bool:
 
 def squares_of(rows: Array) -> SquareSum:
     """Return rows'rows by one product; that of few rows is made again in two parts (see :func:`_in_two_parts`)."""
-    part, error, depth = _summed(rows)
+    found = _summed(rows)
+    part = found.matrix
     if dtype_of(part) != FLOAT64:
         error = MEASURED_CAUTION * _measured_error(rows, part)
-        return SquareSum(cast(part, FLOAT64), max(error, eps_of(FLOAT64)), depth)
+        return SquareSum(cast(part, FLOAT64), max(error, eps_of(FLOAT64)), found.depth)
     if is_numpy(rows) and rows.size <= FEW_NUMBERS:
         return SquareSum(_in_two_parts(rows, part.diagonal()), 0.0, FEW_ROUNDINGS)
-    return SquareSum(part, error, depth)
+    return found
 
 
 def weighted_sum(weights: Array, rows: Array) -> Array:
@@ -92,16 +93,16 @@ def weighted_sum(weights: Array, rows: Array) -> Array:
     return np.sum([weights[part] @ rows[part] for part in parts], axis=0)
 
 
-def _summed(rows: Array) -> tuple[Array, float, int]:
-    """Return rows'rows, no error, and the roundings of an entry: long columns are summed a stretch at a time."""
+def _summed(rows: Array) -> SquareSum:
+    """Return rows'rows in the type of the rows, its error not measured; long columns are summed a stretch at a time."""
     n = rows.shape[0]
     if n <= 2 * STRETCH or not is_numpy(rows):
-        return (rows.T @ rows).T, 0.0, n
+        return SquareSum((rows.T @ rows).T, 0.0, n)
     total = rows[:STRETCH].T @ rows[:STRETCH]
     for start in range(STRETCH, n, STRETCH):
         some = rows[start : start + STRETCH]
         total += some.T @ some
-    return total.T, 0.0, STRETCH + -(-n // STRETCH)
+    return SquareSum(total.T, 0.0, STRETCH + -(-n // STRETCH))
 
 
 def merge_squares(left: SquareSum, right: SquareSum) -> SquareSum:

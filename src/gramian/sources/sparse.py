@@ -242,24 +242,29 @@ def column_sums(rows: Any, weights: Any, shift: HostArray) -> tuple[HostArray, H
 def squares_about(rows: Any, weights: Any, shift: HostArray) -> HostArray:
     """Return  sum w (x - shift)(x - shift)'  of CSR rows, (d, d) in float64: a column that is shifted is made whole.
 
-    Products are summed one after the other: in float32 a million of them would keep no digit.
+    Products are summed one after the other: in float32 a million of them would keep no digit. Columns are made whole
+    some rows at a time, twice as many numbers as are stored at most.
     """
-    rows, moved = entries_in_float64(rows), shift != 0
+    moved = shift != 0
     if not moved.any():
-        return np.asarray(_products(rows, rows, weights).toarray(order="F"))
-    whole = rows[:, moved].toarray() - shift[moved]
-    left = type(rows)((np.where(moved[rows.indices], 0.0, rows.data), rows.indices, rows.indptr), shape=rows.shape)
-    out: HostArray = _products(left, left, weights).toarray(order="F")
-    cross = _products(left, whole, weights)
-    out[:, moved] += cross
-    out[moved, :] += cross.T
-    out[np.ix_(moved, moved)] += whole.T @ (whole if weights is None else whole * weights[:, None])
+        return np.asarray(_products(entries_in_float64(rows), weights).toarray(order="F"))
+    out = np.zeros((len(shift), len(shift)), order="F")
+    for part, piece in pieces_in_float64(rows):
+        some = None if weights is None else weights[part]
+        whole = piece[:, moved].toarray() - shift[moved]
+        piece.data[moved[piece.indices]] = 0.0
+        out += _products(piece, some).toarray()
+        cross = _products(piece, some, whole)
+        out[:, moved] += cross
+        out[moved, :] += cross.T
+        out[np.ix_(moved, moved)] += whole.T @ (whole if some is None else whole * some[:, None])
     return out
 
 
-def _products(left: Any, right: Any, weights: Any) -> Any:
+def _products(left: Any, weights: Any, right: Any = None) -> Any:
+    """Return  left' diag(weights) right,  ``right`` being ``left`` itself where it is not given."""
     weighted = left if weights is None else left.multiply(np.asarray(weights)[:, None]).tocsr()
-    return weighted.T @ right
+    return weighted.T @ (left if right is None else right)
 
 
 def _fold_block(source: RowSource, fold: Fold, state: Any, i: int) -> Any:
