@@ -1,9 +1,12 @@
 """Moments: exact for any mean, any weights, any cut into blocks."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from gramian.sources import DenseRows, measure_moments
+from gramian.sources import DenseRows, as_source, measure_moments
 from gramian.sources.moments import squares_are_safe
 from gramian.testing import CountingRows
 from tests.catalog import SOURCES, parameters
@@ -145,3 +148,19 @@ def test_what_is_measured_about_a_mean_that_is_given_keeps_its_own_bound(shape, 
     assert (wrong <= stated).all()
     np.testing.assert_array_equal(moments.scatter, moments.scatter.T)
     np.testing.assert_allclose(moments.mean, mean.astype(float), rtol=1e-6 if dtype is np.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("offset", [0.0, 2000.0])
+def test_the_scatter_of_sparse_rows_takes_no_copy_of_them(offset):
+    """Products are made some entries at a time, whether columns have to be made whole or not."""
+    rows = sp.csr_array(np.random.default_rng(0).standard_normal((80_000, 40)) + offset)
+    held = rows.data.nbytes + rows.indices.nbytes
+    source = as_source(rows)
+    tracemalloc.start()
+    try:
+        measure_moments(source)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert held > 38e6
+    assert peak < 26e6

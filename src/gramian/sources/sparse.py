@@ -193,16 +193,16 @@ def add_transposed_times(rows: Any, Y: HostArray, out: HostArray, part: slice) -
         kernels.csc_matvecs(d, len(Y), b, *stored, Y.reshape(-1), out.reshape(-1))
 
 
-def pieces_in_float64(rows: Any) -> Iterator[tuple[slice, Any]]:
-    """Give CSR rows, and their places, in pieces with float64 copies of their entries.
+def pieces_in_float64(rows: Any, *, entries: int = PIECE) -> Iterator[tuple[slice, Any]]:
+    """Give CSR rows, and their places, in pieces with float64 copies of about so many of their entries.
 
     All copies are in one place, because fresh memory costs page faults: a piece is gone when the next one comes.
     """
-    cuts = _cuts(rows.indptr, PIECE)
-    entries = np.empty(max((int(rows.indptr[part.stop] - rows.indptr[part.start]) for part in cuts), default=0))
+    cuts = _cuts(rows.indptr, entries)
+    room = np.empty(max((int(rows.indptr[part.stop] - rows.indptr[part.start]) for part in cuts), default=0))
     for part in cuts:
         piece = _rows_view(rows, part.start, part.stop)
-        copied = entries[: len(piece.data)]
+        copied = room[: len(piece.data)]
         copied[...] = piece.data
         piece.data = copied
         yield part, piece
@@ -243,14 +243,16 @@ def squares_about(rows: Any, weights: Any, shift: HostArray) -> HostArray:
     """Return  sum w (x - shift)(x - shift)'  of CSR rows, (d, d) in float64: a column that is shifted is made whole.
 
     Products are summed one after the other: in float32 a million of them would keep no digit. Columns are made whole
-    some rows at a time, twice as many numbers as are stored at most.
+    some rows at a time, twice as many numbers as are stored at most; SciPy copies both sides of a product, which so
+    are never more than the sum itself.
     """
-    moved = shift != 0
-    if not moved.any():
-        return np.asarray(_products(entries_in_float64(rows), weights).toarray(order="F"))
-    out = np.zeros((len(shift), len(shift)), order="F")
-    for part, piece in pieces_in_float64(rows):
+    d, moved = len(shift), shift != 0
+    out = np.zeros((d, d), order="F")
+    for part, piece in pieces_in_float64(rows, entries=max(PIECE, d * d)):
         some = None if weights is None else weights[part]
+        if not moved.any():
+            out += _products(piece, some).toarray()
+            continue
         whole = piece[:, moved].toarray() - shift[moved]
         piece.data[moved[piece.indices]] = 0.0
         out += _products(piece, some).toarray()
