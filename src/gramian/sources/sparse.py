@@ -250,23 +250,29 @@ def squares_about(rows: Any, weights: Any, shift: HostArray) -> HostArray:
     out = np.zeros((d, d), order="F")
     for part, piece in pieces_in_float64(rows, entries=max(PIECE, d * d)):
         some = None if weights is None else weights[part]
-        if not moved.any():
-            out += _products(piece, some).toarray()
-            continue
-        whole = piece[:, moved].toarray() - shift[moved]
-        piece.data[moved[piece.indices]] = 0.0
-        out += _products(piece, some).toarray()
-        cross = _products(piece, some, whole)
-        out[:, moved] += cross
-        out[moved, :] += cross.T
-        out[np.ix_(moved, moved)] += whole.T @ (whole if some is None else whole * some[:, None])
+        if moved.any():
+            whole = piece[:, moved].toarray() - shift[moved]
+            piece.data[moved[piece.indices]] = 0.0
+            cross = _products(piece, some, whole)
+            out[:, moved] += cross
+            out[moved, :] += cross.T
+            out[np.ix_(moved, moved)] += whole.T @ (whole if some is None else whole * some[:, None])
+        _add_columns(out, _products(piece, some, piece))
     return out
 
 
-def _products(left: Any, weights: Any, right: Any = None) -> Any:
-    """Return  left' diag(weights) right,  ``right`` being ``left`` itself where it is not given."""
+def _products(left: Any, weights: Any, right: Any) -> Any:
+    """Return  left' diag(weights) right,  by columns where ``right`` is sparse."""
     weighted = left if weights is None else left.multiply(np.asarray(weights)[:, None]).tocsr()
-    return weighted.T @ (left if right is None else right)
+    return weighted.T @ right
+
+
+def _add_columns(out: HostArray, sparse: Any) -> None:
+    """Add a CSC matrix to ``out``, some columns at a time: whole, a dense copy would be held beside it."""
+    step = max(1, PIECE // len(out))
+    for start in range(0, len(out), step):
+        part = slice(start, start + step)
+        out[:, part] += sparse[:, part].toarray()
 
 
 def _fold_block(source: RowSource, fold: Fold, state: Any, i: int) -> Any:
