@@ -1,7 +1,6 @@
 """Dense eigendecomposition of the small matrix, repaired where squaring has cost digits."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -10,6 +9,7 @@ from gramian.arrays.namespace import HostArray, from_host, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of, squaring_floor
 from gramian.eigen.held_checks import measured_residuals
 from gramian.eigen.pairs import EigenPairs, EigenSolver, sum_of_squares
+from gramian.eigen.tridiagonal import all_pairs
 from gramian.operators.symmetric import SymmetricOperator
 
 ALL_PAIRS = 256
@@ -100,18 +100,14 @@ def dense_pairs(matrix: HostArray, k: int) -> tuple[HostArray, HostArray]:
     """Return eigenvalues, descending, and eigenvectors: all of them, or k + 1 when k is a small part."""
     m = len(matrix)
     if m < ALL_PAIRS or k >= m // 3:
-        values, vectors = np.linalg.eigh(matrix) if m <= NUMPY_SIZE else _all_pairs(matrix)
+        values, vectors = np.linalg.eigh(matrix) if m <= NUMPY_SIZE else all_pairs(matrix)
     else:
         subset = [m - k - 1, m - 1]
         values, vectors = scipy.linalg.eigh(matrix, driver="evr", subset_by_index=subset, check_finite=False)
         if len(values) <= k:
             # Of a spectrum that is one eigenvalue many times over, this driver may find none (seen for I - 11'/300).
-            values, vectors = _all_pairs(matrix)
+            values, vectors = all_pairs(matrix)
     return values[::-1], vectors[:, ::-1]
-
-
-def _all_pairs(matrix: HostArray) -> Any:
-    return scipy.linalg.eigh(matrix, driver="evd", check_finite=False)
 
 
 def _has_lost_digits(values: HostArray, m: int) -> bool:
