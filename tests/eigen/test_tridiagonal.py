@@ -9,12 +9,9 @@ from gramian.eigen.tridiagonal import LARGEST, LEAST, WIDTH, all_pairs
 SIZES = (1, 2, 3, WIDTH - 1, WIDTH, WIDTH + 1, WIDTH + 2, 2 * WIDTH, 2 * WIDTH + 1, 500)
 
 
-def rotation(m, seed):
-    return np.linalg.qr(np.random.default_rng(seed).standard_normal((m, m)))[0]
-
-
 def planted(m, values, seed):
-    Q = rotation(m, seed)
+    """Return a symmetric matrix of these eigenvalues."""
+    Q = np.linalg.qr(np.random.default_rng(seed).standard_normal((m, m)))[0]
     A = (Q * values) @ Q.T
     return (A + A.T) / 2
 
@@ -29,6 +26,7 @@ SPECTRA = {
 
 
 def assert_pairs(A, values, V):
+    """Residuals and orthonormality are rounding, and values ascend."""
     m, size = len(A), np.linalg.norm(A, 2) or 1.0
     within = 20 * np.sqrt(m) * np.finfo(float).eps
     assert (np.diff(values) >= 0).all()
@@ -70,7 +68,7 @@ def test_reflectors_that_do_nothing(m, kind):
 
 @pytest.mark.parametrize("scale", [1e-300, LEAST / 10, 1e-150, 1e150, LARGEST])
 def test_any_scale(scale):
-    """Entries near the ends of the range are left to LAPACK's driver, which scales them; between them nothing is lost."""
+    """Entries near the ends of the range are left to LAPACK's driver, which scales them; between, nothing is lost."""
     A = planted(150, np.linspace(1.0, 2.0, 150), seed=3)
     values, V = all_pairs(A * scale)
     assert_pairs(A, values / scale, V)

@@ -135,8 +135,10 @@ class Decomposition:
         """
         if not isinstance(self.operator, Gram):
             return self.pairs.vectors[:, :k]
-        squares = np.maximum(self.pairs.values[:k], 0.0)
-        Y, inner = self.operator.to_features(_as_mapped(self.operator, self.pairs, k))
+        # Centered rows sum to zero: the last of n directions is none, and its rounding would cost the others time.
+        real = min(k, max(self.operator.size - self.operator.standardization.centered, 1))
+        squares = np.maximum(self.pairs.values[:real], 0.0)
+        Y, inner = self.operator.to_features(_as_mapped(self.operator, self.pairs, real), room=k)
         r = int(np.count_nonzero(squares > (len(squares) * eps_of(FLOAT64)) ** 2 * squares[:1].sum()))
         Y[:, :r] = orthonormal_features(Y[:, :r], squares[:r], inner[:r, :r])
         return Y
@@ -214,7 +216,7 @@ def _as_mapped(operator: Gram, pairs: EigenPairs, k: int) -> Array:
     larger ones, which would be in its residual, orthonormalization takes out.
     """
     values = pairs.values[:k]
-    single = len(values) > 0 and values[-1] > SMALLEST_SINGLE**2 * values[0] and not pairs.repaired
+    single = len(values) > 0 and values[-1] > SMALLEST_SINGLE**2 * values[0] and k <= operator.size - pairs.repaired
     return cast(pairs.vectors[:, :k], operator.formed_in if single else FLOAT64)
 
 

@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 import scipy.linalg
-from scipy.linalg import blas
+from scipy.linalg import blas, lapack
 
 from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of, rank_threshold
@@ -207,18 +207,32 @@ def orthonormal_features(Y: Array, squares: HostArray, inner: HostArray) -> Arra
     """
     norms = np.sqrt(np.maximum(squares, 0.0))
     if len(norms) and norms[-1] > 1e-4 * norms[0]:
-        cosines = inner / np.outer(norms, norms)
-        excess = cosines - np.eye(len(norms))
-        if np.abs(excess).max() <= 64 * eps_of(FLOAT64):
-            Y *= from_host(1 / norms, like=Y)
-            return Y
-        if np.linalg.norm(excess) <= LARGEST_EXCESS:
-            turn = np.linalg.inv(np.linalg.cholesky(cosines)).T / norms[:, None]
-            return _turned(Y, turn.astype(dtype_of(Y)))
+        turn = _turn_between(inner, norms)
+        if turn is not None:
+            return _turned(Y, turn)
     Y *= from_host(1 / np.maximum(norms, 1e-300 + 1e-16 * norms.max(initial=0.0)), like=Y)
     Q, R = _orthogonal_triangular(Y)
     Q *= from_host(np.where(np.diagonal(to_host(R)) < 0, -1.0, 1.0), like=Q)
     return Q
+
+
+def _turn_between(inner: HostArray, norms: HostArray) -> HostArray | None:
+    """Return  diag(1 / s) R^-1,  a vector where R is the identity to rounding, ``None`` where it is far from that.
+
+    Beside Y'Y one more matrix is held.
+    """
+    cosines = inner / norms
+    cosines /= norms[:, None]
+    np.einsum("ii->i", cosines)[...] -= 1.0
+    if max(cosines.max(), -cosines.min()) <= 64 * eps_of(FLOAT64):
+        return np.asarray(1 / norms)
+    if np.linalg.norm(cosines) > LARGEST_EXCESS:
+        return None
+    np.einsum("ii->i", cosines)[...] += 1.0
+    triangle = scipy.linalg.cholesky(cosines.T, overwrite_a=True, check_finite=False)
+    turn: HostArray = lapack.dtrtri(triangle, overwrite_c=1)[0]
+    turn /= norms[:, None]
+    return turn
 
 
 def _orthogonal_triangular(Y: Array) -> tuple[Array, Array]:
@@ -231,7 +245,11 @@ def _orthogonal_triangular(Y: Array) -> tuple[Array, Array]:
 
 
 def _turned(Y: Array, turn: HostArray) -> Array:
-    """Return  Y turn,  turn being upper triangular: in place where vectors lie one after the other in memory."""
+    """Return  Y turn,  turn being upper triangular or diagonal: in place where vectors lie one after the other."""
+    turn = turn.astype(dtype_of(Y), copy=False)
+    if turn.ndim == 1:
+        Y *= from_host(turn, like=Y)
+        return Y
     if not is_numpy(Y) or not Y.flags.f_contiguous:
         return Y @ from_host(np.ascontiguousarray(turn), like=Y)
     trmm = blas.strmm if Y.dtype == FLOAT32 else blas.dtrmm

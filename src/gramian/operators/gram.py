@@ -159,20 +159,21 @@ class Gram(SymmetricOperator):
         total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
         return to_host(completed(total.matrix))
 
-    def to_features(self, U: Array) -> Features:
+    def to_features(self, U: Array, *, room: int = 0) -> Features:
         """Return Xs'U, (d, k): the components times their singular values when U holds eigenvectors.
 
-        One pass, in the precision of U.
+        One pass, in the precision of U. Where columns can be read there are ``room`` of them, zero beyond those of U.
         """
         self.applications += 1
         if not self.source.has_columns:
             values = self._transposed_times(U)
             return Features(values, to_host(values.T @ values))
-        shape = (U.shape[1], self.source.n_columns)
-        out = namespace_of(U).empty(shape, dtype=U.dtype, **device_of(U))
+        k = U.shape[1]
+        out = namespace_of(U).empty((max(k, room), self.source.n_columns), dtype=U.dtype, **device_of(U))
+        out[k:, :] = 0.0
         near = dtype_of(U) == FLOAT64 and not self.moments.is_offset
-        fold = _ProjectColumns(self.standardization, U.T, out, near)
-        return Features(out.T, to_host(self.source.reduce_columns(fold, add)))
+        fold = _ProjectColumns(self.standardization, U.T, out[:k, :], near)
+        return Features(out.T, to_host(self.source.reduce_columns(fold, add, state_bytes=8 * k * k)))
 
     def _transposed_times(self, U: Array) -> Array:
         return self.ways.wide.reduce(_TransposedTimes(self.standardization, U), add)
@@ -254,9 +255,12 @@ class _ProjectColumns:
                 self._fill_corrected(part, piece)
             else:
                 part[...] = self.Ut @ self.standardization.columns(piece, dtype=dtype)
-            inner = cast(part @ part.T, FLOAT64)
-            state = inner if state is None else add(state, inner)
+            state = self._with_inner(state, part)
         return state
+
+    def _with_inner(self, state: Any, part: Array) -> Any:
+        inner = cast(part @ part.T, FLOAT64)
+        return inner if state is None else add(state, inner)
 
     def _fill_corrected(self, part: HostArray, block: ColumnBlock) -> None:
         """Correct the product for the mean afterwards: near the origin that costs no digits, and saves a copy."""
