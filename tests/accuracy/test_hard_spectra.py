@@ -100,3 +100,26 @@ def test_long_columns_of_two_values_keep_their_digits(n, seed):
     X = np.where(np.arange(n) % 2 == 0, a, -a)[:, None]
     s = np.longdouble(a) * np.sqrt(np.longdouble(n))
     assert_singular_values(PCA().fit(X).singular_values_, [s], promised(n, 1, [s]))
+
+
+TAILS = {
+    "graded over 16 orders": lambda m: np.geomspace(1.0, 1e-16, m),
+    "one large": lambda m: np.r_[1.0, np.geomspace(1e-5, 1e-12, m - 1)],
+    "down to zero": lambda m: np.r_[np.linspace(1.0, 1e-4, m // 2), np.linspace(1e-5, 0.0, m - m // 2)],
+    "half of them zero": lambda m: np.r_[np.geomspace(1.0, 1e-9, m // 2), np.zeros(m - m // 2)],
+    "of rank 50": lambda m: np.r_[np.geomspace(1.0, 1e-3, 50), np.zeros(m - 50)],
+}
+
+
+@pytest.mark.parametrize("n, d", [(700, 700), (900, 600), (600, 900)])
+@pytest.mark.parametrize("name", TAILS)
+def test_hundreds_of_small_values_are_repaired_step_by_step(name, n, d):
+    """More small values than a triangle is taken for keep the promise, and their components are orthonormal."""
+    m = min(n, d)
+    s = TAILS[name](m)
+    rng = np.random.default_rng(m)
+    U, V = (np.linalg.qr(rng.standard_normal((side, m)))[0] for side in (n, d))
+    pca = PCA(center=False).fit((U * s) @ V.T)
+    assert_singular_values(pca.singular_values_, s, promised(n, d, s))
+    assert orthonormality_error(pca.components_.T) <= 10 * m * np.finfo(float).eps
+    assert "recomputed" in pca.certificate_.note

@@ -55,6 +55,9 @@ CASES = {
     "square, all, low rank": {"n": 2000, "d": 2000, "rank": 50},
     "share": {"n": 20_000, "d": 400, "options": {"n_components": 0.95}},
     "scaled": {"n": 100_000, "d": 60, "options": {"scale": True}},
+    "square, few, in doubt": {"n": 2000, "d": 2000, "rank": 10, "options": {"n_components": 100}},
+    "wide, few, in doubt": {"n": 2000, "d": 6000, "rank": 10, "options": {"n_components": 100}},
+    "square, mle, low rank": {"n": 2500, "d": 2500, "rank": 50, "options": {"n_components": "mle"}},
     "sparse": {"n": 100_000, "d": 2_000, "density": 0.01, "options": {"n_components": 10}},
     "sparse, single": {"n": 100_000, "d": 2_000, "density": 0.01, "dtype": "float32", "options": {"n_components": 10}},
     "sparse, wide": {"n": 2_000, "d": 100_000, "density": 0.01, "options": {"n_components": 10}},
@@ -65,6 +68,13 @@ OVERSAMPLE = 10
 
 # LAPACK's divide and conquer holds the matrix, its vectors and two more of workspace; one is kept to check against.
 MATRICES = 5
+
+# Matrices, and float32 components in float64, for a repair of lost digits: whether it is needed only the rows tell.
+SPARE = {
+    "wide, all, many": 16 * 2000**2,
+    "wide, all, many, single": 16 * 2000**2 + 4 * 6000 * 2000,
+    "wide, all, many, steep": 16 * 2000**2,
+}
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="the peak of one fit can be read on Linux alone"
@@ -102,9 +112,9 @@ def test_the_plan_is_never_under(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_plan_is_not_far_over(name):
-    """For needs over 200 MB the plan is within 25% above what was used."""
+    """For needs over 200 MB the plan is within 25% above what was used, but for repairs that were not needed."""
     measured = _measured(name)
     if measured["planned"] > 200e6:
-        assert measured["planned"] <= 1.25 * max(measured["used"], 200e6), (
+        assert measured["planned"] <= 1.25 * max(measured["used"], 200e6) + SPARE.get(name, 0), (
             f"used {measured['used'] / 1e6:.0f} MB, planned {measured['planned'] / 1e6:.0f} MB"
         )

@@ -44,6 +44,21 @@ def test_residuals_and_certified_angles_hold(n, d, k, decay, mean, weighted):
     assert np.all(sines <= bounds + 4 * EPS)
 
 
+@pytest.mark.parametrize("n, d, mean", [(60, 9_000, 0.0), (300, 2_000, 5.0), (300, 400, 0.0)])
+def test_all_components(n, d, mean):
+    """All n of them, the last a direction that centered rows do not have: orthonormal, residuals within 1e-6."""
+    X = (np.random.default_rng(n).standard_normal((n, d)) + mean).astype(np.float32)
+    model = fit_pca(as_source(X))
+    centered, (_, s, _) = _truth(X, None)
+    V = model.components.astype(float).T
+    assert V.shape == (d, n)
+    assert model.rank == n - 1
+    np.testing.assert_allclose(V.T @ V, np.eye(n), atol=16 * EPS)
+    residuals = np.linalg.norm(centered.T @ (centered @ V) - V * s**2, axis=0)
+    assert residuals.max() <= 1e-6 * s[0] ** 2
+    np.testing.assert_allclose(model.singular_values, s, atol=35 * n * EPS * s[0])
+
+
 @pytest.mark.parametrize("seed, d, amount", [(0, 400, 0.0), (1, 9000, 1e-5), (2, 9000, 1e-3)])
 def test_float32_columns_become_orthonormal_and_the_first_stays(seed, d, amount):
     """What a small column has of the first is taken off it to the rounding of float32, in place."""

@@ -6,7 +6,8 @@ import pytest
 from gramian.eigen.krylov import Krylov
 from gramian.models.decomposition import prepare_rows
 from gramian.operators import Covariance, FormedLater, HeldMatrix
-from gramian.planning.plan import Facts, plan_pca
+from gramian.planning.facts import Facts
+from gramian.planning.plan import plan_pca
 from gramian.sources import as_source
 from gramian.testing import symmetric_with_spectrum
 

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from gramian import PCA, KernelPCA, kernels, plan
 from gramian.eigen import Direct, Krylov, Power
 from gramian.errors import MemoryBudgetError, ParameterError
-from gramian.planning.plan import Facts, plan_pca
+from gramian.planning.facts import Facts
+from gramian.planning.plan import plan_pca
 
 
 def shape(n, d, dtype="float64"):
@@ -150,3 +151,20 @@ def test_a_kernel_plan_refuses_what_its_fit_refuses():
     ):
         with pytest.raises(ParameterError, match=words):
             plan(shape(100, 5), 3, **asked)
+
+
+def test_a_dense_solve_that_takes_over_is_planned_and_told():
+    """The plan says what it would take beside the iteration; the model's says that it came to that."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1600, 10)) @ rng.standard_normal((10, 1600))
+    before = plan(X, 40)
+    assert isinstance(before.solver, Krylov)
+    assert before.dense_bytes > before.peak_bytes
+    assert "if it ends in doubt" in str(before)
+    after = PCA(n_components=40, random_state=0).fit(X).plan_
+    assert isinstance(after.solver, Direct)
+    assert after.peak_bytes == before.dense_bytes
+    assert after.reason == "because the iteration that was planned ended in doubt"
+    small = plan(X, 40, memory_budget=before.peak_bytes)
+    assert not small.dense_fits
+    assert "doubt" not in str(small)

@@ -1,6 +1,7 @@
 """Dense eigendecomposition of the small matrix, repaired where squaring has cost digits."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -8,6 +9,7 @@ import scipy.linalg
 from gramian.arrays.namespace import HostArray, from_host, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of, squaring_floor
 from gramian.eigen.held_checks import measured_residuals
+from gramian.eigen.orthonormal import rotate
 from gramian.eigen.pairs import EigenPairs, EigenSolver, sum_of_squares
 from gramian.eigen.tridiagonal import all_pairs
 from gramian.operators.symmetric import SymmetricOperator
@@ -17,6 +19,10 @@ ALL_PAIRS = 256
 
 SAMPLE = 8
 """Pairs whose digits are looked at before many are recomputed."""
+
+FEW = 256
+"""Pairs that are repaired from the triangle at once: of more, squares are solved again where they lost digits, which
+takes a pass more, half the time and a third of the memory."""
 
 NUMPY_SIZE = 1500
 """Size up to which NumPy's solver keeps up with SciPy's (level at 784, 4 to 9% faster at 600 and from 1,000 on).
@@ -36,12 +42,14 @@ class Direct(EigenSolver):
     Computes  A = V diag(lambda) V'. Where the wanted eigenvalues reach so far below the first that forming A
     has cost their digits (a singular value under ``squaring_floor`` of the first), that part of the
     spectrum is solved again from the factor F, A = F'F:  F V is small there, so that squaring it costs digits beside
-    its own size, not beside s_1. Where that is still too much, from the triangle R of a QR factorization of F V, never
-    squared:  R = P diag(s) Q',  lambda = s^2, and V is rotated by Q. Many pairs are repaired only if a sample of them
-    shows that it is needed.
+    its own size, not beside s_1. Where that is still too much, what lies under the floor of that part is solved again
+    in the same way or, if it is 256 pairs at most, from the triangle R of a QR factorization of F V, never squared:
+    R = P diag(s) Q',  lambda = s^2, and V is rotated by Q. Many pairs are repaired only if a sample of them shows that
+    it is needed.
 
-    Cost: about 9 m^3 operations for all pairs, 4 m^3 / 3 for few; m^2 numbers. The repair of s pairs: one pass and
-    n s^2 operations, or two passes and 5 n s^2.
+    Cost: 4 to 5 m^3 operations for all pairs, 4 m^3 / 3 for few; four m x m matrices. The repair of s pairs: one pass,
+    n s^2 + 5 s^3 operations, and three s x s matrices; a pass more for every four or five digits that are still
+    missing.
 
     Not for m in the tens of thousands: use :class:`~gramian.eigen.krylov.Krylov`.
 
@@ -125,7 +133,7 @@ def _is_sound(operator: SymmetricOperator, values: HostArray, vectors: HostArray
     Cost: one pass and 2 n m operations a pair of the sample; a repair of s pairs takes 2 n m s + n s^2.
     """
     m, k = len(vectors), len(values)
-    first = int(np.searchsorted(-values, -(squaring_floor(m) ** 2) * values[0]))
+    first = _first_below(values, squaring_floor(m) ** 2 * values[0])
     # What is lost counts more where the vectors are not the answer yet.
     if k - first < 4 * SAMPLE or values[-1] <= 0 or np.any(operator.amplification(values) > 1):
         return False
@@ -146,36 +154,68 @@ def _is_sound(operator: SymmetricOperator, values: HostArray, vectors: HostArray
 
 
 def _repaired(operator: SymmetricOperator, values: HostArray, vectors: HostArray) -> tuple[HostArray, HostArray, int]:
-    """Solve the part of the spectrum under the floor again, from the triangle of the factor."""
+    """Solve the part of the spectrum under the floor again, from the factor, in the place of its vectors.
+
+    Squares in the subspace may have lost digits beside its own first: what lies under the floor of those is solved once
+    more, and so on, or from the triangle of the factor where it is few.
+    """
     m = len(values)
-    kept = int(np.searchsorted(-values, -(squaring_floor(m) ** 2) * values[0]))
-    small = np.ascontiguousarray(vectors[:, kept:])
-    found = _solved_again(operator, small, top=float(values[0]), m=m)
-    if found is None:
-        return values, vectors, 0
-    values = np.concatenate([values[:kept], found[0]])
-    vectors[:, kept:] = small @ found[1]
+    kept = start = _first_below(values, squaring_floor(m) ** 2 * values[0])
+    values = values.copy()
+    while start < m:
+        # LAPACK's order: ascending, one after the other in memory.
+        small = vectors[:, start:][:, ::-1]
+        found = _solved_again(operator, small, top=float(values[0]), m=m)
+        if found is None:
+            return values, vectors, start - kept
+        values[start:] = found.values[::-1]
+        rotate(small, found.rotation, small)
+        if found.is_resolved:
+            break
+        start += max(_first_below(values[start:], squaring_floor(m - start) ** 2 * values[start]), 1)
     if (values[1:] <= values[:-1]).all():
         return values, vectors, m - kept
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order], m - kept
 
 
-def _solved_again(
-    operator: SymmetricOperator, small: HostArray, *, top: float, m: int
-) -> tuple[HostArray, HostArray] | None:
-    """Return eigenvalues of A within a subspace, and the rotation to its eigenvectors; ``None`` without a factor."""
+def _first_below(falling: HostArray, level: float) -> int:
+    return int(np.searchsorted(-falling, -level))
+
+
+class _Solved(NamedTuple):
+    """Eigenvalues of A within a subspace, ascending, the rotation to its eigenvectors, and whether digits are lost."""
+
+    values: HostArray
+    rotation: HostArray
+    is_resolved: bool
+
+
+def _solved_again(operator: SymmetricOperator, small: HostArray, *, top: float, m: int) -> _Solved | None:
+    """Solve A within a subspace by products with its factor; ``None`` without a factor."""
     V = from_host(small, like=operator.like())
     inner = operator.inner(V)
     if inner is not None:
-        values, rotation = np.linalg.eigh(inner)
-        if _is_resolved(np.maximum(values[::-1], 0.0), top, m):
-            return np.maximum(values[::-1], 0.0), rotation[:, ::-1]
+        values, rotation = _pairs_in_place(inner)
+        values = np.maximum(values, 0.0)
+        is_resolved = _is_resolved(values[::-1], top, m)
+        if is_resolved or len(values) > FEW:
+            return _Solved(values, rotation, is_resolved)
     triangle = operator.root(V)
     if triangle is None:
         return None
     _, singular, right = np.linalg.svd(_square(triangle, small.shape[1]))
-    return singular**2, right.T
+    return _Solved(singular[::-1] ** 2, right[::-1].T, is_resolved=True)
+
+
+def _pairs_in_place(matrix: HostArray) -> tuple[HostArray, HostArray]:
+    """Return all eigenpairs, ascending; the vectors of a large matrix take its place."""
+    if len(matrix) <= NUMPY_SIZE:
+        values, vectors = np.linalg.eigh(matrix)
+    else:
+        matrix = matrix if matrix.flags.f_contiguous else matrix.T
+        values, vectors = scipy.linalg.eigh(matrix, driver="evd", overwrite_a=True, check_finite=False)
+    return values, vectors
 
 
 def _is_resolved(squares: HostArray, top: float, m: int) -> bool:

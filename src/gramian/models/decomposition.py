@@ -28,13 +28,17 @@ from gramian.operators.gram import Gram
 from gramian.operators.held import HeldMatrix
 from gramian.operators.symmetric import SymmetricOperator
 from gramian.planning.machine import all_blas_threads
-from gramian.planning.plan import DRAWN, Plan
+from gramian.planning.memory import DRAWN
+from gramian.planning.plan import Plan
 from gramian.sources.inner_products import measure_gram
 from gramian.sources.measuring import measure_moments
 from gramian.sources.moments import Moments, squares_are_safe
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
 from gramian.sources.sparse import in_float64
+
+IN_DOUBT = "Krylov was in doubt, so"
+"""Begins what is said of a dense solve that took over from an iteration."""
 
 SMALLEST_SINGLE = 1e-3
 """Singular value, beside the first, from which on a component is mapped to the columns in float32: the matrix's own
@@ -106,12 +110,15 @@ class Decomposition:
         Of the pairs.
     by_passes : bool
         Whether the certificate counts passes over the rows, not products with a held matrix.
+    taken_over : bool
+        Whether a dense solve took over from an iteration that ended in doubt.
     """
 
     operator: SymmetricOperator
     pairs: EigenPairs
     graded: Certificate
     by_passes: bool = False
+    taken_over: bool = False
 
     @property
     def spectrum(self) -> HostArray:
@@ -205,7 +212,8 @@ def decompose(
     # again in float64, they are made in it.
     operator = _operator(rows, in_float64(source) if tol > 10 * eps_of(FLOAT32) else source, plan)
     pairs, certificate = _solved(operator, plan, min(k, operator.size), tol=tol, seed=seed, start=start)
-    return Decomposition(operator, pairs, certificate, not plan.held or isinstance(plan.solver, Direct))
+    taken_over = pairs.stopped.startswith(IN_DOUBT)
+    return Decomposition(operator, pairs, certificate, not plan.held or isinstance(plan.solver, Direct), taken_over)
 
 
 def _as_mapped(operator: Gram, pairs: EigenPairs, k: int) -> Array:
@@ -284,7 +292,7 @@ def _solved(
     certificate = certify(target, pairs, tol=tol)
     if isinstance(plan.solver, Krylov) and plan.dense_fits and _is_doubtful(pairs, certificate):
         pairs = Direct().solve(operator, k, seed=seed)
-        pairs = replace(pairs, stopped=f"Krylov was in doubt, so: {pairs.stopped}")
+        pairs = replace(pairs, stopped=f"{IN_DOUBT}: {pairs.stopped}")
         certificate = certify(operator, pairs, tol=tol)
     elif pairs.converged < k:
         _warn(plan, pairs, k, tol)

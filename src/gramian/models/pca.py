@@ -26,7 +26,8 @@ from gramian.models.fit_threads import threads_of_fit
 from gramian.models.how_many import Choice, choose, requested, rule_bytes
 from gramian.models.pca_model import PCAModel, PCAOptions
 from gramian.models.spectrum import Spectrum, rank_of
-from gramian.planning.plan import DIRECT_SIZE, Facts, Plan, default_budget, plan_pca
+from gramian.planning.facts import Facts
+from gramian.planning.plan import DIRECT_SIZE, Plan, default_budget, plan_pca
 from gramian.planning.refusal import require_free
 from gramian.sources.file_rows import FileRows
 from gramian.sources.moments import Moments
@@ -91,7 +92,9 @@ def _fitted(source: RowSource, options: PCAOptions, *, facts: Facts, plan: Plan)
         choice = _choice(solved, rows, options, shape)
         if not choice.exhausted or facts.wanted >= facts.m:
             if choice.k != facts.wanted:
-                plan = replace(plan, peak_bytes=plan_pca(replace(facts, kept=choice.k)).peak_bytes)
+                again = plan_pca(replace(facts, kept=choice.k))
+                plan = replace(plan, peak_bytes=again.peak_bytes, dense_bytes=again.dense_bytes)
+            plan = plan.taken_over() if solved.taken_over else plan
             return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
         known = solved.pairs.vectors
         facts = replace(facts, k=min(2 * facts.wanted, facts.m))
@@ -229,9 +232,9 @@ def certificate_of(
 def _rank(squares: HostArray, components: Array, rows: Rows, shape: _Shape) -> int:
     eps = eps_of(FLOAT64) if rows.source is not None else float(np.sqrt(eps_of(FLOAT64)))
     rounding = eps_of(shape.dtype) * rows.column_sizes
-    rank = rank_of(squares, components, n=shape.n, eps=eps, rounding=rounding)
     # Centered rows sum to zero: whatever rounding has left of the last direction is none.
-    return min(rank, max(shape.n - 1, 0)) if rows.standardization.centered else rank
+    squares = squares[: max(shape.n - 1, 0)] if rows.standardization.centered else squares
+    return rank_of(squares, components, n=shape.n, eps=eps, rounding=rounding)
 
 
 def _as_rows(shape: _Shape, *values: HostArray | None) -> list[Array]:

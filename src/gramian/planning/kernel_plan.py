@@ -15,8 +15,9 @@ from gramian.eigen.direct import Direct
 from gramian.eigen.pairs import EigenSolver
 from gramian.errors import MemoryBudgetError
 from gramian.operators.kernel_tiles import TILE_ROWS
+from gramian.planning.facts import Facts
 from gramian.planning.machine import MEGABYTE, cores
-from gramian.planning.plan import Facts, plan_pca
+from gramian.planning.plan import plan_pca
 
 WAYS = ("auto", "dense", "stored", "tiled", "features")
 """Ways that can be asked for by name."""

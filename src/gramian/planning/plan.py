@@ -14,7 +14,9 @@ from gramian.eigen.krylov import Krylov
 from gramian.eigen.pairs import EigenSolver
 from gramian.eigen.power import Power
 from gramian.errors import MemoryBudgetError
-from gramian.planning.machine import MEGABYTE, cores, memory_budget
+from gramian.planning.facts import Facts
+from gramian.planning.machine import memory_budget
+from gramian.planning.memory import basis_bytes, basis_columns, beside_bytes, dense_bytes, formed_bytes
 
 FLOP_RATE = 8.5e10
 """Operations a second of SYRK on two cores in float64 (benchmarks: floor rows of 4,000 x 4,000)."""
@@ -38,73 +40,6 @@ DIRECT_SIZE = 1500
 
 FORMED = True
 """The small matrix is formed."""
-
-OVERSAMPLE = 10
-"""Columns beside k that memory is planned for."""
-
-DRAWN = 2**19
-"""Entries of null directions that are drawn at a time, eight columns at least: see models.decomposition."""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """All that a plan depends on.
-
-    Attributes
-    ----------
-    n, d : int
-        Rows and columns.
-    entries : int
-        Stored numbers: n d for dense rows.
-    itemsize : int
-        Bytes a number of the rows.
-    k : int or None
-        Pairs wanted; ``None`` when the whole spectrum is needed.
-    sparse, by_columns : bool
-        Whether rows are sparse, and whether blocks of columns can be read.
-    tol : float
-    solver : str
-        "auto" or what was asked for.
-    budget : int
-        Bytes that the work may take beyond the rows.
-    on_disk : bool
-        Whether each pass reads the rows anew, from a file or by Dask: then the matrix is formed in one pass wherever it
-        fits.
-    kept : int or None
-        Components that are kept of ``wanted``; ``None`` while that is not known.
-    rule_bytes : int
-        Memory of the rule that says how many are kept.
-    """
-
-    n: int
-    d: int
-    entries: int
-    itemsize: int
-    k: int | None
-    sparse: bool
-    by_columns: bool
-    tol: float
-    solver: str
-    budget: int
-    on_disk: bool = False
-    kept: int | None = None
-    rule_bytes: int = 0
-
-    @property
-    def m(self) -> int:
-        """The smaller side."""
-        return min(self.n, self.d)
-
-    @property
-    def wanted(self) -> int:
-        """Pairs wanted, all of the smaller side when the whole spectrum is needed."""
-        return self.m if self.k is None else min(self.k, self.m)
-
-    @property
-    def mapped(self) -> int:
-        """Components that are made over the columns: those kept, else those asked for, else all."""
-        known = self.k if self.kept is None else self.kept
-        return self.m if known is None else known
 
 
 class Forming(NamedTuple):
@@ -135,9 +70,11 @@ class Plan:
         Passes over the rows; for an iteration, the number assumed for a hard spectrum.
     operations : float
     peak_bytes : int
-        Memory beyond the rows; never less than what is used.
+        Memory beyond the rows; never less than what is used, unless a dense solve takes over.
     dense_fits : bool
         Whether a dense solve would fit too, should an iteration end in doubt.
+    dense_bytes : int
+        Memory beyond the rows that it would take; zero where it would not fit, or is the plan.
     forming : Forming or None
         When the iteration goes over to the formed matrix; ``None`` for never.
     """
@@ -151,6 +88,7 @@ class Plan:
     peak_bytes: int
     dense_fits: bool = True
     forming: Forming | None = None
+    dense_bytes: int = 0
 
     def __str__(self) -> str:
         size = "d x d covariance" if self.operator == "covariance" else "n x n Gram matrix"
@@ -160,7 +98,19 @@ class Plan:
         return (
             f"{type(self.solver).__name__} on the {size} ({how}), {self.reason}\n"
             f"about {self.passes} passes, {self.operations:.2g} operations, "
-            f"{self.peak_bytes / 1e6:.0f} MB beyond the rows"
+            f"{self.peak_bytes / 1e6:.0f} MB beyond the rows" + self._in_doubt()
+        )
+
+    def _in_doubt(self) -> str:
+        if self.dense_bytes <= self.peak_bytes:
+            return ""
+        return f" ({self.dense_bytes / 1e6:.0f} MB if it ends in doubt and a dense solve takes over)"
+
+    def taken_over(self) -> "Plan":
+        """Return the plan of the dense solve that takes over when an iteration ends in doubt."""
+        why = "because the iteration that was planned ended in doubt"
+        return replace(
+            self, held=FORMED, solver=Direct(), reason=why, peak_bytes=max(self.peak_bytes, self.dense_bytes)
         )
 
 
@@ -179,9 +129,10 @@ def plan_pca(facts: Facts) -> Plan:
         plan = _iterate_on_rows(facts, side)
     if plan.peak_bytes > facts.budget:
         raise _too_large(facts, plan)
-    if isinstance(plan.solver, Direct) or _dense_bytes(facts, side, facts.m) <= facts.budget:
+    if isinstance(plan.solver, Direct):
         return plan
-    return replace(plan, dense_fits=False)
+    needed = dense_bytes(facts, side, facts.m)
+    return replace(plan, dense_bytes=needed) if needed <= facts.budget else replace(plan, dense_fits=False)
 
 
 def default_budget() -> int:
@@ -206,7 +157,7 @@ def _cheapest(facts: Facts, side: str) -> Plan:
     rows, forming = _iterate_on_rows(facts, side), _forming_price(facts)
     if facts.sparse:
         return _iterate(facts, side) if forming.price < forming.gain * rows.passes else rows
-    needed = rows.peak_bytes + _formed_bytes(facts)
+    needed = rows.peak_bytes + formed_bytes(facts)
     if not forming.pays(FORECAST) or needed > facts.budget:
         return rows
     many, unsure = forming.price / forming.gain, forming.price / (forming.worth - 1 + forming.gain)
@@ -257,7 +208,7 @@ def _dense(facts: Facts, side: str) -> Plan:
     # Moments (with the scatter, or before the Gram matrix and the way back), and one more where digits are repaired.
     passes = 2 if side == "covariance" else 4
     work = _forming(facts) + solve
-    return Plan(side, FORMED, Direct(), why, passes, work, _dense_bytes(facts, side, m))
+    return Plan(side, FORMED, Direct(), why, passes, work, dense_bytes(facts, side, m))
 
 
 def _iterate(facts: Facts, side: str) -> Plan:
@@ -265,7 +216,7 @@ def _iterate(facts: Facts, side: str) -> Plan:
     m, solver = facts.m, replace(_krylov(facts), block=16)
     why = f"because forming {m:,} x {m:,} once is cheaper than {FORECAST} passes"
     work = _forming(facts) + FORECAST * 2.0 * m * m * 16 + m**3 / 3
-    return Plan(side, FORMED, solver, why, 2, work, _dense_bytes(facts, side, m) + _basis_bytes(facts, m))
+    return Plan(side, FORMED, solver, why, 2, work, dense_bytes(facts, side, m) + basis_bytes(facts, m))
 
 
 def _iterate_on_rows(facts: Facts, side: str) -> Plan:
@@ -278,14 +229,14 @@ def _iterate_on_rows(facts: Facts, side: str) -> Plan:
     products = FORECAST * (2 if facts.sparse else 1)
     work = products * 4.0 * facts.entries * (solver.block or 8)
     passes = products if side == "covariance" or facts.by_columns else 2 * products
-    return Plan(side, not FORMED, solver, why, passes, work, _basis_bytes(facts, m) + _beside(facts))
+    return Plan(side, not FORMED, solver, why, passes, work, basis_bytes(facts, m) + beside_bytes(facts))
 
 
 def _power(facts: Facts, side: str) -> Plan:
     m = facts.n if side == "gram" else facts.d
     why = "because the power method was asked for"
     held = m <= 4 * DIRECT_SIZE
-    memory = _dense_bytes(facts, side, m) if held else _basis_bytes(facts, m) + _beside(facts)
+    memory = dense_bytes(facts, side, m) if held else basis_bytes(facts, m) + beside_bytes(facts)
     solver = Power(tol=facts.tol)
     return Plan(side, held, solver, why, 2 if held else FORECAST * facts.wanted, _forming(facts), memory)
 
@@ -295,7 +246,7 @@ def _krylov(facts: Facts) -> Krylov:
     # Where a pass reads the rows anew, eight share it: the reading costs more than their products.
     narrow = 8 if facts.on_disk else 1
     block = narrow if facts.sparse else int(np.clip(facts.wanted // 4, _least_block(facts), 32))
-    return Krylov(tol=facts.tol, block=block, basis=_basis(facts))
+    return Krylov(tol=facts.tol, block=block, basis=basis_columns(facts))
 
 
 def _least_block(facts: Facts) -> int:
@@ -308,74 +259,6 @@ def _least_block(facts: Facts) -> int:
     if facts.itemsize < 8:
         return 16
     return 8 if facts.d <= facts.n and not facts.on_disk and 8 * FEWEST * facts.d <= UNPACKED else 12
-
-
-def _basis(facts: Facts) -> int:
-    """Columns of the basis: seven times what is wanted, within two times (n + d) (k + 10) numbers for both blocks.
-
-    Ten times where a product is dear: it saves one product in fifty (4,000 x 4,000 noise), and the basis costs more.
-    """
-    wanted, times = facts.wanted + OVERSAMPLE, 10 if facts.sparse or facts.on_disk else 7
-    room = (2 * (facts.n + facts.d) * wanted + 16 * MEGABYTE // 8) // (2 * facts.m)
-    return min(times * wanted, max(room, 3 * wanted))
-
-
-def _dense_bytes(facts: Facts, side: str, m: int) -> int:
-    """Bytes of a dense way: the matrix once or twice a worker, LAPACK's copy and workspace, vectors, and a pass."""
-    k = facts.wanted
-    matrices = 8 * m * m * (5 if k > m // 3 else 4)
-    if side == "gram":
-        return matrices + _mapped_bytes(facts)
-    return matrices + 16 * facts.d * (k + OVERSAMPLE) + _beside(facts)
-
-
-def _formed_bytes(facts: Facts) -> int:
-    """Bytes of a matrix that is formed on the way: a small one is summed once a worker; the check works in it."""
-    size = 8 * facts.m * facts.m
-    return size + min(size, 24 * MEGABYTE)
-
-
-def _mapped_bytes(facts: Facts) -> int:
-    """Bytes of the way from vectors over the rows to components over the columns, after the passes that lead to it.
-
-    Where columns can be read they are made in place: once, and once more in float32 or where there are fewer rows than
-    components; beside them null directions are drawn. Else workers sum them.
-    """
-    d, k = facts.d, facts.mapped + OVERSAMPLE
-    rows = 16 * facts.n * k
-    if facts.sparse:
-        # The entries are summed before the matrix is there.
-        return max(rows + 32 * d * k, _beside(facts) - 8 * facts.m * facts.m)
-    if not facts.by_columns:
-        return rows + 32 * d * k + _beside(facts)
-    made = 8 * k + (4 * k if facts.itemsize < 8 else 0) + (8 * facts.m if facts.mapped > facts.m else 0)
-    # Those that a rule looks at, in their own place and, most of them, on the way there.
-    looked = 15 * min(max(4 * OVERSAMPLE, 2 * k), k + 64, facts.m) if facts.rule_bytes else 0
-    return rows + max(d * made + 24 * max(8 * d, DRAWN) + 16 * MEGABYTE, d * looked + _beside(facts))
-
-
-def _beside(facts: Facts) -> int:
-    """Bytes of a pass or, when all passes are made, of the rule that says how many components are kept."""
-    return max(_pass_bytes(facts), facts.rule_bytes)
-
-
-def _basis_bytes(facts: Facts, m: int) -> int:
-    k = facts.wanted
-    return 8 * (2 * m * _basis(facts) + 5 * m * (k + OVERSAMPLE) + 2 * facts.d * (k + OVERSAMPLE))
-
-
-def _pass_bytes(facts: Facts) -> int:
-    """Bytes that a pass holds: a block and a copy of it a worker; three numbers an entry of a piece of sparse rows."""
-    if facts.sparse and facts.on_disk:
-        # Two windows a worker, one of them converted, and results of eight columns (see sources.file_rows, _krylov).
-        window = min(64 * MEGABYTE, max(2 * MEGABYTE, 120 * facts.d), 12 * facts.entries)
-        return (min(4 * window, facts.budget * 5 // 24) + 8 * 6 * 8 * facts.d) * cores() + 4 * MEGABYTE
-    if facts.sparse:
-        copied = 8 * facts.entries if facts.itemsize < 8 else 0
-        return copied + min(24 << 18, 24 * facts.entries) * cores() + 8 * 6 * facts.d * cores() + 4 * MEGABYTE
-    held = min(2 * 16 * MEGABYTE, 2 * 8 * facts.entries) * cores()
-    # Windows of a file are cut to fit the budget: see sources.file_rows.
-    return (min(held, facts.budget * 5 // 12) if facts.on_disk else held) + 4 * MEGABYTE
 
 
 def _too_large(facts: Facts, plan: Plan) -> MemoryBudgetError:
