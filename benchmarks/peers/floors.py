@@ -64,7 +64,8 @@ class SymmetricProduct(Floor):
 class DenseSolve(Floor):
     """SYRK and LAPACK's solver of the whole symmetric eigenproblem, in the precision of the rows.
 
-    Nothing is centered, checked or turned back to rows: no way by the scatter or Gram matrix takes less.
+    Nothing is centered, checked or turned back to rows: no way by the scatter or Gram matrix that takes LAPACK's driver
+    as it is takes less. Gramian's does not in float64 (see ``gramian.eigen.tridiagonal``), and may come out below.
     """
 
     name = "floor: SYRK and dense eigensolver"
