@@ -1,7 +1,7 @@
 """Bounds of kernel eigenpairs: what the rounding of kernel values adds to them, and what the norm of K takes off."""
 
 from collections.abc import Callable
-from copy import deepcopy
+from copy import copy
 from dataclasses import replace
 from functools import partial
 
@@ -11,6 +11,7 @@ from gramian.eigen.certificate import Certificate
 from gramian.eigen.pairs import EigenPairs
 from gramian.operators.kernel_gram import KernelGram, Sums
 from gramian.planning.machine import one_blas_thread
+from gramian.sources.dense import DenseRows
 
 Proof = Certificate | Callable[[], Certificate]
 """A certificate, or what draws it up."""
@@ -35,7 +36,10 @@ def widened(certificate: Certificate, by: float) -> Certificate:
 
 def widened_later(certificate: Certificate, gram: KernelGram) -> Callable[[], Certificate]:
     """Return what widens a certificate by the rounding of kernel values, measured then, on a copy of the rows."""
-    return partial(_measured_and_widened, certificate, gram.rounding_of(deepcopy(gram.source)))
+    rows = copy(gram.source)
+    if isinstance(rows, DenseRows):
+        rows.array = rows.array.copy(order="K")
+    return partial(_measured_and_widened, certificate, gram.rounding_of(rows))
 
 
 def _measured_and_widened(certificate: Certificate, rounding: Callable[[], float]) -> Certificate:

@@ -93,7 +93,7 @@ class KernelPCAModel(RestLater):
     weights : numpy array (n,) or None
     n_rows, n_columns, rank : int
     certificate : Certificate
-        Of few rows, in part drawn up when it is first read.
+        Of few rows, its bounds are finished when it is first read.
     plan : KernelPlan
     options : KernelPCAOptions
     expansion : Expansion

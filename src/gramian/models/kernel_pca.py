@@ -36,7 +36,7 @@ from gramian.models.kernel_projection import Expansion, KernelCentering, MatrixE
 from gramian.models.kernel_solving import Solved, Wish, solve_rows
 from gramian.models.spectrum import signs_of
 from gramian.operators.kernel_tiles import PlacedKernel
-from gramian.planning.kernel_plan import WAYS, KernelFacts, KernelPlan, plan_kernel_pca
+from gramian.planning.kernel_plan import DENSE_SIZE, WAYS, KernelFacts, KernelPlan, plan_kernel_pca
 from gramian.planning.machine import one_blas_thread
 from gramian.sources.rows import RowSource
 
@@ -81,6 +81,9 @@ def fit_kernel_pca(source: RowSource, options: KernelPCAOptions) -> KernelPCAMod
     with one_blas_thread():
         resolved = resolve_kernel(options.kernel, source, seed=options.seed)
         check_on_sample(source, resolved, centered=options.center, seed=options.seed)
+        if source.n_rows <= DENSE_SIZE:
+            # All of the work is as short as that.
+            return _fit_exactly(source, resolved, options)
     return _fit_exactly(source, resolved, options)
 
 

@@ -184,8 +184,9 @@ def _can_wait(gram: KernelGram, values: HostArray) -> bool:
     if gram.size > DENSE_SIZE or gram.source.n_entries > KEPT_NUMBERS:
         return False
     ceiling = rounding_ceiling(gram)
-    decided = _rank(gram, values, rounding=ceiling) == _rank(gram, values, rounding=0.0)
-    return decided and ceiling < float(np.max(values, initial=0.0))
+    if not ceiling < float(values[0]):
+        return False
+    return ceiling < float(values[-1]) or _rank(gram, values, rounding=ceiling) == _rank(gram, values, rounding=0.0)
 
 
 def _iterated(gram: KernelGram, plan: KernelPlan, wish: Wish) -> Solved:

@@ -6,7 +6,7 @@ somebody reads the bounds that it is a part of.
 
 import numpy as np
 
-from gramian.arrays.namespace import is_numpy
+from gramian.arrays.namespace import HostArray, is_numpy
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.kernels.blocks import shifted, squared_norms
 from gramian.kernels.inner_product import Cosine, Linear, Polynomial
@@ -18,6 +18,9 @@ from gramian.sources.dense import DenseRows
 LINEAR = 0.1
 """Error of an exponent, or share of a power, in float32 up to which that of the value is hardly more than its first
 order: 0.105."""
+
+SMALLEST = 1e-25
+"""Largest value of a kernel below which float32 loses more of the others than digits: they become zero near 1e-38."""
 
 
 def rounding_ceiling(gram: KernelGram) -> float:
@@ -41,10 +44,16 @@ def rounding_ceiling(gram: KernelGram) -> float:
     source = gram.source
     if not isinstance(source, DenseRows) or not is_numpy(source.array) or gram.weights is not None or gram.size == 0:
         return np.inf
-    units = _entry_error(gram, source)
-    looked_at = np.sort(np.abs(gram.diagonal))[:ROUNDED_ROWS]
-    stands_for = len(looked_at) * float(np.abs(gram.diagonal).sum()) / max(float(looked_at.sum()), np.finfo(float).tiny)
-    return ROUNDING_CAUTION * (1.01 * max(gram.size, stands_for) + FARTHEST_ROWS) * units * eps_of(FLOAT64)
+    rows = max(gram.size, _stands_for(np.abs(gram.diagonal))) + FARTHEST_ROWS
+    return ROUNDING_CAUTION * rows * _entry_error(gram, source) * eps_of(FLOAT64)
+
+
+def _stands_for(sizes: HostArray) -> float:
+    """Return how many of the rows that are looked at, at least, would weigh as much as all rows: the smallest count."""
+    if len(sizes) <= ROUNDED_ROWS:
+        return 0.0
+    least = float(np.sort(sizes)[:ROUNDED_ROWS].sum())
+    return 1.01 * ROUNDED_ROWS * float(sizes.sum()) / least if least > 0 else np.inf
 
 
 def _entry_error(gram: KernelGram, source: DenseRows) -> float:
@@ -64,6 +73,6 @@ def _entry_error(gram: KernelGram, source: DenseRows) -> float:
     degree = kernel.degree if isinstance(kernel, Polynomial) and kernel.is_psd else 0
     if isinstance(kernel, Linear | Cosine):
         degree = 1
-    relative = degree * (d + 10.0)
-    largest = float(np.abs(gram.diagonal).max(initial=0.0))
-    return relative * largest if 0 < relative * eps_of(FLOAT32) <= LINEAR else np.inf
+    relative, largest = degree * (d + 10.0), float(np.abs(gram.diagonal).max(initial=0.0))
+    known = 0 < relative * eps_of(FLOAT32) <= LINEAR and largest >= SMALLEST
+    return relative * largest if known else np.inf
