@@ -56,6 +56,10 @@ class Direct(EigenSolver):
         Whether lost digits are recovered.
     share : float, default=1.0
         Share of the trace that the pairs wanted in the end hold: digits of pairs beyond them are not recovered.
+    whole : bool, default=True
+        Whether all pairs of a small matrix are found though a few are wanted, so that its whole spectrum is known.
+        Without, and without ``repair``, it takes half as long or less where BLAS is held to one thread; else SciPy's
+        threads, which find a few, would spin beside NumPy's.
 
     Examples
     --------
@@ -67,13 +71,13 @@ class Direct(EigenSolver):
 
     repair: bool = True
     share: float = 1.0
+    whole: bool = True
 
     def solve(self, operator: SymmetricOperator, k: int, *, seed: int = 0) -> EigenPairs:
         """Return the ``k`` largest eigenpairs of ``operator``."""
         held = operator.materialize()
         matrix = to_host(held.matrix)
-        # A repair looks at all pairs, and so does whoever wonders how far an indefinite matrix reaches below zero.
-        values, vectors = dense_pairs(matrix, k, whole=self.repair or not operator.is_psd)
+        values, vectors = dense_pairs(matrix, k, whole=self.whole or self.repair)
         repaired = 0
         wanted = values[: k if self.share >= 1 else self._holding(operator.trace(), values, k)]
         if self.repair and _has_lost_digits(wanted, len(matrix)) and not _is_sound(operator, wanted, vectors):
@@ -105,7 +109,7 @@ class Direct(EigenSolver):
 def dense_pairs(matrix: HostArray, k: int, *, whole: bool = True) -> tuple[HostArray, HostArray]:
     """Return eigenvalues, descending, and eigenvectors: all of them, or k + 1 when k is a small part.
 
-    Of a small matrix all are found even then, but for one whose ``whole`` spectrum is of no use.
+    Of a small matrix all are found even then, unless its ``whole`` spectrum is of no use.
     """
     m = len(matrix)
     fewest = m // 3 if m >= ALL_PAIRS else 0 if whole else m // FEW_PAIRS + 1

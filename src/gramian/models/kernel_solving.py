@@ -171,7 +171,7 @@ def _dense(gram: KernelGram, wish: Wish) -> Solved:
         require_positive(spectrum if wish.strict else spectrum[: wish.k], gram.kernel, seen=spectrum, all_seen=True)
         warn_of_negative(spectrum, gram.kernel)
     wish.say("solving the dense eigenproblem")
-    pairs = Direct(repair=False).solve(held, wish.k, seed=wish.seed)
+    pairs = Direct(repair=False, whole=False).solve(held, wish.k, seed=wish.seed)
     pairs = replace(pairs, applications=gram.applications)
     certificate = replace(certify(held, pairs, tol=wish.tol), note="dense solve of the kernel matrix")
     if not _can_wait(gram, pairs.values):
