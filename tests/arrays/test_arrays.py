@@ -53,6 +53,16 @@ def test_sums_of_squares_fill_both_triangles(order, m):
     np.testing.assert_allclose(completed(total.matrix), first.T @ first + second.T @ second, atol=1e-12)
 
 
+@pytest.mark.parametrize("m", [1, 63, 64, 65, 200, 700])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_lower_triangle_is_the_one_that_counts(m, order):
+    """Whatever stands above the diagonal, and however many tiles there are, in either order of memory."""
+    matrix = np.asarray(np.random.default_rng(m).standard_normal((m, m)), order=order)
+    lower = np.tril(matrix)
+    np.testing.assert_array_equal(completed(matrix), lower + np.tril(lower, -1).T)
+    np.testing.assert_array_equal(matrix, matrix.T)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_products_of_few_rows_have_one_rounding(seed):
     """Whatever the values: columns of very different sizes, of one value, with an outlier, of any distribution."""

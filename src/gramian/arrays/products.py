@@ -11,6 +11,7 @@ instead of 74. What ``python -m benchmarks.kernel_pca product`` records as ``rat
 sides and for two cores together.
 """
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def empty_on_lines(*shape: int, dtype: np.dtype[Any]) -> HostArray:
     >>> array.shape, array.ctypes.data % 64
     ((3, 5), 0)
     """
-    size = int(np.prod(shape)) * dtype.itemsize
+    size = prod(shape) * dtype.itemsize
     room = np.empty(size + LINE, np.uint8)
     begin = -room.ctypes.data % LINE
     return room[begin : begin + size].view(dtype).reshape(shape)

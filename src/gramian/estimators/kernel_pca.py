@@ -117,7 +117,8 @@ class KernelPCA(KernelProjection):
     feature_names_in_ : array (d,)
         Only for tables whose column names are all strings.
     certificate_ : Certificate
-        Residual, bounds and grade of each component; prints as a table.
+        Residual, bounds and grade of each component; prints as a table. Of up to 400 rows, the part of the bounds that
+        kernel values are rounded by is measured when it is first read, where no answer depends on it.
     plan_ : KernelPlan
         What was done and why.
     approximate_ : bool

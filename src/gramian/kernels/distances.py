@@ -97,20 +97,20 @@ def squared_lengths(block: Any) -> HostArray:
 
 
 def _joined(scaled: Array, half: HostArray, reach: float) -> Augmented:
-    ones = np.ones_like(half)
-    left, right = np.stack([half, ones], axis=1), np.stack([ones, half], axis=1)
     if is_numpy(scaled):
-        return _joined_on_lines(scaled, left, right, reach)
-    xp = namespace_of(scaled)
-    sides = [xp.concat([scaled, from_host(side, like=scaled)], axis=1) for side in (left, right)]
+        return _joined_on_lines(scaled, half, reach)
+    ones, xp = np.ones_like(half), namespace_of(scaled)
+    pairs = (np.stack([half, ones], axis=1), np.stack([ones, half], axis=1))
+    sides = [xp.concat([scaled, from_host(pair, like=scaled)], axis=1) for pair in pairs]
     return Augmented(sides[0], sides[1], reach)
 
 
-def _joined_on_lines(scaled: HostArray, left: HostArray, right: HostArray, reach: float) -> Augmented:
+def _joined_on_lines(scaled: HostArray, half: HostArray, reach: float) -> Augmented:
     """Join columns on the host: the right factor in column order, as products in strips want it."""
     b, d = scaled.shape
     one, other = (empty_on_lines(*shape, dtype=scaled.dtype) for shape in ((b, d + 2), (d + 2, b)))
-    one[:, :d], one[:, d:], other[:d], other[d:] = scaled, left, scaled.T, right.T
+    one[:, :d], one[:, d], one[:, d + 1] = scaled, half, 1.0
+    other[:d], other[d], other[d + 1] = scaled.T, 1.0, half
     return Augmented(one, other.T, reach)
 
 

@@ -16,8 +16,9 @@ from gramian.kernels.blocks import shifted
 from gramian.kernels.inner_product import Linear, Polynomial
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.naming import named_rows
+from gramian.models.kernel_bounds import widened
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
-from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of, widened
+from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of
 from gramian.models.pca import PCAModel, PCAOptions, fit_pca
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.planning.kernel_plan import PCA_TOLERANCE
@@ -94,7 +95,8 @@ def solve_features(
     scores, drift = _scores(pca, rows, weights, centered=wish.center)
     mean = mean + drift
     rank = min(pca.rank, rank_of(certificate.values, rounding=0.0))
-    vectors = completed_vectors(scores[:, :rank] / _host(pca.singular_values)[:rank], wish.k, seed=wish.seed)
+    k = wish.k if wish.nulls else min(wish.k, rank)
+    vectors = completed_vectors(scores[:, :rank] / _host(pca.singular_values)[:rank], k, seed=wish.seed)
     certificate = _with_null_pairs(certificate, scores, vectors)
     return Solved(
         # Singular values have the type of the rows; the certificate has what was found, in float64.
@@ -104,7 +106,7 @@ def solve_features(
         total=pca.total_variance * total,
         centering=_centering(mean, source if origin is not None else rows, weights, centered=wish.center),
         rank=rank,
-        features=FeatureExpansion(phi, mean, _padded(_host(pca.components).T, wish.k), point),
+        features=FeatureExpansion(phi, mean, _padded(_host(pca.components).T, k), point),
     )
 
 

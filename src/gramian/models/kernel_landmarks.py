@@ -14,8 +14,9 @@ from gramian.eigen.krylov import Krylov
 from gramian.features.nystrom import LandmarkMap
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.naming import named_rows
+from gramian.models.kernel_bounds import widened
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
-from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of, widened
+from gramian.models.kernel_solving import Solved, Wish, completed_vectors, rank_of
 from gramian.models.kernel_strips import ExtendStrips, Strips, StripSums, sum_strips, times_trapezoid
 from gramian.operators.held import HeldMatrix
 from gramian.operators.kernel_precision import moved_errors

@@ -13,6 +13,7 @@ from gramian.features.sampling import take_rows
 from gramian.kernels.inner_product import Linear
 from gramian.kernels.kernel import Kernel
 from gramian.models.kernel_projection import Expansion, KernelCentering, projected, require_errors
+from gramian.models.rest_later import RestLater
 from gramian.planning.kernel_plan import KernelPlan
 from gramian.sources.rows import RowSource
 
@@ -68,7 +69,7 @@ class KernelPCAOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelPCAModel:
+class KernelPCAModel(RestLater):
     """Kernel principal components of rows; arrays are float64 on the host.
 
     With K the centered kernel matrix,  K u = lambda u,  |u| = 1:  the scores of the rows are  sqrt(lambda) u  and unit
@@ -92,6 +93,7 @@ class KernelPCAModel:
     weights : numpy array (n,) or None
     n_rows, n_columns, rank : int
     certificate : Certificate
+        Of few rows, its bounds are finished when it is first read.
     plan : KernelPlan
     options : KernelPCAOptions
     expansion : Expansion

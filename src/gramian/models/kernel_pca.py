@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from gramian.features.kernel_error import measure_kernel_error
 from gramian.features.nystrom import LandmarkMap, Landmarks
 from gramian.features.resolving import Resolved, resolve_kernel
 from gramian.kernels.precomputed import Precomputed
+from gramian.models.kernel_bounds import Proof
 from gramian.models.kernel_checks import check_on_sample
 from gramian.models.kernel_features import own_map, solve_features
 from gramian.models.kernel_how_many import Kept, kept, more, warn_of_share
@@ -34,7 +36,7 @@ from gramian.models.kernel_projection import Expansion, KernelCentering, MatrixE
 from gramian.models.kernel_solving import Solved, Wish, solve_rows
 from gramian.models.spectrum import signs_of
 from gramian.operators.kernel_tiles import PlacedKernel
-from gramian.planning.kernel_plan import WAYS, KernelFacts, KernelPlan, plan_kernel_pca
+from gramian.planning.kernel_plan import DENSE_SIZE, WAYS, KernelFacts, KernelPlan, plan_kernel_pca
 from gramian.planning.machine import one_blas_thread
 from gramian.sources.rows import RowSource
 
@@ -79,6 +81,9 @@ def fit_kernel_pca(source: RowSource, options: KernelPCAOptions) -> KernelPCAMod
     with one_blas_thread():
         resolved = resolve_kernel(options.kernel, source, seed=options.seed)
         check_on_sample(source, resolved, centered=options.center, seed=options.seed)
+        if source.n_rows <= DENSE_SIZE:
+            # All of the work is as short as that.
+            return _fit_exactly(source, resolved, options)
     return _fit_exactly(source, resolved, options)
 
 
@@ -184,26 +189,34 @@ def _assembled(
     signs = _signs(solved.vectors[:, :k], weights)
     vectors = solved.vectors[:, :k] * signs
     expand = partial(_expansion, source, resolved, solved.centering, centered=options.center)
-    return KernelPCAModel(
-        eigenvalues=values,
-        vectors=vectors,
-        shares=values / solved.total if solved.total > 0 else np.zeros_like(values),
-        total_variance=solved.total / (source.n_rows if weights is None else float(weights.sum())),
-        kernel=resolved.kernel,
-        centering=solved.centering,
-        source=source,
-        weights=weights,
-        n_rows=source.n_rows,
-        n_columns=source.n_columns,
-        rank=rank,
-        certificate=_of_zeroed(solved.certificate.leading(k), rank),
-        plan=plan,
-        options=options,
-        expansion=expand(alphas_of(values, vectors, weights, rank))
+    known: dict[str, Any] = {
+        "eigenvalues": values,
+        "vectors": vectors,
+        "shares": values / solved.total if solved.total > 0 else np.zeros_like(values),
+        "total_variance": solved.total / (source.n_rows if weights is None else float(weights.sum())),
+        "kernel": resolved.kernel,
+        "centering": solved.centering,
+        "source": source,
+        "weights": weights,
+        "n_rows": source.n_rows,
+        "n_columns": source.n_columns,
+        "rank": rank,
+        "plan": plan,
+        "options": options,
+        "expansion": expand(alphas_of(values, vectors, weights, rank))
         if solved.features is None
         else solved.features.turned(np.where(np.arange(k) < rank, signs, 0.0)),
-        verdict=chosen.reason if solved.rank else NOTHING,
-    )
+        "verdict": chosen.reason if solved.rank else NOTHING,
+    }
+    rest = partial(_rest, solved.certificate, k, rank)
+    if callable(solved.certificate):
+        return KernelPCAModel.with_rest_later(rest, known)
+    return KernelPCAModel(**known, **rest())
+
+
+def _rest(proof: Proof, k: int, rank: int) -> dict[str, Any]:
+    whole = proof() if callable(proof) else proof
+    return {"certificate": _of_zeroed(whole.leading(k), rank)}
 
 
 def _of_zeroed(certificate: Certificate, rank: int) -> Certificate:
@@ -233,8 +246,8 @@ def _expansion(
 
 
 def _wish(options: KernelPCAOptions, facts: KernelFacts) -> Wish:
-    say = partial(_say, options)
-    return Wish(facts.wanted, facts.tol, options.seed, options.center, say, options.strict, facts.budget)
+    say, nulls = partial(_say, options), options.n_components is not None and not options.drop_zeros
+    return Wish(facts.wanted, facts.tol, options.seed, options.center, say, options.strict, facts.budget, nulls)
 
 
 def _say(options: KernelPCAOptions, sentence: str) -> None:

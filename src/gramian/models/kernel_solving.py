@@ -9,7 +9,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
-from gramian.eigen.certificate import Certificate, certify, effort
+from gramian.eigen.certificate import certify, effort
 from gramian.eigen.davidson import Davidson
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
@@ -18,11 +18,13 @@ from gramian.eigen.pairs import EigenPairs
 from gramian.errors import ConvergenceWarning, users_line
 from gramian.features.resolving import Resolved
 from gramian.kernels.kernel import Kernel
+from gramian.models.kernel_bounds import Proof, widened, widened_later, with_norm
 from gramian.models.kernel_checks import lowest_value, require_positive, warn_of_negative, warn_of_rounding
 from gramian.models.kernel_projection import FeatureExpansion, KernelCentering
 from gramian.models.kernel_start import nystroem_start
 from gramian.operators.held_kernel import HeldKernel
-from gramian.operators.kernel_gram import KernelGram, Sums
+from gramian.operators.kernel_gram import KernelGram
+from gramian.operators.rounding_ceiling import rounding_ceiling
 from gramian.planning.kernel_plan import DENSE_SIZE, DOUBLE_SIZE, KernelPlan, strip_bytes
 from gramian.planning.machine import as_worker, one_blas_thread
 from gramian.sources.rows import RowSource, worker_count
@@ -43,6 +45,9 @@ CLEAR = 1e-3
 """Share of the first eigenvalue from which on the last one wanted lets float32 serve among few rows, if those are
 float32 themselves: float32 products are wrong by 1e-7 to 3e-7 of the first one at 1,000 to 5,000 rows."""
 
+KEPT_NUMBERS = 1 << 17
+"""Numbers up to which rows of a dense solve are copied, so that its bounds can wait until they are read: 1 MB."""
+
 ZERO_SHARE = 1e-12
 """Eigenvalues under this share of the largest count as zero: scikit-learn's limit for spectra in float64."""
 
@@ -57,7 +62,8 @@ class Solved:
         Descending; negative ones are rounding.
     vectors : numpy array (n, k)
         Orthonormal, signs not yet fixed; rows times the square roots of the weights.
-    certificate : Certificate
+    certificate : Certificate or callable
+        A callable draws it up, at any time.
     total : float
         The trace.
     centering : KernelCentering
@@ -69,7 +75,7 @@ class Solved:
 
     values: HostArray
     vectors: HostArray
-    certificate: Certificate
+    certificate: Proof
     total: float
     centering: KernelCentering
     rank: int
@@ -92,6 +98,8 @@ class Wish:
         Whether negative eigenvalues that are not among those wanted are refused, not only warned of.
     budget : int
         Bytes beyond the rows.
+    nulls : bool
+        Whether pairs with a zero eigenvalue are wanted, where there are fewer others than ``k``.
     """
 
     k: int
@@ -101,6 +109,7 @@ class Wish:
     say: Say
     strict: bool = True
     budget: int = 1 << 40
+    nulls: bool = True
 
 
 def solve_rows(source: RowSource, resolved: Resolved, plan: KernelPlan, wish: Wish) -> Solved:
@@ -150,7 +159,8 @@ def solve_matrix(
     warn_of_negative(seen, kernel)
     certificate = widened(certify(held, pairs, tol=wish.tol), lost)
     top = max(float(np.max(pairs.values, initial=0.0)), np.finfo(float).tiny)
-    return _solved(pairs, certificate, held.trace(), centering, rounding=max(len(matrix) * eps_of(FLOAT64), lost / top))
+    rank = rank_of(pairs.values, rounding=max(len(matrix) * eps_of(FLOAT64), lost / top))
+    return Solved(pairs.values, to_host(pairs.vectors), certificate, max(held.trace(), 0.0), centering, rank)
 
 
 def _dense(gram: KernelGram, wish: Wish) -> Solved:
@@ -161,11 +171,22 @@ def _dense(gram: KernelGram, wish: Wish) -> Solved:
         require_positive(spectrum if wish.strict else spectrum[: wish.k], gram.kernel, seen=spectrum, all_seen=True)
         warn_of_negative(spectrum, gram.kernel)
     wish.say("solving the dense eigenproblem")
-    pairs = Direct(repair=False).solve(held, wish.k, seed=wish.seed)
+    pairs = Direct(repair=False, whole=False).solve(held, wish.k, seed=wish.seed)
     pairs = replace(pairs, applications=gram.applications)
-    certificate = widened(certify(held, pairs, tol=wish.tol), gram.rounding)
-    certificate = replace(certificate, note="dense solve of the kernel matrix")
-    return _from_gram(gram, pairs, certificate)
+    certificate = replace(certify(held, pairs, tol=wish.tol), note="dense solve of the kernel matrix")
+    if not _can_wait(gram, pairs.values):
+        return _from_gram(gram, pairs, widened(certificate, gram.rounding), rounding=gram.rounding)
+    return _from_gram(gram, pairs, widened_later(certificate, gram), rounding=0.0)
+
+
+def _can_wait(gram: KernelGram, values: HostArray) -> bool:
+    """Tell whether what kernel values are rounded by, however much that is, changes neither rank nor warnings."""
+    if gram.size > DENSE_SIZE or gram.source.n_entries > KEPT_NUMBERS:
+        return False
+    ceiling = rounding_ceiling(gram)
+    if not ceiling < float(values[0]):
+        return False
+    return ceiling < float(values[-1]) or _rank(gram, values, rounding=ceiling) == _rank(gram, values, rounding=0.0)
 
 
 def _iterated(gram: KernelGram, plan: KernelPlan, wish: Wish) -> Solved:
@@ -194,9 +215,9 @@ def _iterated(gram: KernelGram, plan: KernelPlan, wish: Wish) -> Solved:
         if dense_fits:
             return _dense(gram, wish)
         _warn(pairs, wish)
-    certificate = _with_norm(widened(certify(gram, pairs, tol=wish.tol), gram.rounding), pairs, gram.sums)
+    certificate = with_norm(widened(certify(gram, pairs, tol=wish.tol), gram.rounding), pairs, gram.sums)
     note = f"{pairs.stopped}; {effort(gram, gram.applications)} in tiles{checked}"
-    return _from_gram(gram, pairs, replace(certificate, note=note))
+    return _from_gram(gram, pairs, replace(certificate, note=note), rounding=gram.rounding)
 
 
 def _spared(ratio: float, n: int) -> float:
@@ -228,63 +249,20 @@ def _check_lower_end(gram: KernelGram, plan: KernelPlan, pairs: EigenPairs, wish
     )
 
 
-def widened(certificate: Certificate, by: float) -> Certificate:
-    """Return the certificate of an operator that may itself be wrong by ``by``, in the spectral norm.
-
-    Every eigenvalue, found or not, moves by at most that (Weyl), and a gap is less by it for its other end.
-    """
-    known = (certificate.gaps > 0) | certificate.ties
-    bounds, gaps = certificate.bounds + by, np.maximum(certificate.gaps - by, 0.0)
-    return replace(
-        certificate,
-        bounds=bounds,
-        gaps=gaps,
-        ties=(gaps <= bounds) & known,
-        missed_bound=certificate.missed_bound + by,
-        rounding=certificate.rounding + by,
-    )
-
-
-def _with_norm(certificate: Certificate, pairs: EigenPairs, sums: Sums) -> Certificate:
-    """Bound the eigenvalues that were not returned by what the Frobenius norm of the matrix leaves for them.
-
-    With A = [[T, R'], [R, C]] in the basis Q and its complement,  |C|_F^2 = |A|_F^2 - |T|_F^2 - 2 |R|_F^2,  and no
-    eigenvalue beyond the k found exceeds the larger one of  [[theta, |R|], [|R|, |C|]],  theta being Ritz value k + 1.
-    A pair above that bound is proved to be a leading one, without a search.
-    """
-    seen = pairs.compression
-    if seen is None or len(certificate.values) == 0 or pairs.complete:
-        return certificate
-    k = len(certificate.values)
-    theta = max(float(seen.values[k]), 0.0) if len(seen.values) > k else 0.0
-    rest = sums.squares + sums.squares_error - float(np.sum(seen.values**2)) - 2 * seen.coupling**2
-    largest = float(np.sqrt(max(rest, sums.squares_error, 0.0)))
-    bound = (theta + largest) / 2 + float(np.hypot((theta - largest) / 2, seen.coupling)) + certificate.rounding
-    proved = (bound < certificate.values - certificate.bounds) & np.array([g != "rejected" for g in certificate.grades])
-    return replace(
-        certificate,
-        grades=tuple("proved" if ok else grade for ok, grade in zip(proved, certificate.grades, strict=True)),
-        failure_probabilities=np.where(proved, 0.0, certificate.failure_probabilities),
-        missed_bound=min(certificate.missed_bound, bound),
-    )
-
-
-def _from_gram(gram: KernelGram, pairs: EigenPairs, certificate: Certificate) -> Solved:
+def _from_gram(gram: KernelGram, pairs: EigenPairs, certificate: Proof, *, rounding: float) -> Solved:
     sums = gram.sums
     shares = None if gram.weights is None else gram.weights / gram.total_weight
     centering = KernelCentering(sums.row_means, sums.grand_mean, shares, gram.centered)
-    top = max(float(np.max(pairs.values, initial=0.0)), np.finfo(float).tiny)
-    error = max(gram.error, gram.rounding / top)
-    warn_of_rounding(gram.rounding, float(np.max(pairs.values, initial=0.0)), gram.kernel)
-    rounding = max(gram.size * eps_of(FLOAT64), error if error > 1e-12 else 0.0)
-    return _solved(pairs, certificate, gram.trace(), centering, rounding=rounding)
+    warn_of_rounding(rounding, float(np.max(pairs.values, initial=0.0)), gram.kernel)
+    rank = _rank(gram, pairs.values, rounding=rounding)
+    return Solved(pairs.values, to_host(pairs.vectors), certificate, max(gram.trace(), 0.0), centering, rank)
 
 
-def _solved(
-    pairs: EigenPairs, certificate: Certificate, total: float, centering: KernelCentering, *, rounding: float
-) -> Solved:
-    rank = rank_of(pairs.values, rounding=rounding)
-    return Solved(pairs.values, to_host(pairs.vectors), certificate, max(total, 0.0), centering, rank)
+def _rank(gram: KernelGram, values: HostArray, *, rounding: float) -> int:
+    """Return how many values are more than what the operator and its kernel values are rounded by."""
+    top = max(float(np.max(values, initial=0.0)), np.finfo(float).tiny)
+    error = max(gram.error, rounding / top)
+    return rank_of(values, rounding=max(gram.size * eps_of(FLOAT64), error if error > 1e-12 else 0.0))
 
 
 def rank_of(values: HostArray, *, rounding: float) -> int:

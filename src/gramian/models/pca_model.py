@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from gramian.arrays.namespace import Array, to_host
 from gramian.eigen.certificate import Certificate
+from gramian.models.rest_later import RestLater
 from gramian.operators.centering import Standardization
 from gramian.planning.plan import Plan
 from gramian.sources.rows import Block, RowSource
@@ -46,7 +46,7 @@ class PCAOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class PCAModel:
+class PCAModel(RestLater):
     """Principal components of a table; arrays have the type, library and device of its rows.
 
     Attributes
@@ -88,30 +88,6 @@ class PCAModel:
     options: PCAOptions
     verdict: str = ""
     left_out_dimensions: float | None = None
-
-    @classmethod
-    def with_rest_later(cls, rest: Callable[[], dict[str, Any]], known: dict[str, Any]) -> "PCAModel":
-        """Return a model of the ``known`` fields; ``rest`` gives the others when one of them is first read."""
-        model = object.__new__(cls)
-        model.__dict__.update(known, _rest=rest)
-        return model
-
-    def __getattr__(self, name: str) -> Any:
-        """Draw up what was left for later."""
-        rest = self.__dict__.get("_rest")
-        if rest is not None and name in self.__dataclass_fields__:
-            self.__dict__.update(rest())
-            self.__dict__.pop("_rest", None)
-        if name in self.__dict__:  # now, or since another thread has looked
-            return self.__dict__[name]
-        message = f"{type(self).__name__!r} object has no attribute {name!r}"
-        raise AttributeError(message)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Travel whole, without the rows that the rest is drawn from."""
-        if "_rest" in self.__dict__:
-            _ = self.certificate
-        return self.__dict__
 
     def project(self, rows: RowSource | Array) -> Array:
         """Return the scores  ((x - mean) * factor) V'  of rows (n, k): one pass, 2 n d k operations."""

@@ -1,5 +1,6 @@
 """The n x n operator of kernel PCA, applied without the kernel matrix."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -182,11 +183,15 @@ class KernelGram(SymmetricOperator):
     def rounding(self) -> float:
         """What A is wrong by because its kernel values are rounded to float64, in the spectral norm; measured once."""
         if self._rounding is None:
-            sizes = np.abs(self.diagonal)
-            whole = float(sizes.sum() if self.weights is None else self.weights @ sizes)
-            about: dict[str, Any] = {"centered": self.centered, "weight": self.total_weight, "seed": self.seed}
-            self._rounding = values_rounding(self.source, self.placed, whole=whole, **about)
+            self._rounding = self.rounding_of(self.source)()
         return self._rounding
+
+    def rounding_of(self, rows: RowSource) -> Callable[[], float]:
+        """Return what measures ``rounding`` on the rows of the operator, or on a copy of them that can be kept."""
+        sizes = np.abs(self.diagonal)
+        whole = float(sizes.sum() if self.weights is None else self.weights @ sizes)
+        about: dict[str, Any] = {"centered": self.centered, "weight": self.total_weight, "seed": self.seed}
+        return partial(values_rounding, rows, self.placed, whole=whole, **about)
 
     def like(self) -> Array:
         """Return an empty NumPy array: vectors are on the host."""
@@ -200,7 +205,7 @@ class KernelGram(SymmetricOperator):
     def materialize(self) -> HeldMatrix:
         """Form A in float64: n^2 / 2 kernel values, n^2 numbers."""
         self.applications += 1
-        matrix = np.empty((self.size, self.size), order="F")
+        matrix = empty_on_lines(self.size, self.size, dtype=FLOAT64).T
         tiles = self._tiles.get(FLOAT64) or Tiles(self.placed, dtype=FLOAT64, shift=0.0, keep=False)
         step = tile_rows(self.size)
         if self.source.is_local:
@@ -210,7 +215,8 @@ class KernelGram(SymmetricOperator):
                 matrix[j : j + tile.shape[1], i : i + len(tile)] = tile.T
         completed(matrix)
         means, grand = center_matrix(matrix, self.weights, centered=self.centered)
-        norm = float(np.vdot(matrix, matrix))
+        # The transpose lies in row order, which is how the products of its entries are summed: no copy is made of it.
+        norm = float(np.vdot(matrix.T, matrix.T))
         if self._sums is None:
             self._sums = Sums(means + tiles.shift, grand + tiles.shift, norm, 64 * eps_of(FLOAT64) * norm)
         # Both triangles were centered, in another order of subtractions: one of them counts.

@@ -229,8 +229,12 @@ class FillMatrix:
         if state.start != left.start:
             state.start, state.left = left.start, self.tiles.ready(left)
         i, j = _places(left), _places(right)
-        tile = self.tiles.tile(state.left, (left, right), state.buffer("tile", i.stop - i.start, j.stop - j.start))
-        self.matrix[j, i] = tile.T
+        place = self.matrix[j, i].T
+        # A tile that is the whole matrix is made where it belongs; any other has its rows apart there.
+        room = place if place.flags.c_contiguous else state.buffer("tile", *place.shape)
+        tile = self.tiles.tile(state.left, (left, right), room)
+        if tile is not place:
+            place[...] = tile
         return state
 
 

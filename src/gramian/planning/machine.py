@@ -156,7 +156,7 @@ def _controller() -> Any:
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 _LIMIT = _BlasLimit()
@@ -218,5 +218,4 @@ def blas_threads() -> int:
 
 
 def _threads_now() -> int:
-    counts = [pool["num_threads"] for pool in _controller().info() if pool["user_api"] == "blas"]
-    return max(counts, default=1)
+    return max((library.num_threads for library in _controller().lib_controllers), default=1)
