@@ -130,3 +130,22 @@ def test_bounds_hold_for_float32_tensors(n, d):
     errors, bounds = abs(np.array([line.value for line in lines]) - truth), [line.value_bound for line in lines]
     assert (errors <= bounds).all()
     assert max(bounds) < 1e-4 * truth[0]
+
+
+@pytest.mark.parametrize(
+    "n, d, dtype, mean", [(41, 40, "float32", 1e6), (40, 41, "float32", 3e6), (30, 29, "float64", 1e15)]
+)
+def test_directions_beyond_the_rank_have_the_residual_of_what_is_returned(n, d, dtype, mean):
+    """Where the rows' own rounding hides directions, others take their place: their residuals say so."""
+    X = (np.random.default_rng(1).standard_normal((n, d)) + mean).astype(dtype)
+    pca = PCA().fit(X)
+    centered = X.astype(np.longdouble) - X.astype(np.longdouble).mean(axis=0)
+    A = (centered.T @ centered / (n - 1)).astype(float)
+    V, lines = pca.components_.astype(float).T, pca.certificate_.lines
+    residuals = np.linalg.norm(A @ V - V * pca.explained_variance_, axis=0)
+    stated = np.array([line.residual for line in lines])
+    hidden = np.arange(len(lines)) >= pca._model.rank
+    assert hidden.sum() > 1
+    assert residuals[hidden].max() > 1e-4 * pca.explained_variance_[0]
+    assert (residuals[hidden] <= 1.01 * stated[hidden]).all()
+    assert all(line.tie for line, null in zip(lines, hidden, strict=True) if null)

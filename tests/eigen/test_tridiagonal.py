@@ -9,6 +9,14 @@ from gramian.eigen.tridiagonal import LARGEST, LEAST, WIDTH, all_pairs
 SIZES = (1, 2, 3, WIDTH - 1, WIDTH, WIDTH + 1, WIDTH + 2, 2 * WIDTH, 2 * WIDTH + 1, 500)
 
 
+@pytest.fixture
+def drivers(monkeypatch):
+    """Return the sizes of the matrices that LAPACK's own driver was asked for."""
+    asked, by_lapack = [], tridiagonal._by_lapack
+    monkeypatch.setattr(tridiagonal, "_by_lapack", lambda A: (asked.append(len(A)), by_lapack(A))[1])
+    return asked
+
+
 def planted(m, values, seed):
     """Return a symmetric matrix of these eigenvalues."""
     Q = np.linalg.qr(np.random.default_rng(seed).standard_normal((m, m)))[0]
@@ -37,7 +45,7 @@ def assert_pairs(A, values, V):
 @pytest.mark.parametrize("name", SPECTRA)
 @pytest.mark.parametrize("m", SIZES)
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_planted_spectrum(m, name, order):
+def test_planted_spectrum(m, name, order, drivers):
     """Values and pairs are those that were planted, to rounding; the matrix is left alone."""
     truth = SPECTRA[name](m)
     A = planted(m, truth, seed=m)
@@ -46,6 +54,7 @@ def test_planted_spectrum(m, name, order):
     assert np.abs(values - np.sort(truth)).max() <= 20 * np.sqrt(m) * np.finfo(float).eps * np.abs(truth).max()
     assert_pairs(A, values, V)
     np.testing.assert_array_equal(given, A)
+    assert drivers == ([] if m > 1 and truth.any() else [m])
 
 
 @pytest.mark.parametrize("m", SIZES)
@@ -67,11 +76,12 @@ def test_reflectors_that_do_nothing(m, kind):
 
 
 @pytest.mark.parametrize("scale", [1e-300, LEAST / 10, 1e-150, 1e150, LARGEST])
-def test_any_scale(scale):
+def test_any_scale(scale, drivers):
     """Entries near the ends of the range are left to LAPACK's driver, which scales them; between, nothing is lost."""
     A = planted(150, np.linspace(1.0, 2.0, 150), seed=3)
     values, V = all_pairs(A * scale)
     assert_pairs(A, values / scale, V)
+    assert bool(drivers) == (not LEAST < 2 * scale < LARGEST)
 
 
 def test_the_driver_takes_over_where_a_step_fails(monkeypatch):

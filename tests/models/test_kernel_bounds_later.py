@@ -55,6 +55,8 @@ def test_later_is_the_same_as_at_once(n, d, k, kernel, dtype, at_once):
     """Answer, values, residuals, bounds, gaps, grades, ties and note are those of a fit that measures at once."""
     X = _rows(n, d, dtype)
     later, now = KernelPCA(k, kernel=kernel).fit(X), at_once(KernelPCA(k, kernel=kernel), X)
+    # Features of few columns are solved by themselves, and have no kernel values to measure.
+    assert _waits(later) or kernel in {"linear", "poly"}
     for name in ("eigenvalues_", "eigenvectors_", "explained_variance_ratio_"):
         np.testing.assert_array_equal(getattr(later, name), getattr(now, name))
     assert (later._model.rank, later.verdict_) == (now._model.rank, now.verdict_)

@@ -164,6 +164,8 @@ def test_a_dense_solve_that_takes_over_is_planned_and_told():
     after = PCA(n_components=40, random_state=0).fit(X).plan_
     assert isinstance(after.solver, Direct)
     assert after.peak_bytes == before.dense_bytes
+    assert (after.dense_bytes, after.forming) == (0, None)
+    assert after.passes == before.passes + plan(X).passes
     assert after.reason == "because the iteration that was planned ended in doubt"
     small = plan(X, 40, memory_budget=before.peak_bytes)
     assert not small.dense_fits

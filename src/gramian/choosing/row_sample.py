@@ -1,5 +1,6 @@
 """A bounded sample of centered rows, for rules that must look at the rows themselves."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -7,8 +8,9 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64
+from gramian.choosing.leading import AT_A_TIME
 from gramian.choosing.spectrum import Values
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import Block, RowSource, ranges
 
 MAX_ENTRIES = 6_000_000
 """Numbers in a sample: 24 MB in float32. 10,000 x 500 is taken whole."""
@@ -128,14 +130,14 @@ def draw_sample(
     rng = np.random.default_rng(seed)
     rows = np.arange(n) if a == n else np.sort(rng.choice(n, a, replace=False))
     columns = np.arange(d) if c == d else np.sort(rng.choice(d, c, replace=False))
-    V = np.zeros((0, d)) if components is None else np.asarray(components, dtype=np.float64)
+    V = np.zeros((0, d)) if components is None else np.asarray(components)
     pieces = source.reduce(_Gather(rows, columns, mean, factor, V), _joined)
     unit = max(piece.unit for piece in pieces) or 1.0
     pieces = [piece.in_unit(unit) for piece in pieces]
     return RowSample(
         namespace_of(pieces[0].rows).concat([piece.rows for piece in pieces], axis=0),
         np.concatenate([piece.scores for piece in pieces]),
-        V[:, columns].astype(np.float32),
+        V[:, columns].astype(FLOAT32, copy=False),
         a / n,
         c / d,
     )
@@ -186,12 +188,19 @@ class _Gather:
         factor = np.ones(len(self.mean)) if self.factor is None else self.factor
         if hasattr(rows, "tocsr"):
             picked = rows[chosen]
-            scores = picked @ (self.components * factor).T - (self.components * factor) @ self.mean
-            return (picked[:, columns].toarray() - self.mean[columns]) * factor[columns], np.asarray(scores)
+            scores = self._by_components(len(chosen), lambda V: picked @ (V * factor).T - (V * factor) @ self.mean)
+            return (picked[:, columns].toarray() - self.mean[columns]) * factor[columns], scores
         centered = cast(_take(rows, chosen, axis=0), FLOAT64) - from_host(self.mean, like=rows)
         centered *= from_host(factor, like=rows)
-        scores = to_host(centered @ from_host(self.components.T, like=rows))
+        scores = self._by_components(len(chosen), lambda V: to_host(centered @ from_host(V.T, like=rows)))
         return _take(centered, columns, axis=1), scores
+
+    def _by_components(self, n: int, scores_of: Callable[[HostArray], HostArray]) -> HostArray:
+        """Return the scores of ``n`` rows, some components at a time: a float64 copy of all would be a table."""
+        scores = np.empty((n, len(self.components)))
+        for some in ranges(len(self.components), AT_A_TIME):
+            scores[:, some] = scores_of(self.components[some].astype(FLOAT64))
+        return scores
 
 
 def _take(rows: Array, chosen: HostArray, *, axis: int) -> Array:

@@ -151,11 +151,17 @@ class Certificate:
         )
 
     def null_beyond(self, rank: int) -> "Certificate":
-        """Return the certificate with every pair beyond ``rank`` a tie: one null direction is as good as another."""
+        """Return the certificate with every pair beyond ``rank`` a tie: one null direction is as good as another.
+
+        What is returned may be any direction orthogonal to the first ones: its residual is at most the largest
+        eigenvalue that is left.
+        """
         if rank >= len(self.values):
             return self
         null = np.arange(len(self.values)) >= rank
-        return replace(self, ties=self.ties | null, gaps=np.where(null, 0.0, self.gaps))
+        left = max(float(self.values[rank]), 0.0) + float(self.bounds[rank])
+        residuals = np.where(null, np.maximum(self.residuals, left), self.residuals)
+        return replace(self, ties=self.ties | null, gaps=np.where(null, 0.0, self.gaps), residuals=residuals)
 
     def kept_in(self, dtype: np.dtype[Any]) -> "Certificate":
         """Return the certificate of pairs that are kept in another type."""

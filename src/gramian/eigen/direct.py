@@ -25,7 +25,7 @@ in 0.15, all in 0.17; 100: two in 0.28, ten in 0.57, all in 0.60; 200: two in 1.
 SAMPLE = 8
 """Pairs whose digits are looked at before many are recomputed."""
 
-FEW = 256
+TRIANGLE_PAIRS = 256
 """Pairs that are repaired from the triangle at once: of more, squares are solved again where they lost digits, which
 takes a pass more, half the time and a third of the memory."""
 
@@ -175,22 +175,23 @@ def _repaired(operator: SymmetricOperator, values: HostArray, vectors: HostArray
     """
     m = len(values)
     kept = start = _first_below(values, squaring_floor(m) ** 2 * values[0])
-    values = values.copy()
+    values, found = values.copy(), None
     while start < m:
         # LAPACK's order: ascending, one after the other in memory.
         small = vectors[:, start:][:, ::-1]
         found = _solved_again(operator, small, top=float(values[0]), m=m)
         if found is None:
-            return values, vectors, start - kept
+            break
         values[start:] = found.values[::-1]
         rotate(small, found.rotation, small)
         if found.is_resolved:
             break
         start += max(_first_below(values[start:], squaring_floor(m - start) ** 2 * values[start]), 1)
+    repaired = m - kept if start > kept or found is not None else 0
     if (values[1:] <= values[:-1]).all():
-        return values, vectors, m - kept
+        return values, vectors, repaired
     order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order], m - kept
+    return values[order], vectors[:, order], repaired
 
 
 def _first_below(falling: HostArray, level: float) -> int:
@@ -198,7 +199,7 @@ def _first_below(falling: HostArray, level: float) -> int:
 
 
 class _Solved(NamedTuple):
-    """Eigenvalues of A within a subspace, ascending, the rotation to its eigenvectors, and whether digits are lost."""
+    """Eigenvalues of A within a subspace, ascending, the rotation to its eigenvectors, and if all digits are there."""
 
     values: HostArray
     rotation: HostArray
@@ -213,7 +214,7 @@ def _solved_again(operator: SymmetricOperator, small: HostArray, *, top: float, 
         values, rotation = _pairs_in_place(inner)
         values = np.maximum(values, 0.0)
         is_resolved = _is_resolved(values[::-1], top, m)
-        if is_resolved or len(values) > FEW:
+        if is_resolved or len(values) > TRIANGLE_PAIRS:
             return _Solved(values, rotation, is_resolved)
     triangle = operator.root(V)
     if triangle is None:

@@ -18,6 +18,8 @@ LEAST, LARGEST = 1e-280, 1e300
 def all_pairs(matrix: HostArray) -> tuple[HostArray, HostArray]:
     """Return all eigenvalues of a symmetric matrix, ascending, and its eigenvectors, one column each.
 
+    One triangle is read, whichever lies there by columns: both have to be there.
+
     Computes  A = Q T Q'  (T tridiagonal, Q a product of m - 2 reflectors),  T = Z diag(lambda) Z'  by divide and
     conquer, and  V = Q Z.  It is what LAPACK's ``syevd`` does, but for the last step: reflectors are applied
     :data:`WIDTH` at a time, as  I - Y U Y',  U a small triangle (4,000 rows: 4.7 s in place of 5.6).

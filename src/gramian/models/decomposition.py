@@ -37,9 +37,6 @@ from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
 from gramian.sources.sparse import in_float64
 
-IN_DOUBT = "Krylov was in doubt, so"
-"""Begins what is said of a dense solve that took over from an iteration."""
-
 SMALLEST_SINGLE = 1e-3
 """Singular value, beside the first, from which on a component is mapped to the columns in float32: the matrix's own
 float32 rounding has then turned it by more, eps times a million."""
@@ -211,8 +208,7 @@ def decompose(
     # Sums of sparse float32 products grow with the rows: where the tolerance is so loose that they would not be made
     # again in float64, they are made in it.
     operator = _operator(rows, in_float64(source) if tol > 10 * eps_of(FLOAT32) else source, plan)
-    pairs, certificate = _solved(operator, plan, min(k, operator.size), tol=tol, seed=seed, start=start)
-    taken_over = pairs.stopped.startswith(IN_DOUBT)
+    pairs, certificate, taken_over = _solved(operator, plan, min(k, operator.size), tol=tol, seed=seed, start=start)
     return Decomposition(operator, pairs, certificate, not plan.held or isinstance(plan.solver, Direct), taken_over)
 
 
@@ -277,8 +273,8 @@ def _as_wide(components: Array, k: int) -> Array:
 
 def _solved(
     operator: Covariance | Gram, plan: Plan, k: int, *, tol: float, seed: int, start: Array | None = None
-) -> tuple[EigenPairs, Certificate]:
-    """Solve, certify, and fall back to the safer dense way before anything doubtful reaches the caller."""
+) -> tuple[EigenPairs, Certificate, bool]:
+    """Solve, certify, and fall back to the safer dense way before anything doubtful reaches the caller: tell if so."""
     target = _target(operator, plan)
     with threads_of_solve(operator, plan):
         # One column at a time the pairs known save most of the way; a block finds them again in as many products.
@@ -290,15 +286,16 @@ def _solved(
         products = f"{target.formed.applications} products with the matrix, formed on the way"
         target, pairs = target.formed, replace(pairs, stopped=f"{pairs.stopped}, {products}")
     certificate = certify(target, pairs, tol=tol)
-    if isinstance(plan.solver, Krylov) and plan.dense_fits and _is_doubtful(pairs, certificate):
+    taken_over = isinstance(plan.solver, Krylov) and plan.dense_fits and _is_doubtful(pairs, certificate)
+    if taken_over:
         pairs = Direct().solve(operator, k, seed=seed)
-        pairs = replace(pairs, stopped=f"{IN_DOUBT}: {pairs.stopped}")
+        pairs = replace(pairs, stopped=f"Krylov was in doubt, so: {pairs.stopped}")
         certificate = certify(operator, pairs, tol=tol)
     elif pairs.converged < k:
         _warn(plan, pairs, k, tol)
     if pairs.square_sum is None and isinstance(target, HeldMatrix):
         pairs = replace(pairs, square_sum=sum_of_squares(to_host(target.matrix)))
-    return pairs, certificate
+    return pairs, certificate, taken_over
 
 
 def _target(operator: Covariance | Gram, plan: Plan) -> SymmetricOperator:

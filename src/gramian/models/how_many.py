@@ -24,11 +24,12 @@ LARGEST_REPEATED = 1 << 22
 
 
 class Choice(NamedTuple):
-    """A number of components, the reason in words, and whether more of the spectrum should be seen first."""
+    """A number of components, the reason, whether more of the spectrum should be seen, and how many were looked at."""
 
     k: int
     reason: str = ""
     exhausted: bool = False
+    looked: int = 0
 
 
 def requested(n_components: Any, size: int) -> int | None:
@@ -114,7 +115,8 @@ def _automatic(spectrum: Spectrum, rows: Rows, components: LeadingComponents, se
     known = _known(rows, components, spectrum.divisor, seed)
     variances = _over(spectrum.squares[: spectrum.size], spectrum.divisor)
     verdict = choose_automatically(variances, _repeated(rows.source), **known)
-    return Choice(verdict.n_components, verdict.reason, bool(verdict.detail.get("exhausted", False)))
+    exhausted = bool(verdict.detail.get("exhausted", False))
+    return Choice(verdict.n_components, verdict.reason, exhausted, components.known)
 
 
 def ask_every_rule(

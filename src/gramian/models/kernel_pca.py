@@ -1,6 +1,7 @@
 """Kernel principal components: the function that fits them."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -81,10 +82,9 @@ def fit_kernel_pca(source: RowSource, options: KernelPCAOptions) -> KernelPCAMod
     with one_blas_thread():
         resolved = resolve_kernel(options.kernel, source, seed=options.seed)
         check_on_sample(source, resolved, centered=options.center, seed=options.seed)
-        if source.n_rows <= DENSE_SIZE:
-            # All of the work is as short as that.
-            return _fit_exactly(source, resolved, options)
-    return _fit_exactly(source, resolved, options)
+    # Of few rows all of the work is as short as that.
+    with one_blas_thread() if source.n_rows <= DENSE_SIZE else nullcontext():
+        return _fit_exactly(source, resolved, options)
 
 
 def _fit_exactly(source: RowSource, resolved: Resolved, options: KernelPCAOptions) -> KernelPCAModel:

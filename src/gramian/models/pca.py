@@ -27,7 +27,7 @@ from gramian.models.how_many import Choice, choose, requested, rule_bytes
 from gramian.models.pca_model import PCAModel, PCAOptions
 from gramian.models.spectrum import Spectrum, rank_of
 from gramian.planning.facts import Facts
-from gramian.planning.plan import DIRECT_SIZE, Plan, default_budget, plan_pca
+from gramian.planning.plan import DIRECT_SIZE, Plan, default_budget, plan_in_doubt, plan_pca
 from gramian.planning.refusal import require_free
 from gramian.sources.file_rows import FileRows
 from gramian.sources.moments import Moments
@@ -91,14 +91,21 @@ def _fitted(source: RowSource, options: PCAOptions, *, facts: Facts, plan: Plan)
         )
         choice = _choice(solved, rows, options, shape)
         if not choice.exhausted or facts.wanted >= facts.m:
-            if choice.k != facts.wanted:
-                again = plan_pca(replace(facts, kept=choice.k))
-                plan = replace(plan, peak_bytes=again.peak_bytes, dense_bytes=again.dense_bytes)
-            plan = plan.taken_over() if solved.taken_over else plan
+            plan = _carried_out(plan, replace(facts, kept=choice.k, looked=choice.looked), solved)
             return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
         known = solved.pairs.vectors
         facts = replace(facts, k=min(2 * facts.wanted, facts.m))
         plan = plan_pca(facts)
+
+
+def _carried_out(plan: Plan, facts: Facts, solved: Decomposition) -> Plan:
+    """Return the plan as it came out: with the memory of the components kept, of the dense solve if that took over."""
+    if solved.taken_over:
+        return plan_in_doubt(facts, plan)
+    if facts.kept == facts.wanted:
+        return plan
+    again = plan_pca(facts)
+    return replace(plan, peak_bytes=again.peak_bytes, dense_bytes=again.dense_bytes)
 
 
 def _for_share(plan: Plan, options: PCAOptions) -> Plan:

@@ -31,6 +31,8 @@ class Facts:
         Components that are kept of ``wanted``; ``None`` while that is not known.
     rule_bytes : int
         Memory of the rule that says how many are kept.
+    looked : int or None
+        Components that such a rule has looked at; ``None`` while that is not known.
     """
 
     n: int
@@ -46,6 +48,7 @@ class Facts:
     on_disk: bool = False
     kept: int | None = None
     rule_bytes: int = 0
+    looked: int | None = None
 
     @property
     def m(self) -> int:

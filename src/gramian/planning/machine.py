@@ -19,6 +19,9 @@ from gramian.errors import ParameterError
 
 MEGABYTE = 1 << 20
 
+LARGE_STATE = 24 * MEGABYTE
+"""Running values above this size are not held once a worker: one worker runs, with threaded BLAS."""
+
 
 @cache
 def cores() -> int:

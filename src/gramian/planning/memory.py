@@ -1,7 +1,7 @@
 """Bytes beyond the rows that a fit takes at most, whichever way it goes."""
 
 from gramian.planning.facts import Facts
-from gramian.planning.machine import MEGABYTE, cores
+from gramian.planning.machine import LARGE_STATE, MEGABYTE, cores
 
 OVERSAMPLE = 10
 """Columns beside k that memory is planned for."""
@@ -9,11 +9,11 @@ OVERSAMPLE = 10
 DRAWN = 2**19
 """Entries of null directions that are drawn at a time, eight columns at least: see models.decomposition."""
 
+AT_A_TIME, SAMPLED = 16, 6_000_000
+"""Components that are made at a time for a rule, and numbers of the table that it samples: see choosing."""
+
 KEPT_BY_SYSTEM = 32 * MEGABYTE
 """Size below which memory that was given back may stay with the process (the limit of glibc's malloc)."""
-
-SUMMED_BY_EACH = 24 * MEGABYTE
-"""Size up to which every worker has a running sum of its own: see sources.rows."""
 
 
 def basis_columns(facts: Facts) -> int:
@@ -42,7 +42,7 @@ def dense_bytes(facts: Facts, side: str, m: int) -> int:
 def formed_bytes(facts: Facts) -> int:
     """Bytes of a matrix that is formed on the way: a small one is summed once a worker; the check works in it."""
     size = 8 * facts.m * facts.m
-    return size + min(size, 24 * MEGABYTE)
+    return size + min(size, LARGE_STATE)
 
 
 def mapped_bytes(facts: Facts) -> int:
@@ -60,10 +60,19 @@ def mapped_bytes(facts: Facts) -> int:
         return rows + 32 * d * k + beside_bytes(facts)
     made = 8 * k + (4 * k if facts.itemsize < 8 else 0)
     inner = 8 * min(k, facts.m) ** 2
-    rows += 2 * inner * (cores() if inner <= SUMMED_BY_EACH else 1)
-    # Those that a rule looks at, in their own place and, most of them, on the way there.
-    looked = 15 * min(max(4 * OVERSAMPLE, 2 * k), k + 64, facts.m) if facts.rule_bytes else 0
-    return rows + max(d * made + 24 * max(8 * d, DRAWN) + 16 * MEGABYTE, d * looked + beside_bytes(facts))
+    rows += 2 * inner * (cores() if inner <= LARGE_STATE else 1)
+    return rows + max(d * made + 24 * max(8 * d, DRAWN) + 16 * MEGABYTE, _looked_bytes(facts) + beside_bytes(facts))
+
+
+def _looked_bytes(facts: Facts) -> int:
+    """Bytes of the components that a rule looks at, in float32, of those made at a time, and of a sample of them.
+
+    It samples some million numbers of the table, and twice the entries that components have in those columns.
+    """
+    if not facts.rule_bytes:
+        return 0
+    looked, sampled = facts.m if facts.looked is None else facts.looked, min(facts.d, SAMPLED // min(facts.n, 600))
+    return 4 * facts.d * looked + 16 * facts.d * min(looked, AT_A_TIME) + 8 * sampled * looked
 
 
 def beside_bytes(facts: Facts) -> int:

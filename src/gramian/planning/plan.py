@@ -106,13 +106,6 @@ class Plan:
             return ""
         return f" ({self.dense_bytes / 1e6:.0f} MB if it ends in doubt and a dense solve takes over)"
 
-    def taken_over(self) -> "Plan":
-        """Return the plan of the dense solve that takes over when an iteration ends in doubt."""
-        why = "because the iteration that was planned ended in doubt"
-        return replace(
-            self, held=FORMED, solver=Direct(), reason=why, peak_bytes=max(self.peak_bytes, self.dense_bytes)
-        )
-
 
 def plan_pca(facts: Facts) -> Plan:
     """Choose how to find the principal components of rows with these facts.
@@ -133,6 +126,18 @@ def plan_pca(facts: Facts) -> Plan:
         return plan
     needed = dense_bytes(facts, side, facts.m)
     return replace(plan, dense_bytes=needed) if needed <= facts.budget else replace(plan, dense_fits=False)
+
+
+def plan_in_doubt(facts: Facts, plan: Plan) -> Plan:
+    """Return the plan of the dense solve that took over from the iteration of ``plan``, the price of both in it."""
+    dense = _dense(facts, _side(facts))
+    return replace(
+        dense,
+        reason="because the iteration that was planned ended in doubt",
+        passes=plan.passes + dense.passes,
+        operations=plan.operations + dense.operations,
+        peak_bytes=max(plan.peak_bytes, dense.peak_bytes),
+    )
 
 
 def default_budget() -> int:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.errors import InputError, NotSupportedError
-from gramian.planning.machine import MEGABYTE
+from gramian.planning.machine import LARGE_STATE, MEGABYTE
 from gramian.sources.chunk_tasks import (
     ChunkOpening,
     cut_chunk,
@@ -29,7 +29,7 @@ from gramian.sources.chunk_tasks import (
 )
 from gramian.sources.cluster import computed, shared, task
 from gramian.sources.conversion import require_real_kind, working_dtype
-from gramian.sources.rows import LARGE_STATE, Block, Fold, Merge, PairFold, RowSource, ranges
+from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, ranges
 from gramian.sources.table import open_table
 
 FAN_IN = 8

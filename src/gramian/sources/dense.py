@@ -5,9 +5,8 @@ from functools import partial
 from typing import Any
 
 from gramian.arrays.namespace import Array, dtype_of
-from gramian.planning.machine import MEGABYTE
+from gramian.planning.machine import LARGE_STATE, MEGABYTE
 from gramian.sources.rows import (
-    LARGE_STATE,
     Block,
     ColumnBlock,
     Fold,

@@ -14,14 +14,13 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, to_host
-from gramian.planning.machine import MEGABYTE, memory_budget
+from gramian.planning.machine import LARGE_STATE, MEGABYTE, memory_budget
 from gramian.sources.dense import large_block
 from gramian.sources.pass_log import PassLog
 from gramian.sources.progress import Meter, Say
 from gramian.sources.read_ahead import read_ahead
 from gramian.sources.row_file import RowFile
 from gramian.sources.rows import (
-    LARGE_STATE,
     Block,
     Fold,
     Merge,

@@ -24,17 +24,13 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, device_of, namespace_of
 from gramian.errors import NotSupportedError
-from gramian.planning.machine import MEGABYTE, as_worker, blas_threads, cores, worker_pool
+from gramian.planning.machine import LARGE_STATE, MEGABYTE, as_worker, blas_threads, cores, worker_pool
 
 BLOCK_ROWS = 2048
 """Enough rows, or columns, in a block for a product at full speed (measured for 100 to 1,000 columns)."""
 
 SMALL_BLOCK, LARGE_BLOCK = MEGABYTE, 16 * MEGABYTE
 """Bytes that a block has at least, so that calls are few, and at most, so that a worker's memory stays small."""
-
-LARGE_STATE = 24 * MEGABYTE
-"""Running values above this size are not held once a worker: one worker runs, with threaded BLAS."""
-
 
 ONE_WORKER = LARGE_STATE + 1
 """``state_bytes`` that asks for one worker and BLAS's own threads: for folds that are BLAS calls and nothing else."""
