@@ -48,7 +48,7 @@ CASES = {
         "dtype": "float32",
         "options": {"n_components": "auto"},
     },
-    "wide, auto, of rank 3": {"n": 10, "d": 800_000, "rank": 3, "options": {"n_components": "auto"}},
+    "wide, auto, of rank 3": {"n": 10, "d": 400_000, "rank": 3, "options": {"n_components": "auto"}},
     "tall, auto": {"n": 200_000, "d": 60, "options": {"n_components": "auto"}},
     "tall, auto, noise": {"n": 200_000, "d": 60, "falling": False, "options": {"n_components": "auto"}},
     "tall, auto, single": {"n": 300_000, "d": 60, "dtype": "float32", "options": {"n_components": "auto"}},

@@ -29,12 +29,13 @@ def basis_columns(facts: Facts) -> int:
 def dense_bytes(facts: Facts, side: str, m: int) -> int:
     """Bytes of a dense way: the matrix, its vectors, and what LAPACK or a repair of lost digits holds beside them.
 
-    A repair takes the matrix of its subspace, and LAPACK two more; whether it is needed only the rows can tell.
+    A repair takes the matrix of its subspace, and LAPACK two more; whether it is needed only the rows can tell. Products
+    of sparse rows are sparse until they are added, one more matrix and a half.
     """
     matrix, k = 8 * m * m, facts.wanted
     solved = 5 * matrix + 8 * m * (k if k <= m // 3 else 0) + beside_bytes(facts)
     if side != "gram":
-        return solved
+        return solved + (matrix if facts.sparse else 0)
     lingering = matrix if matrix < KEPT_BY_SYSTEM else 0
     return max(solved, matrix + lingering + mapped_bytes(facts))
 
@@ -72,7 +73,8 @@ def _looked_bytes(facts: Facts) -> int:
     if not facts.rule_bytes:
         return 0
     looked, sampled = facts.m if facts.looked is None else facts.looked, min(facts.d, SAMPLED // min(facts.n, 600))
-    return 4 * facts.d * looked + 16 * facts.d * min(looked, AT_A_TIME) + 8 * sampled * looked
+    made = 16 * facts.d * min(looked, AT_A_TIME) + 16 * MEGABYTE * cores()
+    return 4 * facts.d * looked + made + 8 * sampled * looked
 
 
 def beside_bytes(facts: Facts) -> int:
