@@ -29,8 +29,8 @@ def basis_columns(facts: Facts) -> int:
 def dense_bytes(facts: Facts, side: str, m: int) -> int:
     """Bytes of a dense way: the matrix, its vectors, and what LAPACK or a repair of lost digits holds beside them.
 
-    A repair takes the matrix of its subspace, and LAPACK two more; whether it is needed only the rows can tell. Products
-    of sparse rows are sparse until they are added, one more matrix and a half.
+    A repair takes the matrix of its subspace, and LAPACK two more; whether it is needed only the rows can tell.
+    Products of sparse rows are sparse until they are added: one more matrix and a half.
     """
     matrix, k = 8 * m * m, facts.wanted
     solved = 5 * matrix + 8 * m * (k if k <= m // 3 else 0) + beside_bytes(facts)
