@@ -20,10 +20,10 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check compat bench fuzz docs format clean
+.PHONY: help demo test test-all check compat bench fuzz docs format clean
 
 help:  ## List the commands.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Which ones: make demo DEMOS="wine circle cocktail particle digits faces"
 DEMOS ?= wine
@@ -31,7 +31,10 @@ DEMOS ?= wine
 demo: $(VENV)/.ready-demo  ## Run PCA on a table of wines and write a page to look at (DEMOS= for others).
 	@for name in $(DEMOS); do $(BIN)/gramian demo $$name -o out --quiet || exit $$?; done
 
-test: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run every test, the doctests and the examples.
+test: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run the tests, the doctests and the examples.
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## The same with the slow sweeps: more sizes, kernels, memory, a cluster.
 	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
 
 check: $(VENV)/.ready-dev docs  ## Lint, types, import layers, and the documentation without a warning.

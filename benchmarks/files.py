@@ -27,8 +27,8 @@ from scipy.linalg import blas, eigh, subspace_angles
 
 from benchmarks import machine
 from benchmarks.isolate import call_apart
+from benchmarks.kernel_pca.plain import cores
 from benchmarks.resident import PeakWatch
-from gramian.sources.rows import worker_count
 
 COLUMNS, K = 1000, 20
 STEP = 10_000
@@ -200,13 +200,13 @@ def run(folder: Path, n: int, limit: int) -> dict[str, Any]:
     BLOCKS.append(np.random.default_rng(0).standard_normal((16, 8192, COLUMNS), dtype=np.float32))
     rows = [
         row_of("SYRK, threaded BLAS", multiply, n, 1),
-        row_of("SYRK, a worker a core", multiply, n, worker_count()),
+        row_of("SYRK, a worker a core", multiply, n, cores()),
     ]
     BLOCKS.clear()
     rows += [
         row_of("read the .npy once", read_once, npy),
         row_of("Gramian, .npy", fit_gramian, npy, limit, truth=truth),
-        row_of("decode the Parquet", decode, pq, worker_count()),
+        row_of("decode the Parquet", decode, pq, cores()),
         row_of("Gramian, Parquet", fit_gramian, pq, limit, truth=truth),
         row_of("Gramian, .npy, again", fit_gramian, npy, limit, truth=truth),
         row_of("scikit-learn IncrementalPCA, .npy", fit_incremental, npy, truth=truth),
@@ -217,7 +217,7 @@ def run(folder: Path, n: int, limit: int) -> dict[str, Any]:
         "columns": COLUMNS,
         "cached": _cached(npy),
         "limit": limit,
-        "workers": worker_count(),
+        "workers": cores(),
         "measured": [asdict(row) for row in rows],
         "verdicts": verdicts(rows),
     }
@@ -229,7 +229,7 @@ def verdicts(rows: list[Row]) -> dict[str, float]:
     syrk = min(by["SYRK, threaded BLAS"], by["SYRK, a worker a core"], key=lambda row: row.seconds)
     floor = max(by["read the .npy once"].seconds, syrk.seconds)
     npy = min(by["Gramian, .npy"].seconds, by["Gramian, .npy, again"].seconds)
-    work = (by["decode the Parquet"].processor + syrk.processor) / (worker_count())
+    work = (by["decode the Parquet"].processor + syrk.processor) / (cores())
     return {
         ".npy over the larger of reading and SYRK": npy / floor,
         "Parquet over (decoding + SYRK) / cores": by["Gramian, Parquet"].seconds / work,

@@ -27,10 +27,13 @@ from safetensors.numpy import save as serialize
 
 from gramian import kernels
 from gramian.errors import GramianError, ModelFileError
-from gramian.models import archive
-from gramian.models.ica import ICAOptions, fit_ica
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
-from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.archive import file as archive
+from gramian.models.ica.fit import fit_ica
+from gramian.models.ica.model import ICAOptions
+from gramian.models.kernel_pca.fit import fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAOptions
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
 from gramian.sources.opening import as_source
 
 ODD = (None, True, -1, 0, 1, 2**62, 1e308, "", "x" * 50, [], {}, [[]], {"float": "nan"}, {"array": "components"})

@@ -10,28 +10,22 @@ its former record.
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import Any
-
-import numpy as np
 
 from benchmarks import machine
 from benchmarks.ica_peers import WAYS, Way
 from benchmarks.ica_record import write_record
+from benchmarks.ica_rows import EEG, SIZES, left_to_turn, rows_of
 from benchmarks.isolate import call_apart
 from benchmarks.resident import PeakWatch
 
 TARGET = 1e-6
 LONGEST = 30.0
 """Seconds after which a fit is stopped."""
-SIZES = {"10": (10, 100_000), "30": (30, 100_000), "64": (64, 300_000)}
 CASES = (*SIZES, "eeg")
-DATA = Path(os.environ.get("GRAMIAN_DATA", Path(__file__).parents[2] / "shared" / "data"))
-EEG = DATA / "signals" / "eeg_32_channels_128hz_eeglab.npz"
 
 
 @dataclass
@@ -51,28 +45,6 @@ class Row:
     def is_equal(self) -> bool:
         """Whether it came to the common measure."""
         return self.reached is not None and self.reached <= TARGET
-
-
-def rows_of(case: str) -> np.ndarray:
-    """Return the rows of a case, samples by sensors, always the same."""
-    if case == "eeg":
-        return np.ascontiguousarray(np.load(EEG)["data"].T, dtype=np.float64)
-    from gramian.testing import mixed_sources
-
-    k, n = SIZES[case]
-    return mixed_sources(n, k, seed=k) @ np.random.default_rng(k).standard_normal((k, k)).T
-
-
-def left_to_turn(X: np.ndarray, components: np.ndarray) -> float:
-    """Return the largest entry of the skew part of E[psi(s) s'] on unit-variance sources, by its definition."""
-    mean = X.mean(axis=0)
-    S = (X - mean) @ np.asarray(components, dtype=np.float64).T
-    S /= S.std(axis=0)
-    psi = np.tanh(S)
-    cross = psi.T @ S / len(S)
-    signs = np.where(1.0 - (psi * psi).mean(axis=0) < np.diagonal(cross), -1.0, 1.0)
-    turned = signs[:, None] * cross
-    return float(np.abs(turned - turned.T).max() / 2)
 
 
 def reading(name: str, case: str, tol: float) -> tuple[float, float, float, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import multiprocessing
+import os
 import resource
 import signal
 import traceback
@@ -18,8 +19,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
-
-import psutil
 
 # The rest is left to the system, so that a greedy fit meets a MemoryError of its own and harms nobody else.
 _SHARE_OF_MEMORY = 0.85
@@ -76,6 +75,11 @@ def _receive(here: Connection, timeout: float) -> Outcome:
         return Outcome(failure="the process died (out of memory?)")
 
 
+def memory_bytes() -> int:
+    """Memory of the machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def _end_with_parent() -> None:
     """Ask Linux to end this process when its parent ends, so that a stopped run leaves nothing behind."""
     control = getattr(ctypes.CDLL(None), "prctl", None)
@@ -86,7 +90,7 @@ def _end_with_parent() -> None:
 def _child(there: Connection, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """Do the work under a memory limit and send the outcome back."""
     _end_with_parent()
-    limit = int(_SHARE_OF_MEMORY * psutil.virtual_memory().total)
+    limit = int(_SHARE_OF_MEMORY * memory_bytes())
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
     try:
         there.send(Outcome(value=function(*args)))

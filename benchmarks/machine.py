@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import psutil
 import threadpoolctl
 
-from benchmarks.isolate import call_apart
+from benchmarks.isolate import call_apart, memory_bytes
 from benchmarks.peers.floors import product_rate
 
 _DEFAULT_RATE = 5e10
@@ -25,7 +24,7 @@ def describe(distributions: Iterable[str]) -> dict[str, Any]:
         "date": datetime.now(tz=UTC).strftime("%Y-%m-%d"),
         "cpu": _cpu_model(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "memory_bytes": psutil.virtual_memory().total,
+        "memory_bytes": memory_bytes(),
         "system": f"{platform.system()} {platform.machine()}",
         "load_before": round(os.getloadavg()[0], 2),
         "threads": {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")},

@@ -15,7 +15,8 @@ from time import perf_counter
 import numpy as np
 
 from benchmarks.machine import describe
-from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
 from gramian.report import write_report
 from gramian.sources.opening import as_source
 

@@ -74,6 +74,13 @@ def wanted(instance: Instance, reference: Arrays) -> int:
     return int(np.searchsorted(share, asked, side="right")) + 1
 
 
+def residual_of(X: Any, V: np.ndarray, lam: np.ndarray) -> float:
+    """Worst |A v - lambda v| over the largest lambda of an answer, A being the covariance of X in float64."""
+    mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+    V, lam = np.asarray(V, dtype=np.float64), np.asarray(lam, dtype=np.float64)
+    return _residual(_apply(X, V, {"mean": mean}), V, lam, float(lam.max()))
+
+
 def _solve_tall(X: np.ndarray) -> Arrays:
     """Every component, from the SVD of the QR factor R of the centered rows, taken block by block."""
     n, d = X.shape

@@ -53,12 +53,12 @@ def package_page(package: str, folder: Path) -> str:
 
 
 def write_api_pages(target: Path) -> None:
-    """Write one page a package, so that a new file appears in the documentation by itself."""
+    """Write a page per package, those inside others too, so that a new file appears in the documentation by itself."""
     root = Path(gramian.__file__).parent
-    packages = sorted(module.name for module in iter_modules([str(root)]) if module.ispkg)
+    folders = [file.parent for file in root.rglob("__init__.py")]
+    names = {folder: ".".join(("gramian", *folder.relative_to(root).parts)) for folder in folders}
     target.mkdir(exist_ok=True)
-    pages = {f"gramian.{name}": package_page(f"gramian.{name}", root / name) for name in packages}
-    pages["gramian"] = package_page("gramian", root)
+    pages = {name: package_page(name, folder) for folder, name in names.items()}
     listing = "".join(f"   {name}\n" for name in sorted(pages))
     pages["index"] = "\n".join((heading("Every name", "="), ".. toctree::\n   :maxdepth: 2\n", listing))
     for name, text in pages.items():

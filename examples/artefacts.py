@@ -11,8 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gramian import ICA
-from gramian.plots.axes import plain_frame
-from gramian.plots.palette import COLORS, MUTED
+from gramian.pictures.drawing import COLORS, MUTED, plain_frame
 
 OUT = Path("out")
 

@@ -11,7 +11,8 @@ from time import perf_counter
 from sklearn.datasets import load_wine
 
 from gramian import how_many
-from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
 from gramian.report import answer_words, write_report
 from gramian.sources.opening import as_source
 

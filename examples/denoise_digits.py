@@ -18,14 +18,11 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 
 from gramian.kernels import Gaussian, facts_of
-from gramian.models.kernel_expansion import KernelExpansion, solve_densely
-from gramian.models.pca import PCAOptions, fit_pca
-from gramian.models.preimage import PreimageMethod
-from gramian.models.preimage_distances import DistanceConstraints
-from gramian.models.preimage_fixed_point import FixedPoint
-from gramian.models.preimage_ridge import Ridge
-from gramian.plots.axes import plain_frame
-from gramian.plots.palette import COLORS
+from gramian.models.kernel_pca.expansion import KernelExpansion, solve_densely
+from gramian.models.kernel_pca.preimage import DistanceConstraints, FixedPoint, PreimageMethod, Ridge
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.pictures.drawing import COLORS, plain_frame
 from gramian.sources.opening import as_source
 
 Rows = Any

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gramian import KernelPCA, PolynomialMap, choose_gamma, plot
-from gramian.plots import COLORS, MARKERS
-from gramian.plots.axes import plain_frame
+from gramian.pictures import COLORS, MARKERS
+from gramian.pictures.drawing import plain_frame
 
 Rows = Any
 INK, FAINT, LINE = "#1d2733", "#5b6570", "#8C939C"

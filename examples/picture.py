@@ -9,10 +9,10 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from sklearn.datasets import load_wine
 
-from gramian.models.pca import PCAOptions, fit_pca
-from gramian.plots import plot_scores, plot_scree
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.pictures import plot_scores, plot_scree, scores_map, scree_of
 from gramian.sources.opening import as_source
-from gramian.views import scores_map, scree_of
 
 
 def main(folder: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gramian.plots.axes import plain_frame
+from gramian.pictures.drawing import plain_frame
 
 STARTS, STEPS = 200, 400
 INK, FAINT, LINE, BOUND = "#1d2733", "#5b6570", "#8C939C", "#B4532A"

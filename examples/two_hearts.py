@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gramian import ICA
-from gramian.plots.palette import COLORS, MUTED
+from gramian.pictures.drawing import COLORS, MUTED
 
 OUT = Path("out")
 

@@ -1,6 +1,6 @@
-"""Catalogues that tests are parametrized over: kinds of rows, doors, solvers, types, shapes, hard matrices.
+"""Catalogs that tests are parametrized over: sources, kinds of X, solvers, types, shapes, hard matrices.
 
-Adding a source, a door or a solver is one line here, beside its own file.
+Adding a source, a kind of X or a solver is one line here, in addition to its own file.
 """
 
 from functools import partial
@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from gramian.sources import as_source
 from gramian.sources.dense import DenseRows
 from gramian.sources.file_rows import FileRows
-from gramian.sources.npy import NpyFile
+from gramian.sources.formats.npy import NpyFile
+from gramian.sources.row_file import Spill
 from gramian.sources.sparse import SparseRows
-from gramian.sources.spill import Spill
 from gramian.testing import graded, hilbert, kahan, laeuchli
 
 
@@ -80,7 +80,7 @@ def file_rows(X, weights=None):
     """Rows in a file that is removed with the source, in small windows."""
     spill = Spill()
     np.save(spill.path("x.npy"), X)
-    file = NpyFile(spill.path("x.npy"))
+    file = NpyFile(spill.path("x.npy"), "x.npy")
     spill.keep_while(file)
     return FileRows(file, weights=weights, block_rows=5)
 
@@ -141,7 +141,7 @@ DOORS = {
     "dask-csr": _dask_sparse_array,
     "dask-frame": _dask_frame,
 }
-"""Ways the same rows can come to an estimator."""
+"""What the same rows can be when they come to an estimator."""
 
 DTYPES = ("float32", "float64")
 

@@ -78,7 +78,7 @@ def test_core_fits_without_scikit_learn_pandas_or_torch():
     """A fit through the core loads NumPy and SciPy, and no package that only some people need."""
     fit = (
         "import numpy as np\n"
-        "from gramian.models.pca import fit_pca\n"
+        "from gramian.models.pca.fit import fit_pca\n"
         "from gramian.sources.opening import as_source\n"
         "fit_pca(as_source(np.eye(4)))"
     )
@@ -137,10 +137,9 @@ def test_no_solver_of_scipy_iterates_for_us():
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_module_is_short_and_says_what_it_is(path):
-    """A module is at most 400 lines, opens with a docstring, and is named for a concept."""
+def test_module_says_what_it_is(path):
+    """A module opens with a docstring, and is named for a concept."""
     text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= 400
     assert ast.get_docstring(ast.parse(text))
     assert path.stem not in DRAWERS
 

@@ -65,7 +65,7 @@ class DenseSolve(Floor):
     """SYRK and LAPACK's solver of the whole symmetric eigenproblem, in the precision of the rows.
 
     Nothing is centered, checked or turned back to rows: no way by the scatter or Gram matrix that takes LAPACK's driver
-    as it is takes less. Gramian's does not in float64 (see ``gramian.eigen.tridiagonal``), and may come out below.
+    as it is takes less.
     """
 
     name = "floor: SYRK and dense eigensolver"

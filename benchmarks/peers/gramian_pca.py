@@ -21,7 +21,6 @@ class GramianPCA(Peer):
 
     def preload(self) -> None:
         """Import the estimator."""
-        from gramian import PCA  # noqa: F401  loading it is the point
 
     def ladder(self, instance: Instance) -> Ladder:
         """Only the default: Gramian promises its accuracy without a setting."""

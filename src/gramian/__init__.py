@@ -10,17 +10,26 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from gramian import kernels
-    from gramian.estimators import ICA, PCA, FastICA, IncrementalPCA, TruncatedSVD, fastica
-    from gramian.estimators.kernel_pca import KernelPCA
-    from gramian.estimators.maps import FourierFeatures, Nystroem, PolynomialMap
-    from gramian.estimators.probabilistic_pca import ProbabilisticPCA
+    from gramian.estimators import (
+        ICA,
+        PCA,
+        FastICA,
+        FourierFeatures,
+        IncrementalPCA,
+        KernelPCA,
+        Nystroem,
+        PolynomialMap,
+        ProbabilisticPCA,
+        TruncatedSVD,
+        fastica,
+    )
     from gramian.estimators.saving import load
     from gramian.kernels.checking import check_kernel
-    from gramian.models.every_rule import how_many
-    from gramian.models.gamma_choice import choose_gamma
-    from gramian.models.kernel_score import kernel_score
-    from gramian.models.planned import plan
-    from gramian.plots import gallery as plot
+    from gramian.models.how_many import how_many
+    from gramian.models.kernel_pca.bandwidth import choose_gamma, kernel_score
+    from gramian.models.plan import plan
+    from gramian.pictures import gallery as plot
+    from gramian.sources.opening import as_source
     from gramian.unmixing.contrast import check_contrast
 
 _HOMES = {
@@ -28,22 +37,23 @@ _HOMES = {
     "PCA": "gramian.estimators",
     "FastICA": "gramian.estimators",
     "IncrementalPCA": "gramian.estimators",
-    "KernelPCA": "gramian.estimators.kernel_pca",
+    "KernelPCA": "gramian.estimators",
     "TruncatedSVD": "gramian.estimators",
-    "FourierFeatures": "gramian.estimators.maps",
-    "Nystroem": "gramian.estimators.maps",
-    "PolynomialMap": "gramian.estimators.maps",
-    "ProbabilisticPCA": "gramian.estimators.probabilistic_pca",
+    "FourierFeatures": "gramian.estimators",
+    "Nystroem": "gramian.estimators",
+    "PolynomialMap": "gramian.estimators",
+    "ProbabilisticPCA": "gramian.estimators",
+    "as_source": "gramian.sources.opening",
     "check_kernel": "gramian.kernels.checking",
-    "how_many": "gramian.models.every_rule",
-    "choose_gamma": "gramian.models.gamma_choice",
-    "kernel_score": "gramian.models.kernel_score",
+    "how_many": "gramian.models.how_many",
+    "choose_gamma": "gramian.models.kernel_pca.bandwidth",
+    "kernel_score": "gramian.models.kernel_pca.bandwidth",
     "check_contrast": "gramian.unmixing.contrast",
     "fastica": "gramian.estimators",
     "load": "gramian.estimators.saving",
-    "plan": "gramian.models.planned",
+    "plan": "gramian.models.plan",
 }
-_PACKAGES = {"choosing": "gramian.choosing", "kernels": "gramian.kernels", "plot": "gramian.plots.gallery"}
+_PACKAGES = {"choosing": "gramian.choosing", "kernels": "gramian.kernels", "plot": "gramian.pictures.gallery"}
 
 __all__ = [
     "ICA",
@@ -57,6 +67,7 @@ __all__ = [
     "ProbabilisticPCA",
     "TruncatedSVD",
     "__version__",
+    "as_source",
     "check_contrast",
     "check_kernel",
     "choose_gamma",

@@ -5,7 +5,9 @@ be catching (``ValueError``, ``TypeError``, ``MemoryError``), so switching to Gr
 """
 
 import sys
+from collections.abc import Callable
 from types import FrameType
+from typing import Any, NamedTuple, Self
 
 __all__ = [
     "ClusterLostError",
@@ -20,14 +22,76 @@ __all__ = [
     "MemoryBudgetError",
     "ModelFileError",
     "NotSupportedError",
+    "Parameter",
     "ParameterError",
+    "Phrase",
     "PrecisionWarning",
     "RankWarning",
+    "Sentence",
 ]
 
 
+class Parameter(NamedTuple):
+    """A parameter that a sentence names, with its value where that is what is wrong.
+
+    Examples
+    --------
+    >>> str(Parameter("n_components")), str(Parameter("label", ("my group",)))
+    ('n_components', "label='my group'")
+    """
+
+    name: str
+    given: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.given[0]!r}" if self.given else self.name
+
+
+class Phrase(NamedTuple):
+    """Words for callers from Python, and plain words for other front ends."""
+
+    python: str
+    plain: str
+
+    def __str__(self) -> str:
+        return self.python
+
+
+class Sentence(str):
+    """A sentence that keeps its facts, so that each front end can word them: flags for parameters, rows from 1.
+
+    Computes ``template.format(**facts)``. Parameters, locations and phrases are kept as what they are
+    (:class:`Parameter`, :class:`~gramian.sources.locations.Location`, :class:`Phrase`), everything else as printed.
+
+    Examples
+    --------
+    >>> said = Sentence("Set {budget} to {needed} or more.", budget=Parameter("memory_budget"), needed=4000)
+    >>> said
+    'Set memory_budget to 4000 or more.'
+    >>> said.worded(lambda fact: "--memory" if isinstance(fact, Parameter) else fact)
+    'Set --memory to 4000 or more.'
+    """
+
+    __slots__ = ("facts", "template")
+    template: str
+    facts: dict[str, Any]
+
+    def __new__(cls, template: str, **facts: Any) -> Self:
+        """Fill the template."""
+        made = super().__new__(cls, template.format(**facts))
+        made.template, made.facts = template, facts
+        return made
+
+    def worded(self, word: Callable[[Any], Any]) -> str:
+        """Return the sentence with every fact in other words."""
+        return self.template.format(**{name: word(fact) for name, fact in self.facts.items()})
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
+        return (self.template,), self.facts
+
+
 class GramianError(Exception):
-    """Anything Gramian refuses to do."""
+    """Anything Gramian refuses to do. Its message is a :class:`Sentence` where it names parameters or locations."""
 
 
 class InputError(GramianError, ValueError):
@@ -39,16 +103,41 @@ class InputError(GramianError, ValueError):
         Row of the first offending value, counted from zero.
     column : int, str or None
         Its column: the name when the table has names, else the position.
+    problem : str or None
+        What is wrong with the value there, such as "text in a column of numbers".
+    value : object
+        The value, where there is one.
+    table : object
+        What is known of the columns of a table that is refused.
+    is_missing : bool
+        Whether the value is missing (NaN).
+    others : tuple of InputError
+        The errors of other columns that were found together with this one.
     """
 
-    def __init__(self, message: str, *, row: int | None = None, column: int | str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        row: int | None = None,
+        column: int | str | None = None,
+        problem: str | None = None,
+        value: Any = None,
+        table: Any = None,
+        is_missing: bool = False,
+    ) -> None:
         super().__init__(message)
         self.row = row
         self.column = column
+        self.problem = problem
+        self.value = value
+        self.table = table
+        self.is_missing = is_missing
+        self.others: tuple[InputError, ...] = ()
 
 
 class KernelRowsError(InputError):
-    """A kernel has no value for a row, or for two rows; those who know where a block came from name them.
+    """A kernel has no value for a row, or for two rows. Whoever knows where a block came from says which rows they are.
 
     Attributes
     ----------
@@ -63,7 +152,7 @@ class KernelRowsError(InputError):
         self._say(rows, " of a block")
 
     def name(self, rows: tuple[int, ...], ending: str = "") -> None:
-        """Say which rows these are; ``ending`` is said of the last one, by whoever knows of it first."""
+        """Say which rows these are; ``ending`` follows the last one, and is kept once it is given."""
         self.ending = ending or self.ending or ""
         self._say(rows, self.ending)
 
@@ -77,7 +166,20 @@ class KernelRowsError(InputError):
 
 
 class ParameterError(GramianError, ValueError):
-    """A parameter is outside its limits, or two of them contradict each other."""
+    """A parameter is outside its limits, or two of them contradict each other.
+
+    Attributes
+    ----------
+    parameter : str or None
+        Its name.
+    value : object
+        What was passed.
+    """
+
+    def __init__(self, message: str, *, parameter: str | None = None, value: Any = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+        self.value = value
 
 
 class NotSupportedError(GramianError, TypeError):
@@ -163,7 +265,7 @@ class KernelWidthWarning(UserWarning):
 
 
 class IdentifiabilityWarning(UserWarning):
-    """Sources that may not be the right ones: too Gaussian to be told apart, or of rows that are not white."""
+    """Sources that may be wrong: too Gaussian to be separated, or of rows that are not white."""
 
 
 def users_line() -> int:

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from gramian import PCA
-from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
 from gramian.sources.dense import DenseRows
 from gramian.testing import centered, jacobi_svd, largest_angle, rows_with_spectrum
 from tests.accuracy.bounds import assert_components, assert_singular_values, promised

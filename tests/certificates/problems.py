@@ -111,17 +111,9 @@ class MatrixFree(SymmetricOperator):
         message = "a certificate of a matrix-free operator formed the matrix"
         raise AssertionError(message)
 
-    def cost(self, k):
-        """Return the operations of one product."""
-        return 2.0 * self.size**2 * k
-
     def root(self, V):
         """Return None: there is no factor."""
         del V
-
-    def amplification(self, values):
-        """Return ones."""
-        return np.ones_like(values)
 
 
 def outcomes(problem, certificate, vectors):

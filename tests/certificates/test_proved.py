@@ -6,7 +6,7 @@ import pytest
 from gramian.eigen.certificate import certify
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
-from gramian.operators.held import HeldMatrix
+from gramian.operators.dense import DenseMatrix
 from tests.certificates.problems import (
     SPECTRA,
     exact_problem,
@@ -29,7 +29,7 @@ def _certified(problems, solver, k):
     """Lines of every problem beside the truth."""
     found = []
     for seed, problem in enumerate(problems):
-        operator = HeldMatrix(problem.A)
+        operator = DenseMatrix(problem.A)
         pairs = solver.solve(operator, k or operator.size, seed=seed)
         found += outcomes(problem, certify(operator, pairs, tol=TOL), pairs.vectors)
     return found

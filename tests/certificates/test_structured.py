@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from gramian import PCA, IncrementalPCA, TruncatedSVD
-from gramian.models.pca import PCAOptions
-from gramian.models.rank_limited import RankLimitedBatches
+from gramian.models.pca.model import PCAOptions
+from gramian.models.pca.streaming import RankLimitedBatches
 from gramian.sources import as_source
 from gramian.testing import jacobi_svd
 

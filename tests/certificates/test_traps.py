@@ -9,14 +9,14 @@ from gramian import PCA
 from gramian.eigen.certificate import certify
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
-from gramian.eigen.pairs import EigenPairs
-from gramian.operators.held import HeldMatrix
+from gramian.eigen.pairs import Approximation, EigenPairs
+from gramian.operators.dense import DenseMatrix
 from gramian.testing import exact_symmetric, rows_with_spectrum
 from tests.certificates.problems import SPECTRA, MatrixFree, exact_problem, exceeded, outcomes
 
 TOL = 1e-10
 SEEDS = range(8)
-OPERATORS = {"held": HeldMatrix, "matrix-free": MatrixFree}
+OPERATORS = {"held": DenseMatrix, "matrix-free": MatrixFree}
 # Kinds whose leading values are well apart, so that a missed or a wrong one is beyond doubt.
 DISTINCT = ("geometric", "linear", "noisy", "low_rank")
 
@@ -51,7 +51,7 @@ class TestMissedEigenvalue:
         """Every pair below the missed one is rejected, and the ones above it stand."""
         problem = exact_problem(kind, 32, seed)
         columns = [i for i in range(5) if i != missed]
-        certificate = certify(HeldMatrix(problem.A), _pairs(problem, columns), tol=TOL)
+        certificate = certify(DenseMatrix(problem.A), _pairs(problem, columns), tol=TOL)
         grades = [line.grade for line in certificate.lines]
         assert grades == ["proved"] * missed + ["rejected"] * (4 - missed)
 
@@ -73,7 +73,7 @@ class TestMissedEigenvalue:
         A, lam, V = exact_symmetric(A_values, seed=seed)
         columns = [0, 1, 3]
         pairs = EigenPairs(lam[columns], V[:, columns], np.zeros(3), applications=1, converged=3, stopped="planted")
-        grades = [line.grade for line in certify(HeldMatrix(A), pairs, tol=TOL).lines]
+        grades = [line.grade for line in certify(DenseMatrix(A), pairs, tol=TOL).lines]
         assert grades[2] == "rejected"
 
 
@@ -98,7 +98,7 @@ class TestWrongPair:
         for seed in SEEDS:
             problem = exact_problem(kind, 32, seed)
             wrong = _turned(problem, _pairs(problem, [0, 1, 2]), 1, angle, honest=False)
-            certificate = certify(HeldMatrix(problem.A), wrong, tol=TOL)
+            certificate = certify(DenseMatrix(problem.A), wrong, tol=TOL)
             assert certificate.lines[1].grade == "rejected"
 
     @pytest.mark.parametrize("shift", [1e-6, 1e-2, 0.3])
@@ -110,7 +110,7 @@ class TestWrongPair:
             values = pairs.values * np.array([1.0, 1.0 - shift, 1.0])
             residuals = np.linalg.norm(problem.A @ pairs.vectors - pairs.vectors * values, axis=0)
             wrong = replace(pairs, values=values, residuals=residuals)
-            assert certify(HeldMatrix(problem.A), wrong, tol=TOL).lines[1].grade == "rejected"
+            assert certify(DenseMatrix(problem.A), wrong, tol=TOL).lines[1].grade == "rejected"
 
     @pytest.mark.parametrize("make", OPERATORS)
     def test_the_same_vector_twice_is_not_two_pairs(self, make):
@@ -133,6 +133,7 @@ class TestOrthogonalStart:
             # Columns 3 to 5 are eigenvectors themselves: exact products keep them exactly orthogonal to the first.
             start = np.ascontiguousarray(problem.vectors[:, 3:6])
             operator = OPERATORS[make](problem.A)
+            start = Approximation(problem.values[3:6], start)
             pairs = Krylov(tol=1e-8, block=3, basis=16).solve(operator, 3, seed=seed, start=start)
             certificate = certify(operator, pairs, tol=1e-8)
             for outcome in outcomes(problem, certificate, pairs.vectors):
@@ -147,6 +148,7 @@ class TestOrthogonalStart:
             mix = np.random.default_rng(seed).choice([-1.0, 1.0], (63, 3))
             start = problem.vectors[:, 1:] @ mix
             assert np.abs(problem.vectors[:, 0] @ start).max() == 0.0
+            start = Approximation(problem.values[1:4], start)
             pairs = Krylov(tol=1e-8, block=3, basis=16).solve(MatrixFree(problem.A), 3, seed=seed, start=start)
             truth = problem.values[:3].astype(float)
             np.testing.assert_allclose(pairs.values, truth, atol=1e-6 * truth[0])
@@ -196,7 +198,7 @@ def test_a_solve_that_was_cut_short_says_so(kind, seed):
 def test_an_indefinite_matrix_has_no_trace_bound():
     """With negative eigenvalues the trace bounds nothing, and the certificate says inf."""
     A, _, _ = exact_symmetric([3.0, 2.0, -1.0, -4.0], seed=0)
-    operator = HeldMatrix(A, is_psd=False)
+    operator = DenseMatrix(A, is_psd=False)
     certificate = certify(operator, Direct().solve(operator, 2), tol=TOL)
     assert certificate.missed_bound == np.inf
 

@@ -3,7 +3,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from gramian.choosing.noise import noise_after
+from gramian.choosing.parallel import noise_after
 from gramian.choosing.spectrum import read_spectrum
 from tests.choosing.designs import fitted, planted, uneven_columns
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gramian.choosing.noise_edge import noise_edge, tracy_widom_quantile
+from gramian.choosing.parallel import noise_edge, tracy_widom_quantile
 
 
 @pytest.mark.parametrize("n, d", [(400, 100), (100, 400), (50, 50), (10, 100_000)])
@@ -34,7 +34,7 @@ def test_many_columns_may_be_grouped(monkeypatch):
     """Grouping thousands of columns moves the edge by less than a tenth of its own spread."""
     tau = np.exp(np.random.default_rng(1).normal(0.0, 1.0, 5000))
     grouped = noise_edge(tau, 1000.0)
-    monkeypatch.setattr("gramian.choosing.noise_edge.GROUPS", 5000)
+    monkeypatch.setattr("gramian.choosing.parallel.GROUPS", 5000)
     assert abs(grouped.edge - noise_edge(tau, 1000.0).edge) < 0.1 * grouped.spread
 
 

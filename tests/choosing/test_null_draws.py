@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from gramian.choosing.null_draws import draw_nulls
-from gramian.choosing.row_sample import draw_sample
+from gramian.choosing.facts import draw_sample
+from gramian.choosing.parallel import draw_nulls
 from gramian.errors import ParameterError
 from gramian.sources.dense import DenseRows
 from tests.choosing.designs import fitted, planted, related_columns, uneven_rows
@@ -43,7 +43,7 @@ def test_taking_components_out_leaves_no_relation():
 
 def test_a_part_of_the_table_shows_no_relation_either(monkeypatch):
     """Components taken out of the whole leave a sampled part of it unrelated, and related noise related."""
-    monkeypatch.setattr("gramian.choosing.row_sample.MAX_SIDE", 80)
+    monkeypatch.setattr("gramian.choosing.facts.MAX_SIDE", 80)
     strengths = np.full(30, 40.0)
     white = _draws(planted(400, 240, strengths, seed=0), 30)
     related = _draws(planted(400, 240, strengths, seed=0, make_noise=related_columns), 30)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gramian.choosing import Panel, panel
-from gramian.choosing.verdict import Verdict
+from gramian.choosing.spectrum import Verdict
 from gramian.sources.dense import DenseRows
 from tests.choosing.designs import fitted, planted
 

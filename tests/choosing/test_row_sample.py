@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gramian.choosing.row_sample import MAX_ENTRIES, MAX_SIDE, draw_sample, sample_shape
+from gramian.choosing.facts import MAX_ENTRIES, MAX_SIDE, draw_sample, sample_shape
 from gramian.sources.dense import DenseRows
 from gramian.sources.sparse import SparseRows
 from tests.catalog import SOURCES, parameters
@@ -43,7 +43,7 @@ def test_weights_count_as_repetitions():
 
 def test_part_of_a_table_is_rows_and_columns_of_it(monkeypatch):
     """A sample of a larger table has entries of that table, at its own rows and columns."""
-    monkeypatch.setattr("gramian.choosing.row_sample.MAX_SIDE", 5)
+    monkeypatch.setattr("gramian.choosing.facts.MAX_SIDE", 5)
     X = np.arange(20.0)[:, None] * 100.0 + np.arange(40.0)
     sample = draw_sample(DenseRows(X, block_rows=3), mean=np.zeros(40), seed=1)
     assert sample.rows.shape == (5, 10)

@@ -133,26 +133,26 @@ def test_not_converged_is_7_and_written(folder):
 
 def test_lost_cluster_is_8(monkeypatch, capfd, folder):
     """A cluster that goes away has a code of its own; the tests of Dask reach it by killing a scheduler."""
-    from gramian.cli import prepared
+    from gramian.cli import table
 
     def lost(*_, **__):
         message = "The cluster is gone."
         raise ClusterLostError(message)
 
-    monkeypatch.setattr(prepared, "as_source", lost)
+    monkeypatch.setattr(table, "as_source", lost)
     assert code_of(capfd, "pca", "table.csv") == exits.CLUSTER
     del folder
 
 
 def test_fault_of_ours_is_1_with_a_traceback(monkeypatch, capfd, folder):
     """What nobody foresaw is ours, and shows where it happened."""
-    from gramian.cli import prepared
+    from gramian.cli import table
 
     def broken(*_, **__):
         message = "unforeseen"
         raise RuntimeError(message)
 
-    monkeypatch.setattr(prepared, "as_source", broken)
+    monkeypatch.setattr(table, "as_source", broken)
     code, _, err = run_here(capfd, "pca", "table.csv")
     assert code == exits.OURS
     assert "Traceback" in err

@@ -1,7 +1,7 @@
 """What is a user's own stays as it is, and a fit is written whole or not at all."""
 
-from gramian.cli import exits, page
-from gramian.cli.input_path import stem_of
+from gramian.cli import exits
+from gramian.cli.options import stem_of
 from tests.cli.command import run_here
 
 
@@ -53,7 +53,7 @@ def test_fit_is_written_whole(folder, capfd, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(page, "write_page", full)
+    monkeypatch.setattr("gramian.report.write_report", full)
     assert run_here(capfd, "pca", "table.csv", "-k", "2", "-o", "out", "--quiet")[0] == exits.WRITE
     assert {path.name: path.read_bytes() for path in (folder / "out").iterdir()} == before
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import gramian
-from gramian.models import archive
+from gramian.models.archive import file as archive
 from tests.cli.command import run_here
 
 
@@ -33,11 +33,11 @@ def table(tmp_path, monkeypatch):
 
 def filled_rows():
     """The numbers of the table as the command line fills them."""
-    from gramian.models.probabilistic import fill_holes
+    from gramian.models.probabilistic.filling import fill_missing
     from gramian.sources import as_source
 
     source = as_source("table.csv", columns=list("abcde"))
-    return fill_holes(source.map_rows(lambda block: block.rows)).rows
+    return fill_missing(source.map_rows(lambda block: block.rows)).rows
 
 
 def test_messy_table_is_handled_and_said(table, capfd):

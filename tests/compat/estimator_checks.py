@@ -31,7 +31,17 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def unmet(estimator):
+    """Checks of scikit-learn that an estimator cannot meet, each with its reason."""
+    reason = (
+        "nine rows that count, in eight directions: every rotation has sources as good, and which one an iteration "
+        "comes to depends on rounding. tests/estimators/test_weights.py compares on rows that have sources"
+    )
+    names = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+    return dict.fromkeys(names, reason) if isinstance(estimator, ICA | FastICA) and not estimator.n_components else {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=unmet)
 def test_scikit_learn_conventions(estimator, check):
     """Every estimator keeps scikit-learn's conventions."""
     check(estimator)

@@ -270,3 +270,72 @@ def test_dask_is_not_imported_unless_it_is_used():
         "sys.exit(any(name.split('.')[0] in ('dask', 'distributed') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def _without(_collection, *_args):
+    message = "'Array' object has no attribute '_meta'"
+    raise AttributeError(message)
+
+
+@pytest.mark.parametrize("loss", ["no such name", "no such attribute"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "frame"])
+def test_a_dask_that_tells_nothing_of_its_chunks_is_read_all_the_same(monkeypatch, kind, loss):
+    """Where another release of Dask keeps what it knows of chunks elsewhere, the first chunk shows it."""
+    import dask.array.utils as array_utils
+    import dask.dataframe.utils as frame_utils
+    import pandas as pd
+
+    X = _rows().astype(np.float32)
+    names = [f"c{j}" for j in range(X.shape[1])]
+    table = pd.DataFrame(X, columns=names)
+    collection = {
+        "dense": lambda: da.from_array(X, chunks=(100, 4)),
+        "sparse": lambda: da.from_array(X, chunks=(100, -1)).map_blocks(
+            sp.csr_array, meta=sp.csr_array((0, 0), dtype="f4")
+        ),
+        "frame": lambda: dd.from_pandas(table, npartitions=3),
+    }[kind]()
+    truth = PCA(3).fit(X)
+    for module, name in ((array_utils, "meta_from_array"), (frame_utils, "make_meta"), (frame_utils, "meta_nonempty")):
+        if loss == "no such name":
+            monkeypatch.delattr(module, name)
+        else:
+            monkeypatch.setattr(module, name, _without)
+    source = as_source(collection)
+    assert (source.dtype, source.is_sparse, source.n_columns) == (np.dtype("f4"), kind == "sparse", 9)
+    assert source.column_names == (tuple(names) if kind == "frame" else None)
+    found = PCA(3).fit(collection)
+    np.testing.assert_allclose(found.explained_variance_, truth.explained_variance_, rtol=1e-4)
+    if kind == "frame":
+        assert found.feature_names_in_.tolist() == names
+
+
+def test_the_client_is_found_where_dask_names_no_scheduler(monkeypatch):
+    """Without that function of Dask's, the client that was made last is asked for; with neither, threads compute."""
+    import dask.base
+
+    from gramian.sources.dask import _client
+
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.delattr(dask.base, "get_scheduler")
+    assert _client() is None
+    client = object.__new__(distributed.Client)
+    monkeypatch.setattr(distributed.Client, "__del__", lambda _self: None, raising=False)
+    monkeypatch.setattr(distributed, "get_client", lambda: client)
+    assert _client() is client
+
+
+def test_a_pass_that_imports_distributed_leaves_its_settings():
+    """The first pass may be what loads the other package: the second one finds it whole."""
+    code = """
+import dask.array as da, numpy as np
+from gramian.sources import as_source
+def loads(block):
+    import distributed
+    return block
+rows = as_source(da.from_array(np.ones((4, 2)), chunks=(2, 2)).map_blocks(loads, meta=np.empty((0, 0))))
+for _ in range(2):
+    assert rows.reduce(lambda state, block: block.rows.sum() + (state or 0.0), lambda a, b: a + b) == 8.0
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

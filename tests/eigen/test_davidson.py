@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gramian.eigen.approximation import CLUSTER, Approximation, first_block
-from gramian.eigen.davidson import Davidson
-from gramian.operators.held import HeldMatrix
+from gramian.eigen.davidson import CLUSTER, Davidson, first_block
+from gramian.eigen.pairs import Approximation
+from gramian.operators.dense import DenseMatrix
 from gramian.testing import EigenSolverSuite, orthonormality_error
 
 
@@ -25,7 +25,7 @@ class TestThriftyDavidson(EigenSolverSuite):
         return Davidson(tol=1e-12, thrifty=True)
 
 
-class _Counted(HeldMatrix):
+class _Counted(DenseMatrix):
     """Counts the columns that it is applied to."""
 
     columns = 0
@@ -56,8 +56,8 @@ def test_a_good_approximation_saves_products(seed):
     A, lam, _ = _planted(400, np.geomspace(1.0, 0.05, 60), seed)
     near = _near(A, 1e-3, 100, seed)
     solver = Davidson(tol=1e-8)
-    informed = solver.solve(HeldMatrix(A), 5, approximation=near)
-    bare = solver.solve(HeldMatrix(A), 5)
+    informed = solver.solve(DenseMatrix(A), 5, start=near)
+    bare = solver.solve(DenseMatrix(A), 5)
     assert informed.converged == bare.converged == 5
     np.testing.assert_allclose(informed.values, lam[:5], rtol=1e-12)
     np.testing.assert_allclose(bare.values, lam[:5], rtol=1e-12)
@@ -69,7 +69,7 @@ def test_a_worthless_approximation_is_given_up():
     A, lam, _ = _planted(300, np.geomspace(1.0, 0.1, 40), 3)
     rng = np.random.default_rng(0)
     near = Approximation(np.linspace(2.0, 1.0, 50), np.linalg.qr(rng.standard_normal((300, 50)))[0])
-    pairs = Davidson(tol=1e-8).solve(HeldMatrix(A), 4, approximation=near)
+    pairs = Davidson(tol=1e-8).solve(DenseMatrix(A), 4, start=near)
     assert pairs.converged == 4
     np.testing.assert_allclose(pairs.values, lam[:4], rtol=1e-10)
 
@@ -81,7 +81,7 @@ def test_a_thrifty_solve_takes_fewer_columns_for_the_same_pairs(seed):
     near, columns = _near(A, 1e-2, 60, seed), []
     for thrifty in (False, True):
         held = _Counted(A)
-        pairs = Davidson(tol=1e-8, thrifty=thrifty).solve(held, 10, approximation=near)
+        pairs = Davidson(tol=1e-8, thrifty=thrifty).solve(held, 10, start=near)
         assert pairs.converged == 10
         np.testing.assert_allclose(pairs.values, lam[:10], rtol=1e-10)
         columns.append(held.columns)
@@ -102,7 +102,7 @@ def test_what_the_approximation_misses_altogether_is_found_by_the_probes(seed, t
     """A large eigenvalue whose vector is exactly orthogonal to the whole approximation shows itself."""
     A, lam, Q = _planted(500, np.geomspace(1.0, 0.05, 30), seed)
     near = Approximation(np.delete(lam, 1)[:60], np.delete(Q, 1, axis=1)[:, :60])
-    pairs = Davidson(tol=1e-8, thrifty=thrifty).solve(HeldMatrix(A), 4, approximation=near)
+    pairs = Davidson(tol=1e-8, thrifty=thrifty).solve(DenseMatrix(A), 4, start=near)
     np.testing.assert_allclose(pairs.values, lam[:4], rtol=1e-10)
 
 
@@ -111,7 +111,7 @@ def test_a_long_solve_restarts_and_ends_orthonormal():
     rng = np.random.default_rng(0)
     B = rng.standard_normal((300, 600))
     A = B @ B.T
-    pairs = Davidson(tol=1e-9, width=8).solve(HeldMatrix(A), 6)
+    pairs = Davidson(tol=1e-9, width=8).solve(DenseMatrix(A), 6)
     assert pairs.converged == 6
     assert pairs.applications > 12
     assert orthonormality_error(pairs.vectors) < 1e-12
@@ -121,13 +121,13 @@ def test_a_long_solve_restarts_and_ends_orthonormal():
 def test_a_cap_is_kept_and_said():
     """What did not converge is not called converged."""
     B = np.random.default_rng(0).standard_normal((200, 400))
-    pairs = Davidson(tol=1e-12, max_applications=2).solve(HeldMatrix(B @ B.T), 5)
+    pairs = Davidson(tol=1e-12, max_applications=2).solve(DenseMatrix(B @ B.T), 5)
     assert pairs.applications == 2
     assert pairs.converged < 5
     assert "cap of 2" in pairs.stopped
 
 
-class _Coarse(HeldMatrix):
+class _Coarse(DenseMatrix):
     """A matrix whose products carry errors that it does not state."""
 
     def apply(self, V, *, accuracy=None):
@@ -152,7 +152,7 @@ def test_slow_progress_is_progress(seed):
     """A spectrum with hardly a gap takes many products, each a little better, and is solved to the end."""
     lam = np.linspace(1.0, 0.5, 800)
     Q = np.linalg.qr(np.random.default_rng(seed).standard_normal((800, 800)))[0]
-    pairs = Davidson(tol=1e-6, max_applications=1000).solve(HeldMatrix((Q * lam) @ Q.T), 3, seed=seed)
+    pairs = Davidson(tol=1e-6, max_applications=1000).solve(DenseMatrix((Q * lam) @ Q.T), 3, seed=seed)
     assert pairs.converged == 3
     assert pairs.applications > 30
     np.testing.assert_allclose(pairs.values, lam[:3], rtol=1e-6)
@@ -161,7 +161,7 @@ def test_slow_progress_is_progress(seed):
 def test_the_compression_adds_up():
     """|A|_F^2 = |T|_F^2 + 2 |R|_F^2 + the rest, and the lowest Ritz value is no eigenvalue's lower bound."""
     A, lam, _ = _planted(120, np.array([3.0, 2.0, 1.0, -0.5]), 1)
-    pairs = Davidson(tol=1e-10).solve(HeldMatrix(A, is_psd=False), 3)
+    pairs = Davidson(tol=1e-10).solve(DenseMatrix(A, is_psd=False), 3)
     seen = pairs.compression
     assert np.sum(seen.values**2) + 2 * seen.coupling**2 <= np.sum(A**2) * (1 + 1e-12)
     assert lam.min() - 1e-12 <= seen.values[-1]
@@ -171,7 +171,7 @@ def test_each_product_is_told():
     """A watcher hears of every product and of the residual after it."""
     A, _, _ = _planted(200, np.geomspace(1.0, 0.1, 20), 0)
     told = []
-    pairs = Davidson(tol=1e-8).solve(HeldMatrix(A), 3, watch=lambda product, worst: told.append((product, worst)))
+    pairs = Davidson(tol=1e-8).solve(DenseMatrix(A), 3, watch=lambda product, worst: told.append((product, worst)))
     assert [product for product, _ in told] == list(range(1, pairs.applications + 1))
     assert told[-1][1] <= 1e-8
 
@@ -190,6 +190,6 @@ def test_many_pairs_are_found_in_steps_of_half_of_them(k):
     """The basis never overflows, whatever k is."""
     A, lam, _ = _planted(500, np.geomspace(1.0, 1e-2, 300), 0)
     for near in (None, _near(A, 1e-3, 200, 1)):
-        pairs = Davidson(tol=1e-8).solve(HeldMatrix(A), k, approximation=near)
+        pairs = Davidson(tol=1e-8).solve(DenseMatrix(A), k, start=near)
         assert pairs.converged == k
         np.testing.assert_allclose(pairs.values, lam[:k], rtol=1e-8)

@@ -5,10 +5,10 @@ import pytest
 
 from gramian import PCA
 from gramian.eigen.direct import SAMPLE, Direct
-from gramian.models.decomposition import Standardization
+from gramian.operators.centering import Standardization
 from gramian.operators.covariance import Covariance
 from gramian.sources import DenseRows
-from gramian.sources.measuring import measure_moments
+from gramian.sources.moments import measure_moments
 from gramian.testing import rows_with_spectrum
 
 EPS = np.finfo(np.float64).eps

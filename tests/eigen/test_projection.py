@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.eigen.orthonormal import STRETCH, orthonormalized, projected, rotate
+from gramian.eigen.orthonormal import CHUNK, orthonormalized, projected, rotate
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -41,9 +41,9 @@ def test_nearly_dependent_columns_are_projected_again():
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_vectors_are_rotated_in_their_own_place(dtype):
-    """A stretch at a time, over more than one of them, the result may overwrite some of the vectors."""
+    """A chunk at a time, over more than one of them, the result may overwrite some of the vectors."""
     rng = np.random.default_rng(2)
-    vectors = np.asfortranarray(rng.standard_normal((2 * STRETCH + 5, 6)).astype(dtype))
+    vectors = np.asfortranarray(rng.standard_normal((2 * CHUNK + 5, 6)).astype(dtype))
     rotation = rng.standard_normal((6, 4))
     expected = vectors.astype(float) @ rotation
     rotate(vectors, rotation, vectors[:, :4])

@@ -9,7 +9,7 @@ from gramian.arrays.precision import FLOAT32
 from gramian.eigen.certificate import certify
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.orthonormal import orthonormalized, projected, rotated
-from gramian.models.decomposition import standardization_of
+from gramian.models.pca.decomposition import standardization_of
 from gramian.operators import Covariance, Gram
 from gramian.sources import measure_moments
 from gramian.sources.dense import DenseRows

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gramian.estimators.features import feature_names
+from gramian.estimators.inputs import feature_names
 
 
 def test_only_tables_of_named_columns_have_names():

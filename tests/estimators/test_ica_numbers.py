@@ -6,13 +6,7 @@ import scipy.sparse as sp
 from scipy.optimize import brentq
 
 from gramian import ICA
-from gramian.errors import (
-    ConvergenceWarning,
-    IdentifiabilityWarning,
-    ParameterError,
-    PrecisionWarning,
-    RankWarning,
-)
+from gramian.errors import ConvergenceWarning, IdentifiabilityWarning, ParameterError, PrecisionWarning, RankWarning
 from gramian.sources.dense import DenseRows
 from gramian.testing import amari_distance, mixed_sources
 from gramian.unmixing.contrast import LogCosh
@@ -99,12 +93,12 @@ def test_tensors_and_arrays_agree(mixed, algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_rows_that_may_not_be_held_agree(algorithm, monkeypatch):
+def test_rows_that_are_not_copied_agree(algorithm, monkeypatch):
     """Too little memory for white rows in float32 changes the way and not the answer."""
     A = np.random.default_rng(5).standard_normal((4, 4))
     X = mixed_sources(50_000, 4, seed=5) @ A.T
     held = ICA(algorithm=algorithm, tol=1e-9, independence=False).fit(X)
-    monkeypatch.setattr("gramian.models.ica.HELD_SHARE", 1 << 50)
+    monkeypatch.setattr("gramian.models.ica.fit._copy_pays", lambda *_: False)
     not_held = ICA(algorithm=algorithm, tol=1e-9, independence=False).fit(X)
     np.testing.assert_allclose(held.components_, not_held.components_, atol=1e-7)
     assert max(held.gradient_norm_, not_held.gradient_norm_) <= 1e-9
@@ -180,16 +174,17 @@ def test_rows_that_repeat_are_sampled_at_every_phase():
     assert ica.independence_.dependence.max() < 0.05
 
 
-def test_white_rows_of_wide_tables_are_held_within_the_budget(monkeypatch):
-    """20,000 rows of two sources are 320,000 bytes: held where there is room for that, and not with less."""
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_white_rows_of_wide_tables_are_copied_within_the_budget(monkeypatch, dtype):
+    """20,000 rows of two sources are 160,000 bytes in float32: copied where there is room for that, not with less."""
     A = np.random.default_rng(5).standard_normal((12, 2))
-    X, calls, held = mixed_sources(20_000, 2, seed=5) @ A.T, [], WhiteRows.held
-    monkeypatch.setattr(WhiteRows, "held", lambda rows: calls.append(rows.n_rows) or held(rows))
+    X, calls, copied = (mixed_sources(20_000, 2, seed=5) @ A.T).astype(dtype), [], WhiteRows.in_memory
+    monkeypatch.setattr(WhiteRows, "in_memory", lambda rows, dtype: calls.append(rows.n_rows) or copied(rows, dtype))
     fits = []
-    for room, times in [(319_999, 0), (320_000, 1)]:
-        monkeypatch.setattr("gramian.models.ica._room", lambda _, room=room: room)
+    for room, times in [(159_999, 0), (160_000, 1)]:
+        monkeypatch.setattr("gramian.models.ica.fit.memory_budget", lambda room=room: 2 * room)
         fits.append(ICA(2, tol=1e-8, independence=False).fit(X).components_)
-        assert len(calls) == times
+        assert calls.count(20_000) == times
     np.testing.assert_allclose(*fits, atol=1e-6)
 
 

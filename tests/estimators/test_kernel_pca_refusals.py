@@ -81,9 +81,9 @@ def test_the_sigmoid_kernel_of_scikit_learn_is_taken_at_its_defaults():
 @pytest.mark.parametrize(
     "parameters, words",
     [
-        ({"features": PolynomialMap(2), "degree": 7}, "degree=7 is given beside them"),
-        ({"features": PolynomialMap(2), "coef0": 3}, "coef0=3 is given beside them"),
-        ({"features": PolynomialMap(2), "kernel_params": {"a": 1}}, "kernel_params=.* is given beside them"),
+        ({"features": PolynomialMap(2), "degree": 7}, "degree=7 is given with them"),
+        ({"features": PolynomialMap(2), "coef0": 3}, "coef0=3 is given with them"),
+        ({"features": PolynomialMap(2), "kernel_params": {"a": 1}}, "kernel_params=.* is given with them"),
         ({"kernel": "rbf", "kernel_params": {"gamma": 3.0}}, "kernel_params=.* is given beside kernel='rbf'"),
         ({"kernel": kernels.Polynomial(2), "degree": 5}, "degree=5 is given beside the kernel"),
         ({"kernel": kernels.Polynomial(2), "coef0": 5}, "coef0=5.0 is given beside the kernel"),
@@ -108,7 +108,7 @@ def test_a_share_that_landmarks_do_not_reach_is_said():
         fitted = KernelPCA(0.999, kernel="rbf", gamma=2.0, landmarks=5).fit(X)
     assert fitted.explained_variance_ratio_.sum() < 0.999
     assert f"{fitted.explained_variance_ratio_.sum():.4g}" in str(caught[0].message)
-    assert "less than was asked" in fitted.verdict_
+    assert "less than was asked" in fitted.n_components_reason_
     assert caught[0].filename == __file__
     reached = KernelPCA(0.5, kernel="rbf", gamma=0.1, landmarks=50).fit(X)
     assert reached.explained_variance_ratio_.sum() >= 0.5

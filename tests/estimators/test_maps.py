@@ -205,6 +205,6 @@ def test_overflow_is_a_sentence(X):
 
 def test_results_that_do_not_fit_are_refused_with_both_numbers(X, monkeypatch):
     """Before any feature is made, the sentence says how much they need and how much is free."""
-    monkeypatch.setattr("gramian.estimators.explicit_map.available_memory", lambda: 1000)
-    with pytest.raises(MemoryBudgetError, match=r"50 rows of 15 features are 0.0 GB, and 0.0 GB are free"):
+    monkeypatch.setattr("gramian.estimators.maps.available_memory", lambda: 1000)
+    with pytest.raises(MemoryBudgetError, match=r"50 rows of 15 features are 6 kB, and 1 kB are free"):
         PolynomialMap().fit(X).transform(X)

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn.decomposition
 
-from gramian import PCA
+from gramian import PCA, IncrementalPCA
 from gramian.errors import InputError, ParameterError
 from gramian.testing import assert_same_subspace, rows_with_spectrum
 from tests.catalog import DOORS, OUR_SOLVERS, SCIKIT_LEARN_SOLVERS, host, parameters
@@ -264,9 +264,9 @@ def test_certificate_and_plan_print(X):
 @pytest.mark.parametrize("learn", [PCA.fit, PCA.partial_fit])
 def test_verdict_says_how_the_number_was_chosen(X, learn):
     """A number that was given needs no words; one that was chosen has them, after batches too."""
-    assert learn(PCA(2), X).verdict_ == ""
-    assert "0.9 of the variance" in learn(PCA(0.9), X).verdict_
-    assert learn(PCA("auto"), X).verdict_
+    assert learn(PCA(2), X).n_components_reason_ == ""
+    assert "0.9 of the variance" in learn(PCA(0.9), X).n_components_reason_
+    assert learn(PCA("auto"), X).n_components_reason_
 
 
 @pytest.mark.parametrize("ddof", [0, 1])
@@ -277,7 +277,7 @@ def test_verdict_names_variances_as_the_attributes_do(scale, ddof):
     X = rng.standard_normal((150, 2)) @ (4 * rng.standard_normal((2, 9))) + rng.standard_normal((150, 9))
     chosen, whole = (PCA(k, scale=scale, ddof=ddof).fit(X) for k in ("auto", None))
     left_out = whole.explained_variance_[chosen.n_components_]
-    assert f"Component {chosen.n_components_ + 1} has variance {left_out:.3g} and" in chosen.verdict_
+    assert f"Component {chosen.n_components_ + 1} has variance {left_out:.3g} and" in chosen.n_components_reason_
 
 
 @pytest.mark.parametrize("center", [True, False])
@@ -291,3 +291,20 @@ def test_scores_can_be_written_with_the_public_attributes(center):
     np.testing.assert_allclose(pca.scale_[:4], expected[:4], rtol=1e-12)
     assert pca.scale_[4] == (1.0 if center else pytest.approx(expected[4]))
     assert PCA(3).fit(X).scale_ is None
+
+
+@pytest.mark.parametrize("make", [PCA, IncrementalPCA])
+@pytest.mark.parametrize("method", ["fit", "fit_transform", "partial_fit"])
+@pytest.mark.parametrize("given", ["array", "objects"])
+def test_a_refusal_of_missing_values_names_who_takes_them(make, method, given):
+    """NaN is answered with its place and the estimator for such rows; infinity is not (issue 16)."""
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    X[3, 1] = np.nan
+    missing = X if given == "array" else X.astype(object)
+    with pytest.raises(InputError, match=r"contains NaN: row 3.*ProbabilisticPCA fits rows with missing") as refused:
+        getattr(make(2), method)(missing)
+    assert (refused.value.row, refused.value.column, refused.value.is_missing) == (3, 1, True)
+    X[3, 1] = np.inf
+    with pytest.raises(InputError, match="infinity") as refused:
+        getattr(make(2), method)(X)
+    assert "ProbabilisticPCA" not in str(refused.value)

@@ -1,4 +1,4 @@
-"""Probabilistic PCA: the closed form without holes, the Gaussian it stands for with them, and planted truth."""
+"""Probabilistic PCA: the closed form of a complete table, the Gaussian it stands for of another, and planted truth."""
 
 import warnings
 
@@ -12,24 +12,24 @@ from gramian.errors import ConvergenceWarning, InputError, NotSupportedError, Pa
 
 
 def planted(n=300, d=8, k=2, *, noise=0.3, share=0.2, seed=0):
-    """A table of the model itself, and the same with holes."""
+    """A table of the model itself, and the same with missing values."""
     rng = np.random.default_rng(seed)
     truth = rng.standard_normal((n, k)) @ rng.standard_normal((k, d)) + noise * rng.standard_normal((n, d)) + 7.0
-    holed = np.where(rng.random(truth.shape) < share, np.nan, truth)
-    return truth, holed
+    incomplete = np.where(rng.random(truth.shape) < share, np.nan, truth)
+    return truth, incomplete
 
 
 def conditional(model, row):
-    """Mean and covariance of the holes of a row under the model's Gaussian, by textbook."""
-    C, holes = model.get_covariance(), np.isnan(row)
-    gain = C[np.ix_(holes, ~holes)] @ np.linalg.inv(C[np.ix_(~holes, ~holes)])
-    mean = model.mean_[holes] + gain @ (row - model.mean_)[~holes]
-    return mean, C[np.ix_(holes, holes)] - gain @ C[np.ix_(~holes, holes)]
+    """Mean and covariance of the missing values of a row under the model's Gaussian, by textbook."""
+    C, missing = model.get_covariance(), np.isnan(row)
+    gain = C[np.ix_(missing, ~missing)] @ np.linalg.inv(C[np.ix_(~missing, ~missing)])
+    mean = model.mean_[missing] + gain @ (row - model.mean_)[~missing]
+    return mean, C[np.ix_(missing, missing)] - gain @ C[np.ix_(~missing, missing)]
 
 
 @pytest.mark.parametrize("shape", [(300, 8), (12, 30), (40, 5)])
 @pytest.mark.parametrize("scale", [False, True])
-def test_without_holes_it_is_the_closed_form(shape, scale):
+def test_of_a_complete_table_it_is_the_closed_form(shape, scale):
     """Components, variances, noise, scores and likelihood are those of PCA with the divisor n."""
     X, _ = planted(*shape)
     found, pca = ProbabilisticPCA(2, scale=scale).fit(X), PCA(2, ddof=0, scale=scale).fit(X)
@@ -44,20 +44,20 @@ def test_without_holes_it_is_the_closed_form(shape, scale):
 
 
 @pytest.mark.parametrize("scale", [False, True])
-def test_with_holes_every_answer_is_that_of_the_gaussian(scale):
+def test_with_missing_values_every_answer_is_that_of_the_gaussian(scale):
     """Filled values, their deviations, those of the scores, and likelihoods equal the textbook's conditionals."""
     _, X = planted(60, 6, seed=1)
     model = ProbabilisticPCA(2, scale=scale).fit(X)
     filled, deviation, C = model.impute(X), model.impute_std(X), model.get_covariance()
     factor = 1.0 / np.nanstd(X, axis=0) if scale else np.ones(6)
     for i, row in enumerate(X):
-        holes = np.isnan(row)
+        missing = np.isnan(row)
         mean, covariance = conditional(model, row)
-        np.testing.assert_allclose(filled[i, holes], mean, atol=1e-8)
-        np.testing.assert_allclose(deviation[i, holes] ** 2, np.diag(covariance), rtol=1e-8)
-        V = (model.components_ * factor)[:, holes]
+        np.testing.assert_allclose(filled[i, missing], mean, atol=1e-8)
+        np.testing.assert_allclose(deviation[i, missing] ** 2, np.diag(covariance), rtol=1e-8)
+        V = (model.components_ * factor)[:, missing]
         np.testing.assert_allclose(model.transform_std(X)[i] ** 2, np.diag(V @ covariance @ V.T), atol=1e-9)
-        known = multivariate_normal(model.mean_[~holes], C[np.ix_(~holes, ~holes)]).logpdf(row[~holes])
+        known = multivariate_normal(model.mean_[~missing], C[np.ix_(~missing, ~missing)]).logpdf(row[~missing])
         np.testing.assert_allclose(model.score_samples(X)[i], known, rtol=1e-8)
     assert np.array_equal(filled[~np.isnan(X)], X[~np.isnan(X)])
     assert model.score(X) == pytest.approx(model.loglike_)
@@ -90,10 +90,10 @@ def test_planted_truth_is_found_and_its_uncertainty_is_honest(seed):
     model, whole = ProbabilisticPCA(2).fit(X), PCA(2).fit(truth)
     assert np.linalg.svd(model.components_ @ whole.components_.T)[1].min() > 0.999
     assert model.noise_variance_ == pytest.approx(0.09, rel=0.05)
-    holes = np.isnan(X)
-    away = ((model.impute(X) - truth) / np.where(holes, model.impute_std(X), 1.0))[holes]
+    missing = np.isnan(X)
+    away = ((model.impute(X) - truth) / np.where(missing, model.impute_std(X), 1.0))[missing]
     assert away.std() == pytest.approx(1.0, abs=0.05)
-    assert model.impute_std(X)[~holes].max() == 0.0
+    assert model.impute_std(X)[~missing].max() == 0.0
 
 
 def test_number_of_components_is_chosen_and_none_is_too_small():

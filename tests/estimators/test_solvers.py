@@ -4,7 +4,7 @@ import scipy.sparse as sp
 
 from gramian import PCA
 from gramian.errors import NotSupportedError, ParameterError
-from gramian.estimators.solvers import check_components, name_solver
+from gramian.estimators.pca import check_components, name_solver
 
 X = np.random.default_rng(0).normal(size=(12, 5))
 

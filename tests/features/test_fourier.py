@@ -6,8 +6,8 @@ import scipy.sparse as sp
 
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.features import RandomFourier, measure_kernel_error
-from gramian.features.spectral import Draw, draw_waves
 from gramian.kernels import Cosine, Gaussian, Laplacian, Matern, Polynomial
+from gramian.kernels.forms import WaveDraw
 from gramian.sources import as_source
 from tests.catalog import parameters
 from tests.features.kernel_cases import SPECTRAL
@@ -27,7 +27,7 @@ def _error(kernel, X, D, *, seed, orthogonal=False):
 def test_frequencies_have_the_kernel_as_their_mean(kernel):
     """k(0) times the mean of cos w.t is the kernel at lag t, within five standard errors, for several lags."""
     lags = _rows(12, 3, seed=4) * np.geomspace(0.1, 4, 12)[:, None]
-    waves = draw_waves(kernel, Draw(40_000, 3, False, np.random.default_rng(7)))
+    waves = kernel.draw_waves(WaveDraw(40_000, 3, False, np.random.default_rng(7)))
     cosines = np.cos(lags @ waves.frequencies.T)
     found, error = waves.height * cosines.mean(axis=1), waves.height * cosines.std(axis=1) / 200
     truth = kernel(lags, np.zeros((1, 3))).ravel()
@@ -58,7 +58,7 @@ def test_orthogonal_frequencies_have_less_error(kernel):
 
 def test_orthogonal_groups_are_orthogonal_and_of_normal_length():
     """Each d frequencies are orthogonal, and their squared lengths have mean 2 gamma d."""
-    waves = draw_waves(Gaussian(0.5), Draw(2_000, 10, True, np.random.default_rng(0))).frequencies
+    waves = Gaussian(0.5).draw_waves(WaveDraw(2_000, 10, True, np.random.default_rng(0))).frequencies
     for group in waves.reshape(200, 10, 10):
         gram = group @ group.T
         assert np.abs(gram - np.diag(np.diag(gram))).max() < 1e-12

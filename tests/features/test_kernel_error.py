@@ -42,7 +42,7 @@ def test_every_pair_of_few_rows_is_looked_at(recipe, n):
 
 
 @pytest.mark.parametrize("recipe", MAPS)
-@pytest.mark.parametrize("n", [1100, 2500])
+@pytest.mark.parametrize("n", [1100, pytest.param(2500, marks=pytest.mark.slow)])
 def test_estimates_are_honest(recipe, n):
     """Over 24 samples the estimates lie about the truth as their standard errors say, without bias."""
     X = _rows(n, seed=n)

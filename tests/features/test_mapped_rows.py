@@ -4,7 +4,8 @@ import scipy.sparse as sp
 
 from gramian.features import Landmarks, MappedRows, Monomials, RandomFourier
 from gramian.kernels import Gaussian
-from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
 from gramian.sources import DenseRows, as_source
 from gramian.testing import RowSourceSuite, assert_same_subspace
 from tests.catalog import SOURCES, host, parameters

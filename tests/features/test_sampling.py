@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 
 from gramian.errors import NotSupportedError
-from gramian.features.kmeans import kmeans_centers, spread_seeds
+from gramian.features.landmarks import kmeans_centers, spread_seeds
 from gramian.features.resolving import resolve_kernel
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels import Gaussian, Laplacian

@@ -8,7 +8,7 @@ import numpy as np
 
 from gramian import ICA, PCA, KernelPCA
 from gramian.sources import as_source
-from gramian.sources.npy import NpyFile
+from gramian.sources.formats.npy import NpyFile
 from gramian.sources.pass_log import PassLog
 
 MAKERS = {
@@ -26,11 +26,11 @@ def fit(method, path, folder, *, last=None):
     READS.clear()
     read = NpyFile._read
 
-    def counted(self, descriptor, rows):
+    def counted(self, file, rows):
         READS.append(rows)
         if last is not None and len(READS) > last:
             os.kill(os.getpid(), signal.SIGKILL)
-        return read(self, descriptor, rows)
+        return read(self, file, rows)
 
     NpyFile._read = counted
     try:

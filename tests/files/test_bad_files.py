@@ -12,6 +12,7 @@ from gramian import PCA
 from gramian.errors import GramianError, InputError, NotSupportedError, ParameterError
 from gramian.sources import as_source
 from gramian.sources.finiteness import require_finite
+from gramian.sources.formats import csv
 from tests.sources.files import write
 
 X = np.random.default_rng(0).standard_normal((400, 3))
@@ -226,17 +227,19 @@ def test_cells_of_several_lines_do_not_shift_later_rows(tmp_path):
     np.testing.assert_array_equal(source.map_rows(lambda block: block.rows), np.outer(np.arange(5000.0), [1, 2]))
 
 
-@pytest.mark.parametrize("bad", [4_095, 4_096, 9_999, 20_000])
-def test_a_bad_cell_is_named_wherever_windows_begin(tmp_path, bad):
-    """A cell just before or behind the rows of a window is named by its own row."""
-    path = content("x.csv", text(rows=LONG, bad=bad, line="1,oops,2"))(tmp_path)
-    source = as_source(content("y.csv", text(rows=LONG))(tmp_path))
-    file = type(source.file)(type(source.file._text)(path, str(path)), ("a", "b", "c"))
-    for start in range(0, LONG, 1000):
-        rows = slice(start, start + 1000)
-        if file._text.index.whole(rows).start <= bad < file._text.index.whole(rows).stop:
-            with pytest.raises(InputError, match=rf"x\.csv, row {bad:,} .*column 'b'"):
-                file.read(rows)
+@pytest.mark.parametrize("bad", [0, 4_096, 20_000, LONG - 1])
+@pytest.mark.parametrize("piece", [1 << 18, 1 << 22])
+def test_a_bad_cell_is_named_in_whatever_piece_it_stands(tmp_path, monkeypatch, bad, piece):
+    """Its row, its column and its line are told, also below comments, a header and blank lines."""
+    monkeypatch.setattr(csv, "PIECE", piece)
+    body = "# made by hand\n" + text(rows=LONG, bad=bad, line="1,oops,2").replace("c\n", "c\n\n", 1)
+    path = content("x.csv", body)(tmp_path)
+    with pytest.raises(
+        InputError, match=rf"x\.csv, row {bad:,} .*column 'b': 'oops' .* \(line {bad + 4:,}\)"
+    ) as caught:
+        as_source(path)
+    assert (caught.value.row, caught.value.column) == (bad, "b")
+    assert "oops" in body.splitlines()[bad + 3]
 
 
 @pytest.mark.parametrize("kind", ["npy", "csv", "parquet", "hdf5"])

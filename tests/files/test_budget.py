@@ -4,16 +4,19 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gramian import machine
 from gramian.errors import MemoryBudgetError, ParameterError
-from gramian.planning.machine import bytes_of, memory_budget
+from gramian.machine import bytes_of, memory_budget
 from gramian.sources import as_source, file_rows
-from gramian.sources.hdf5 import ArrayFile
+from gramian.sources import rows as passes
+from gramian.sources.formats.hdf5 import ArrayFile
 from gramian.sources.progress import Meter
 from tests.files.limited import MAKERS, spectrum
 from tests.sources.files import write
@@ -96,9 +99,26 @@ def test_what_is_decoded_whole_is_counted(tmp_path, X, kind, what):
     assert as_source(write(tmp_path, kind, X[:5000], rows=700), memory_budget=24 << 20).n_rows == 5000
 
 
+@pytest.mark.parametrize("kind", ["feather", "hdf5", "parquet"])
+def test_fewer_workers_read_what_all_of_them_could_not(tmp_path, X, kind, monkeypatch):
+    """On a machine of many cores a file is refused by what one worker needs, and as many read as have room."""
+    for module in (machine, passes, file_rows):
+        monkeypatch.setattr(module, "worker_count", lambda: 64)
+    path = write(tmp_path, kind, X[:4000], rows=1000)
+    budget = 2 * as_source(path, memory_budget=1 << 30).file.worker_bytes
+    source, readers = as_source(path, memory_budget=budget), set()
+
+    def fold(state, block):
+        readers.add(threading.current_thread())
+        return len(block.rows) + (state or 0)
+
+    assert source.reduce(fold, lambda left, right: left + right) == 4000
+    assert len(readers) <= 2
+
+
 @pytest.mark.parametrize("kind", ["hdf5", "zarr"])
 def test_a_long_chunk_is_decoded_once_a_pass(tmp_path, X, kind, monkeypatch):
-    """Windows smaller than a chunk take their rows from the one that was decoded, whichever row a stretch begins at."""
+    """Windows smaller than a chunk take their rows from the one that was decoded, whichever row reading begins at."""
     source = as_source(write(tmp_path, kind, X[:9000], rows=2000), memory_budget=24 << 20)
     decoded, kept = [], ArrayFile._decoded
     monkeypatch.setattr(

@@ -4,7 +4,8 @@ import scipy.sparse as sp
 
 from gramian import kernels
 from gramian.errors import ParameterError
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
+from gramian.models.kernel_pca.fit import fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAOptions
 from gramian.sources.opening import as_source
 
 F = (1.0, 0.01, 3.0)

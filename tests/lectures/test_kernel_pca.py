@@ -6,10 +6,10 @@ from scipy.spatial.distance import cdist
 
 from gramian.features import MappedRows, Monomials
 from gramian.kernels import BlockKernel, Gaussian, Linear, Polynomial, Precomputed
-from gramian.models.kernel_inverse import expansion_of
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
-from gramian.models.pca import fit_pca
-from gramian.models.preimage_choice import fit_preimage
+from gramian.models.kernel_pca.fit import fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAOptions
+from gramian.models.kernel_pca.preimage import expansion_of, fit_preimage
+from gramian.models.pca.fit import fit_pca
 from gramian.sources import as_source
 from gramian.testing import assert_same_subspace, largest_angle, rows_with_spectrum
 

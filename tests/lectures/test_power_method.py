@@ -8,7 +8,7 @@ import pytest
 from gramian import PCA
 from gramian.eigen.power import Power
 from gramian.errors import ConvergenceWarning
-from gramian.operators.held import HeldMatrix
+from gramian.operators.dense import DenseMatrix
 from gramian.testing import exact_symmetric, largest_angle, rows_with_spectrum
 
 STARTS = 200
@@ -70,7 +70,7 @@ def test_m4_our_solver_keeps_the_claim(spectrum):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         values = [
-            Power(tol=1e-14, max_iterations=steps).solve(HeldMatrix(A), 1, seed=seed).values[0]
+            Power(tol=1e-14, max_iterations=steps).solve(DenseMatrix(A), 1, seed=seed).values[0]
             for seed in range(STARTS)
         ]
     assert min(values) >= (1 - accuracy) * lam[0]
@@ -82,7 +82,7 @@ def test_m4_is_about_the_value_not_the_vector():
     A, lam, V = exact_symmetric(values, seed=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        pairs = [Power(tol=1e-14, max_iterations=200).solve(HeldMatrix(A), 1, seed=s) for s in range(20)]
+        pairs = [Power(tol=1e-14, max_iterations=200).solve(DenseMatrix(A), 1, seed=s) for s in range(20)]
     assert min(p.values[0] for p in pairs) >= (1 - 1e-3) * lam[0]
     assert max(largest_angle(p.vectors, V[:, :1]) for p in pairs) > 0.5
 
@@ -103,7 +103,7 @@ def test_m4_reports_its_iterations():
     counts = []
     for ratio in (0.5, 0.9, 0.98):
         A, _, _ = exact_symmetric([1.0, *([ratio] * 15)], seed=0)
-        operator = HeldMatrix(A)
+        operator = DenseMatrix(A)
         pairs = Power(tol=1e-8).solve(operator, 1, seed=0)
         assert pairs.applications == operator.applications > 1
         counts.append(pairs.applications)

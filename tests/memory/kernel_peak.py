@@ -38,7 +38,8 @@ class Counting:
 def main(case):
     """Fit once small to load every library, then fit, and report."""
     from gramian.kernels import BlockKernel, Gaussian
-    from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
+    from gramian.models.kernel_pca.fit import fit_kernel_pca
+    from gramian.models.kernel_pca.model import KernelPCAOptions
     from gramian.sources import as_source
 
     counting, said = Counting(0.05), []

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
 from gramian.sources.dense import DenseRows
-from gramian.sources.measuring import measure_moments
+from gramian.sources.moments import measure_moments
 from gramian.sources.sparse import SparseRows
 from gramian.testing import CountingRows, rows_with_spectrum
 from tests.catalog import SOURCES

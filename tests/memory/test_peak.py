@@ -73,6 +73,14 @@ CASES = {
     "sparse, wide": {"n": 2_000, "d": 100_000, "density": 0.01, "options": {"n_components": 10}},
 }
 
+QUICK = {
+    *("tall", "wide, float32", "wide, all", "wide, many", "wide, share", "wide, auto", "tall, auto", "square, few"),
+    *("square, all, low rank", "scaled", "sparse", "wide, few, in doubt"),
+}
+"""Cases of every way that a fit can go; the sweep over the others is slow."""
+
+NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
+
 # Columns beside k that are allowed for: scikit-learn's own n_oversamples.
 OVERSAMPLE = 10
 
@@ -106,7 +114,7 @@ def allowed(case, measured):
     return 0.1 * measured["input"] + 64e6 + 8 * MATRICES * m * m + 8 * 4 * (n + d) * (k + OVERSAMPLE)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_peak_is_within_the_bound(name):
     """Every default path stays within the stated bound beyond its input."""
     measured = _measured(name)
@@ -114,7 +122,7 @@ def test_peak_is_within_the_bound(name):
     assert measured["used"] <= bound, f"used {measured['used'] / 1e6:.0f} MB, allowed {bound / 1e6:.0f} MB: {measured}"
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", NAMES)
 def test_the_plan_is_never_under(name):
     """The planned peak is at least what was used."""
     measured = _measured(name)
@@ -123,7 +131,15 @@ def test_the_plan_is_never_under(name):
     )
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["wide, many", "square, all, low rank", "wide, few, in doubt"])
+def test_the_plan_is_never_under_by_default(name):
+    """Nor where malloc is left to itself, but for the 64 MB that it may keep of what was given back."""
+    measured = measured_apart(PROGRAM, CASES[name], returns_memory=False)
+    assert measured["used"] <= measured["planned"] + 2 * 32 * 2**20, measured
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_plan_is_not_far_over(name):
     """For needs over 200 MB the plan is within 25% above what was used, but for repairs that were not needed."""
     measured = _measured(name)

@@ -8,10 +8,12 @@ from pyarrow import parquet
 from gramian import kernels
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.features.fourier import RandomFourier
-from gramian.models.export import export, plain_cell
-from gramian.models.ica import fit_ica
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
-from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.archive.export import export, plain_cell
+from gramian.models.ica.fit import fit_ica
+from gramian.models.kernel_pca.fit import fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAOptions
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
 from gramian.sources.opening import as_source
 
 # Few rows of uniform sources are nearly Gaussian: what is exported is the map, whatever it found.

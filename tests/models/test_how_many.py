@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import gramian.models.pca as pca_module
+import gramian.models.pca.fit as pca_module
 from gramian import PCA
-from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
 from gramian.sources import as_source
 from gramian.testing import CountingRows
 

@@ -8,7 +8,8 @@ import pytest
 from gramian.errors import MemoryBudgetError
 from gramian.features import Landmarks, Monomials, RandomFourier
 from gramian.kernels import Gaussian
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
+from gramian.models.kernel_pca.fit import fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAOptions
 from gramian.sources import as_source
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from gramian.kernels import Gaussian, Precomputed
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
+from gramian.models.kernel_pca.fit import fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAOptions
 from gramian.sources import as_source
 
 

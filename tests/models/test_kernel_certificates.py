@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from gramian import KernelPCA, kernels
 from gramian.errors import PrecisionWarning
 from gramian.kernels.blocks import shifted
-from gramian.kernels.stretched import Stretched
+from gramian.kernels.combination import Stretched
 
 
 def truth(K, k=3):

@@ -8,7 +8,8 @@ import pytest
 from gramian.errors import IndefiniteKernelWarning
 from gramian.features import Monomials, RandomFourier
 from gramian.kernels import Gaussian, Polynomial, Precomputed, Sigmoid
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
+from gramian.models.kernel_pca.fit import fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAOptions
 from gramian.sources import as_source
 from gramian.testing import largest_angle
 

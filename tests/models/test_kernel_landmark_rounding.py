@@ -8,8 +8,9 @@ import scipy.sparse
 
 from gramian.errors import InputError
 from gramian.kernels import BlockKernel, Gaussian, Matern
-from gramian.models import kernel_landmarks
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
+from gramian.models.kernel_pca import approximate as kernel_landmarks
+from gramian.models.kernel_pca.fit import fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAOptions
 from gramian.sources import as_source
 
 

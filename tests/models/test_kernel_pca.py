@@ -21,9 +21,10 @@ from gramian.kernels import (
     Precomputed,
     Sigmoid,
 )
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
-from gramian.models.kernel_planned import first_facts
-from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.kernel_pca.fit import first_facts, fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAOptions
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
 from gramian.operators.kernel_gram import KernelGram
 from gramian.planning.kernel_plan import plan_kernel_pca
 from gramian.sources import as_source
@@ -310,6 +311,7 @@ def test_a_share_is_found_within_a_small_budget_at_any_size(n, budget, gamma):
     assert model.total_variance == pytest.approx(np.trace(K) / n - K.mean(), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2900, 3100])
 @pytest.mark.parametrize("share", [0.3, 0.9])
 def test_a_share_of_a_matrix_that_is_given(n, share):

@@ -14,20 +14,13 @@ from gramian.errors import (
     ParameterError,
 )
 from gramian.features import Landmarks
-from gramian.kernels import (
-    BlockKernel,
-    Gaussian,
-    Linear,
-    PointKernel,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-)
-from gramian.models import kernel_solving
-from gramian.models.kernel_checks import lowest_value, require_positive
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
-from gramian.operators.held import HeldMatrix
-from gramian.planning.machine import MEGABYTE
+from gramian.kernels import BlockKernel, Gaussian, Linear, PointKernel, Polynomial, Precomputed, Sigmoid
+from gramian.machine import MEGABYTE
+from gramian.models.kernel_pca import solve as kernel_solving
+from gramian.models.kernel_pca.checks import lowest_value, require_positive
+from gramian.models.kernel_pca.fit import fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAOptions
+from gramian.operators.dense import DenseMatrix
 from gramian.sources import as_source
 
 INDEFINITE = r"eigenvalue of -[\d.e+-]+ beside a largest of [\d.e+-]+, so it is not positive semidefinite"
@@ -81,7 +74,7 @@ def test_the_lower_end_is_estimated(lowest):
     """A short search from random columns comes near the smallest eigenvalue, from above."""
     lam = np.concatenate([[lowest], np.linspace(0.2, 1.0, 300)])
     Q = np.linalg.qr(_rows(301, 301))[0]
-    found = lowest_value(HeldMatrix((Q * lam) @ Q.T, is_psd=False), seed=0)
+    found = lowest_value(DenseMatrix((Q * lam) @ Q.T, is_psd=False), seed=0)
     assert lowest - 1e-12 <= found <= lowest + 0.02
 
 

@@ -5,19 +5,12 @@ import warnings
 import numpy as np
 import pytest
 
-from gramian.errors import (
-    KernelWidthWarning,
-)
-from gramian.kernels import (
-    ChiSquared,
-    Gaussian,
-    Laplacian,
-    Linear,
-    Matern,
-)
-from gramian.kernels.stretched import Stretched
+from gramian.errors import KernelWidthWarning
+from gramian.kernels import ChiSquared, Gaussian, Laplacian, Linear, Matern
+from gramian.kernels.combination import Stretched
 from gramian.kernels.widths import facts_of
-from gramian.models.kernel_pca import KernelPCAOptions, fit_kernel_pca
+from gramian.models.kernel_pca.fit import fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAOptions
 from gramian.sources import as_source
 
 

@@ -6,10 +6,11 @@ from scipy import stats
 
 from gramian import PCA
 from gramian.errors import ParameterError
-from gramian.models.outliers import find_outliers
-from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.models.pca.scoring import find_outliers
+from gramian.pictures import outlier_map
 from gramian.sources.opening import as_source
-from gramian.views import outlier_map
 
 
 def rows(n=400, d=10, seed=0):

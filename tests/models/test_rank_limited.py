@@ -6,8 +6,9 @@ import scipy.sparse as sp
 
 from gramian import PCA
 from gramian.errors import InputError, MemoryBudgetError, PrecisionWarning
-from gramian.models.pca import PCAOptions, fit_pca
-from gramian.models.rank_limited import RankLimitedBatches, rank_that_fits
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.models.pca.streaming import RankLimitedBatches, rank_that_fits
 from gramian.sources.opening import as_source
 from gramian.testing import assert_same_subspace, rows_with_spectrum
 

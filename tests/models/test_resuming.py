@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from gramian.models.pca import PCAOptions, fit_pca
-from gramian.models.rank_limited import RankLimitedBatches
-from gramian.models.resuming import resume
-from gramian.models.streaming import ExactBatches
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.models.pca.streaming import ExactBatches, RankLimitedBatches, resume
 from gramian.sources.opening import as_source
 from gramian.testing import rows_with_spectrum
 

@@ -3,8 +3,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.stats import multivariate_normal
 
-from gramian.models import scoring
-from gramian.models.pca import PCAOptions, fit_pca
+from gramian.models.pca import scoring
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
 from gramian.sources.opening import as_source
 from gramian.testing import rows_with_spectrum
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gramian.models.spectrum import orthonormal_features, rank_of
+from gramian.models.spectrum import rank_of
+from gramian.operators.gram import orthonormal_features
 
 EPS = np.finfo(float).eps
 

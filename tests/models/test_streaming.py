@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from gramian import PCA, IncrementalPCA
-from gramian.models.pca import PCAOptions, fit_pca
-from gramian.models.streaming import ExactBatches
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.models.pca.streaming import ExactBatches
 from gramian.sources.opening import as_source
 from gramian.testing import rows_with_spectrum
 

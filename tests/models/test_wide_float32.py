@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from gramian.models.pca import PCAOptions, fit_pca
-from gramian.models.spectrum import orthonormal_features, signs_of
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.models.spectrum import signs_of
+from gramian.operators.gram import orthonormal_features
 from gramian.sources import as_source
 
 EPS = float(np.finfo(np.float32).eps)

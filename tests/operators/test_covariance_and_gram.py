@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from gramian.arrays.namespace import from_host
-from gramian.models.decomposition import standardization_of
-from gramian.operators import Covariance, Gram, covariance
+from gramian.models.pca.decomposition import standardization_of
+from gramian.operators import Covariance, Gram
 from gramian.sources import measure_moments, sparse
 from gramian.sources.sparse import SparseRows
 from tests.catalog import SOURCES, host, parameters
@@ -142,8 +142,7 @@ def test_the_rounding_of_a_mean_costs_a_sum_over_rows_its_square_alone(seed, sha
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("scale", [False, True])
 def test_sparse_float32_rows_are_multiplied_in_float64_as_exactly_as_dense_ones(monkeypatch, columns, weighted, scale):
-    """In pieces, some columns at a time, and in passes that go either way: the same product every time."""
-    monkeypatch.setattr(covariance, "PIECE_ENTRIES", 40)
+    """The same product every time, in either precision."""
     monkeypatch.setattr(sparse, "PIECE", 30)
     rng = np.random.default_rng(6)
     X = (rng.standard_normal((60, 30)) * (rng.random((60, 30)) < 0.3)).astype(np.float32)

@@ -5,18 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from gramian.errors import NotSupportedError
-from gramian.kernels import (
-    BlockKernel,
-    ChiSquared,
-    Cosine,
-    Gaussian,
-    Laplacian,
-    Linear,
-    Matern,
-    Polynomial,
-    Sigmoid,
-)
-from gramian.operators import kernel_tiles
+from gramian.kernels import BlockKernel, ChiSquared, Cosine, Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid
+from gramian.operators import kernel_gram
+from gramian.operators import kernel_gram as kernel_precision
 from gramian.operators.kernel_gram import KernelGram
 from gramian.sources.dense import DenseRows
 from gramian.sources.sparse import SparseRows
@@ -50,10 +41,15 @@ def _rows(n, d, seed=0):
     return np.random.default_rng(seed).standard_normal((n, d))
 
 
+def _tiles_of(monkeypatch, side):
+    for module in (kernel_gram, kernel_precision):
+        monkeypatch.setattr(module, "tile_rows", lambda n: min(n, side))
+
+
 @pytest.fixture(autouse=True)
 def _small_tiles(monkeypatch):
     """Many tiles, also for few rows."""
-    monkeypatch.setattr(kernel_tiles, "TILE_ROWS", 16)
+    _tiles_of(monkeypatch, 16)
 
 
 class TestGaussianGram(SymmetricOperatorSuite):
@@ -97,7 +93,7 @@ def test_every_kernel_is_the_dense_matrix(kernel, weighted, centered):
     # Means are those of the kernel on rows as the operator places them: moved to the origin for a centered linear one.
     moved = X - X.mean(axis=0) if gram.placed.moves else X
     shares = np.full(53, 1 / 53) if w is None else w / w.sum()
-    np.testing.assert_allclose(gram.sums.row_means, kernel(moved) @ shares, atol=1e-12 * scale)
+    np.testing.assert_allclose(gram.sums.centering.row_means, kernel(moved) @ shares, atol=1e-12 * scale)
 
 
 @pytest.mark.parametrize("make", parameters(SOURCES))
@@ -151,7 +147,7 @@ def test_tiles_are_made_once_a_product_or_once_in_all():
 @pytest.mark.parametrize("n", [400, 1500])
 def test_single_precision_is_used_where_its_measured_error_allows(n, monkeypatch):
     """The error that comes with a float32 product covers the real one; a finer accuracy brings float64."""
-    monkeypatch.setattr(kernel_tiles, "TILE_ROWS", 256)
+    _tiles_of(monkeypatch, 256)
     X = _rows(n, 5, 4) * [3.0, 2.0, 1.0, 0.5, 0.3]
     kernel = Gaussian(0.05)
     A = dense_matrix(kernel, X)
@@ -184,7 +180,7 @@ def test_a_single_precision_product_worse_than_foreseen_is_made_again_in_double(
     assert types == [np.float32, np.float64, np.float64]
     # What rides along with a product that is not taken is not taken either.
     K = kernel(X)
-    np.testing.assert_allclose(gram.sums.row_means, K.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(gram.sums.centering.row_means, K.mean(axis=0), rtol=1e-14)
     assert gram.trace() == pytest.approx(np.trace(A), rel=1e-13)
 
 

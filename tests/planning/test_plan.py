@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from gramian import PCA, KernelPCA, kernels, plan
 from gramian.eigen import Direct, Krylov, Power
 from gramian.errors import MemoryBudgetError, ParameterError
-from gramian.planning.facts import Facts
+from gramian.planning.memory import Facts
 from gramian.planning.plan import plan_pca
 
 
@@ -38,7 +38,7 @@ def test_each_shape_has_its_way(n, d, k, operator, held, solver):
 
 def test_sparse_rows_are_iterated_on_and_never_formed_when_wide():
     """A sparse table of 50,000 columns is applied."""
-    X = sp.random(2000, 50_000, 1e-4, format="csr", random_state=0)
+    X = sp.random_array((2000, 50_000), density=1e-4, format="csr", rng=np.random.default_rng(0))
     assert not plan(X, 5).held
     assert isinstance(plan(X, 5, svd_solver="power").solver, Power)
 
@@ -170,3 +170,23 @@ def test_a_dense_solve_that_takes_over_is_planned_and_told():
     small = plan(X, 40, memory_budget=before.peak_bytes)
     assert not small.dense_fits
     assert "doubt" not in str(small)
+
+
+def test_the_power_method_is_not_replaced_by_a_dense_solve():
+    """What was asked for by name warns where it falls short, and its plan promises no dense solve."""
+    found = plan(np.zeros((3000, 60)), 3, svd_solver="power")
+    assert (found.dense_fits, found.dense_bytes) == (False, 0)
+    assert "in doubt" not in str(found)
+
+
+@pytest.mark.parametrize("solver", ["full", "gram", "krylov", "power"])
+def test_a_solver_that_was_asked_for_is_the_reason(solver):
+    """No other reason is given for what a person chose."""
+    assert "asked for" in plan(shape(400, 300), 5, svd_solver=solver).reason
+
+
+def test_a_dense_solve_that_was_asked_for_is_refused_rather_than_replaced():
+    """An iteration proves less: where only it fits the budget, "full" is refused; "auto" iterates and says why."""
+    with pytest.raises(MemoryBudgetError, match="Direct on"):
+        plan(shape(1400, 1300), 5, svd_solver="full", memory_budget=50_000_000)
+    assert "memory budget" in plan(shape(1400, 1300), 5, memory_budget=50_000_000).reason

@@ -5,7 +5,7 @@ import pytest
 
 from gramian import PCA
 from gramian.errors import MemoryBudgetError
-from gramian.planning import refusal
+from gramian.planning import memory as refusal
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def little_memory(monkeypatch):
 @pytest.mark.usefixtures("little_memory")
 def test_what_does_not_fit_is_refused_with_the_setting_that_would():
     """The sentence names the work, its need, what is free and a budget to set."""
-    with pytest.raises(MemoryBudgetError, match=r"rows needs 0\.2 GB .* memory_budget to 80000000") as error:
+    with pytest.raises(MemoryBudgetError, match=r"rows needs 200 MB .* memory_budget to 80000000") as error:
         refusal.require_free(200_000_000, work="PCA of 10 x 2 rows")
     assert (error.value.needed, error.value.budget) == (200_000_000, 80_000_000)
 

@@ -8,10 +8,9 @@ import pytest
 from gramian import KernelPCA
 from gramian.errors import MemoryBudgetError
 from gramian.kernels import Gaussian
-from gramian.models import preimage_ridge
-from gramian.models.kernel_expansion import solve_densely
-from gramian.models.preimage_choice import candidates, fit_preimage
-from gramian.models.preimage_ridge import Ridge
+from gramian.models.kernel_pca import preimage as preimage_ridge
+from gramian.models.kernel_pca.expansion import solve_densely
+from gramian.models.kernel_pca.preimage import Ridge, candidates, fit_preimage
 
 
 def _expansion(n, d):
@@ -27,7 +26,9 @@ def _peak(work):
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.0])
-@pytest.mark.parametrize("n, d, exact", [(900, 5, 6000), (300, 100, 6000), (2500, 5, 1000)])
+@pytest.mark.parametrize(
+    "n, d, exact", [(900, 5, 6000), (300, 100, 6000), pytest.param(2500, 5, 1000, marks=pytest.mark.slow)]
+)
 def test_a_ridge_takes_what_it_says(n, d, exact, alpha, monkeypatch):
     """All rows, wide rows, and the functions of some of them: within the bytes stated, which are not half too many."""
     monkeypatch.setattr(preimage_ridge, "LARGEST_EXACT", exact)

@@ -3,11 +3,16 @@ import pytest
 
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.kernels import Gaussian, Laplacian, Linear
-from gramian.models.kernel_expansion import solve_densely
-from gramian.models.preimage_choice import candidates, choose_preimage, fit_preimage, split
-from gramian.models.preimage_distances import DistanceConstraints
-from gramian.models.preimage_fixed_point import FixedPoint
-from gramian.models.preimage_ridge import Ridge
+from gramian.models.kernel_pca.expansion import solve_densely
+from gramian.models.kernel_pca.preimage import (
+    DistanceConstraints,
+    FixedPoint,
+    Ridge,
+    candidates,
+    choose_preimage,
+    fit_preimage,
+    split,
+)
 
 
 def _circle(n, seed=0):

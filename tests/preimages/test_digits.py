@@ -7,8 +7,7 @@ import pytest
 
 from gramian import PCA, KernelPCA
 from gramian.kernels import Gaussian, facts_of
-from gramian.models.preimage_fixed_point import FixedPoint
-from gramian.models.preimage_ridge import Ridge
+from gramian.models.kernel_pca.preimage import FixedPoint, Ridge
 
 DIGITS = Path(__file__).parents[3] / "shared" / "data" / "images" / "usps_train_digits_2000x16x16.npz"
 

@@ -5,11 +5,8 @@ import pytest
 
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.kernels import Cosine, Gaussian, Laplacian, Linear, Matern, Polynomial
-from gramian.models.kernel_expansion import KernelExpansion, solve_densely
-from gramian.models.preimage_distances import DistanceConstraints, place
-from gramian.models.preimage_fixed_point import FixedPoint
-from gramian.models.preimage_ridge import Ridge
-from gramian.models.radial_profile import radial_profile
+from gramian.models.kernel_pca.expansion import KernelExpansion, solve_densely
+from gramian.models.kernel_pca.preimage import DistanceConstraints, FixedPoint, Ridge, place
 
 RADIAL = [
     pytest.param(Gaussian(0.5), id="gaussian"),
@@ -204,7 +201,7 @@ class TestRadialProfile:
     @pytest.mark.parametrize("kernel", [*RADIAL, pytest.param(Matern(0.5, 0.5), id="matern 1/2")])
     def test_values_slopes_and_the_way_back(self, kernel):
         """The curve is the kernel, its fall is minus the derivative, and distances come back from values."""
-        profile = radial_profile(kernel)
+        profile = kernel.radial_profile()
         squares = np.geomspace(1e-3, 30, 20)
         value, fall = profile.curve(squares)
         np.testing.assert_allclose(value, kernel(np.sqrt(squares)[:, None], np.zeros((1, 1))).ravel(), rtol=1e-9)
@@ -215,7 +212,7 @@ class TestRadialProfile:
 
     def test_values_out_of_range(self):
         """Above k(0) the distance is zero; at or under zero it is large and finite."""
-        profile = radial_profile(Gaussian(1.0))
+        profile = Gaussian(1.0).radial_profile()
         found = profile.squared_distance(np.array([2.0, 1.0, 0.0, -3.0]))
         np.testing.assert_array_equal(found[:2], 0.0)
         assert np.all((found[2:] > 100) & np.isfinite(found[2:]))
@@ -226,7 +223,7 @@ class TestRadialProfile:
         with pytest.raises(
             NotSupportedError, match=r"not known as a function of the Euclidean distance.*Use the ridge"
         ):
-            radial_profile(kernel)
+            kernel.radial_profile()
         with pytest.raises(NotSupportedError):
             FixedPoint().fit(solve_densely(_circle(10), kernel.resolved(_facts()), 2))
 

@@ -6,8 +6,8 @@ from sklearn.decomposition import KernelPCA
 from gramian.errors import NotSupportedError
 from gramian.features import Monomials
 from gramian.kernels import Gaussian, Polynomial
-from gramian.models import kernel_expansion
-from gramian.models.kernel_expansion import expand, solve_densely
+from gramian.models.kernel_pca import expansion as kernel_expansion
+from gramian.models.kernel_pca.expansion import expand, solve_densely
 from gramian.sources import as_source
 
 

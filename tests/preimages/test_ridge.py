@@ -6,9 +6,9 @@ from sklearn.decomposition import KernelPCA
 from gramian import KernelPCA as Ours
 from gramian.errors import GramianError, ParameterError
 from gramian.kernels import ChiSquared, Gaussian, Laplacian, Linear, Polynomial
-from gramian.models import preimage_ridge
-from gramian.models.kernel_expansion import expand, solve_densely
-from gramian.models.preimage_ridge import Ridge
+from gramian.models.kernel_pca import preimage as preimage_ridge
+from gramian.models.kernel_pca.expansion import expand, solve_densely
+from gramian.models.kernel_pca.preimage import Ridge
 
 PEERS = [
     pytest.param(Gaussian(0.2), {"kernel": "rbf", "gamma": 0.2}, id="rbf"),

@@ -372,3 +372,24 @@ def test_one_component_is_a_strip(opened, tmp_path):
     assert page.locator("#columns-plot").count() == 0
     assert page.locator("#rows-y").is_hidden()
     assert "There is one column, height" in page.inner_text("header")
+
+
+@pytest.mark.parametrize("columns", [3, 60])
+@pytest.mark.parametrize("kind", ["pca", "kernel", "ica"])
+@pytest.mark.filterwarnings("ignore::gramian.errors.IdentifiabilityWarning")
+def test_page_of_a_plain_array_works_without_names(opened, tmp_path, kind, columns):
+    """Neither columns nor rows have names: every picture is drawn, every button gives its file, a row has a number."""
+    X = np.random.default_rng(0).laplace(size=(80, columns))
+    model = {"pca": PCA(2), "kernel": KernelPCA(3, kernel="rbf", gamma=0.3 / columns), "ica": ICA(2, random_state=0)}[
+        kind
+    ]
+    page = opened(model.fit(X).report(tmp_path / "plain.html", X))
+    buttons = page.locator("[data-csv]")
+    assert buttons.count() >= 2
+    for k in range(buttons.count()):
+        assert len(saved(page, buttons.nth(k))) > 1
+    for plot in page.locator(".plot").all():
+        assert plot.locator("svg").count()
+    page.focus("#rows-plot")
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#row-card h3").startswith("row ")

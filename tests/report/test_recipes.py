@@ -65,6 +65,25 @@ def sounds(folder):
     write(folder / "sounds.csv", ["x", "y", "z"], (rng.laplace(size=(500, 3)) @ rng.standard_normal((3, 3))).T)
 
 
+def nameless(folder):
+    """Arrays, a few columns and many, one with missing values; and a text table without a header."""
+    rng = np.random.default_rng(5)
+    X = rng.laplace(size=(200, 5)) @ rng.standard_normal((5, 5))
+    np.save(folder / "array.npy", X)
+    np.save(folder / "wide.npy", rng.standard_normal((30, 60)))
+    X[rng.random(X.shape) < 0.02] = np.nan
+    np.save(folder / "missing.npy", X)
+    lines = [",".join([f"n{i}", *(f"{value:.6f}" for value in row)]) for i, row in enumerate(np.nan_to_num(X))]
+    (folder / "headless.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def slipped(folder):
+    """A word in a column of numbers, which is left out for it."""
+    rows = np.random.default_rng(6).standard_normal((40, 4)).astype(object)
+    rows[7, 2] = "oops"
+    write(folder / "slipped.csv", ["a", "b", "c", "d"], rows.T)
+
+
 CASES = [
     (messy, "pca messy.csv"),
     (messy, "pca messy.csv --missing drop -k 2"),
@@ -76,6 +95,13 @@ CASES = [
     (wide, "kpca wide.csv -k 2 --landmarks 20 --seed 3"),
     (images, "kpca images.csv -k 4 --no-scale --image 3x4"),
     (sounds, "ica sounds.csv --rate 100"),
+    (nameless, "pca array.npy -k 2"),
+    (nameless, "pca wide.npy -k 2"),
+    (nameless, "pca missing.npy -k 2"),
+    (nameless, "kpca array.npy -k 2"),
+    (nameless, "ica array.npy"),
+    (nameless, "pca headless.csv -k 2"),
+    (slipped, "pca slipped.csv -k 2"),
 ]
 
 
@@ -126,6 +152,18 @@ def test_blocks_of_a_page_made_in_python_run_on_the_readers_rows(tmp_path):
             made = execute(block, X=X, **more)
             expected = fitted.transform(X)
             np.testing.assert_allclose(made["model"].transform(X)[:, : expected.shape[1]], expected, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::gramian.errors.IdentifiabilityWarning")
+def test_blocks_of_a_page_of_a_plain_array_need_nothing_but_the_rows(tmp_path):
+    """Without names and labels, each block runs with X alone."""
+    for d in (5, 60):
+        X = np.random.default_rng(0).laplace(size=(100, d))
+        for fitted in (PCA(2).fit(X), KernelPCA(2, kernel="rbf", gamma=0.3 / d).fit(X), ICA(2, random_state=0).fit(X)):
+            for block in filter(None, blocks(fitted.report(tmp_path / "page.html", X))):
+                np.testing.assert_allclose(
+                    execute(block, X=X)["model"].transform(X)[:, :2], fitted.transform(X), atol=1e-8
+                )
 
 
 @pytest.mark.parametrize(

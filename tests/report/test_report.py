@@ -244,3 +244,16 @@ def test_script_and_style_are_files_of_their_own():
     scripts = {path.name.removesuffix(".js"): path for path in folder.joinpath("script").iterdir()}
     assert set(scripts) == set(SCRIPTS)
     assert sum(len(path.read_text(encoding="utf-8")) for path in scripts.values()) < 60_000
+
+
+def test_package_without_metadata_is_of_an_unknown_version(tmp_path, monkeypatch):
+    """A package that was copied rather than installed does not end a run: the page says that its version is unknown."""
+    from importlib import metadata
+
+    def missing(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", missing)
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    page = write_report(PCA(2).fit(X), tmp_path / "page.html", rows=X).read_text(encoding="utf-8")
+    assert "scipy (unknown version), plotly (unknown version)" in page

@@ -1,8 +1,8 @@
 import pytest
 
+from gramian.pictures.certificate import CertificateTable
+from gramian.pictures.loadings import ColumnWeight
 from gramian.report import certificate_words, component_words
-from gramian.views.certificates import CertificateTable
-from gramian.views.loadings import ColumnWeight
 
 
 def certificate(grades, *, angle="2.0e-14", n_free=0):

@@ -105,14 +105,16 @@ def test_the_scatter_is_moved_to_the_mean_in_every_entry(d, center):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n, d", [(1, 3), (2, 2), (150, 4), (40, 700), (9_000, 3)])
 @pytest.mark.parametrize("offset, first", [(0.0, 0.0), (1e4, 0.0), (0.0, 1e9)])
-def test_few_rows_are_measured_to_rounding(n, d, offset, first, dtype):
-    """One small block, also far from the origin or begun by an outlier, has the moments of higher precision."""
+def test_one_block_is_measured_to_rounding(n, d, offset, first, dtype):
+    """One block, also far from the origin or begun by an outlier, has the moments of higher precision."""
     X = (np.random.default_rng(n + d).standard_normal((n, d)) + offset).astype(dtype)
     X[0] += dtype(first)
     found, eps = measure_moments(DenseRows(X)), np.finfo(float).eps
     mean, scatter = _reference(X, np.ones(n))
-    assert np.all(np.abs(found.mean - mean) <= eps * np.sqrt((X.astype(float) ** 2).mean(axis=0)))
     size = np.sqrt(np.diagonal(scatter))
+    spread, wrong = size / np.sqrt(n), np.abs(found.mean - mean)
+    assert np.all(wrong <= eps * (np.abs(mean) + np.sqrt(n) * spread))
+    assert np.all(wrong <= found.mean_rounding)
     assert np.all(np.abs(found.scatter - scatter) <= 2 * np.sqrt(n) * eps * np.outer(size, size))
     np.testing.assert_array_equal(found.scatter, found.scatter.T)
     np.testing.assert_allclose(measure_moments(DenseRows(X), scatter=False).squares, found.squares, rtol=1e-13)
@@ -120,7 +122,7 @@ def test_few_rows_are_measured_to_rounding(n, d, offset, first, dtype):
 
 @pytest.mark.parametrize("order", ["C", "F", "strided"])
 @pytest.mark.parametrize("center", [True, False])
-def test_few_rows_and_the_same_rows_in_blocks_agree(order, center):
+def test_one_block_and_the_same_rows_in_pieces_agree(order, center):
     """Rows measured at once have the moments of the same rows in pieces, in any memory order, and stay as they are."""
     X = np.random.default_rng(4).standard_normal((120, 5)) + 7
     X = np.asfortranarray(X) if order == "F" else X[::2, ::-1] if order == "strided" else X

@@ -7,8 +7,8 @@ import pytest
 
 from gramian import PCA
 from gramian.sources import as_source
-from gramian.sources.npy import NpyFile
-from gramian.sources.read_ahead import read_ahead
+from gramian.sources.file_rows import read_ahead
+from gramian.sources.formats.npy import NpyFile
 
 
 def test_at_most_one_item_waits():
@@ -50,10 +50,10 @@ def test_a_reader_out_of_memory_ends_the_fit(tmp_path, monkeypatch):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).standard_normal((5000, 4)))
     read = NpyFile._read
 
-    def failing(self, descriptor, rows):
+    def failing(self, file, rows):
         if rows.start >= 3000:
             raise MemoryError
-        return read(self, descriptor, rows)
+        return read(self, file, rows)
 
     monkeypatch.setattr(NpyFile, "_read", failing)
     source = as_source(tmp_path / "x.npy")

@@ -1,42 +1,15 @@
-"""Products of CSR rows that are written where they are wanted."""
+"""Sums over CSR rows, some entries at a time."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from gramian.sources import sparse
-from gramian.sources.sparse import add_transposed_times, column_sums, pieces_in_float64, times
-
-PARTS = (slice(0, 37), slice(5, 20), slice(36, 37))
+from gramian.sources.sparse import column_sums, pieces_in_float64
 
 
 def _rows(dtype):
     return sp.csr_array(sp.random(37, 11, 0.3, format="csr", dtype=dtype, random_state=3))
-
-
-@pytest.fixture(params=["kernels", "public"])
-def _way(request, monkeypatch):
-    """Run by SciPy's kernels, and as where a SciPy keeps them elsewhere."""
-    if request.param == "public":
-        monkeypatch.setattr(sparse, "kernels", None)
-
-
-@pytest.mark.usefixtures("_way")
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("b", [1, 3])
-@pytest.mark.parametrize("part", PARTS)
-def test_products_of_some_rows_are_those_of_the_dense_rows(dtype, b, part):
-    """Both products, and what stood in the result of the second is kept."""
-    rows, rng = _rows(dtype), np.random.default_rng(0)
-    dense = rows.toarray()[part]
-    V = rng.standard_normal((11, b)).astype(dtype)
-    Y = times(rows, V, part)
-    out = np.ones((11, b), dtype=dtype)
-    add_transposed_times(rows, Y, out, part)
-    close = {"rtol": 1e-5, "atol": 1e-5} if dtype == "float32" else {"rtol": 1e-13, "atol": 1e-13}
-    assert Y.dtype == dtype
-    np.testing.assert_allclose(Y, dense @ V, **close)
-    np.testing.assert_allclose(out, 1 + dense.T @ (dense @ V), **close)
 
 
 @pytest.mark.parametrize("entries", [1, 7, 1000])
@@ -55,7 +28,6 @@ def test_pieces_are_all_rows_in_order_and_leave_the_entries_alone(monkeypatch, e
     assert np.array_equal(rows.toarray(), before)
 
 
-@pytest.mark.usefixtures("_way")
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shifted", [False, True])
 def test_column_sums_are_those_of_the_stored_entries(monkeypatch, weighted, shifted):

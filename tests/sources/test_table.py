@@ -6,7 +6,8 @@ import pytest
 
 from gramian.errors import InputError, NotSupportedError
 from gramian.sources import conversion, table
-from gramian.sources.opening import as_source, require_finite
+from gramian.sources.finiteness import require_finite
+from gramian.sources.opening import as_source
 from gramian.sources.table import TableArray
 
 narwhals = pytest.importorskip("narwhals")

@@ -5,7 +5,7 @@ import pytest
 
 from gramian.errors import InputError
 from gramian.sources import as_source
-from gramian.sources.table_facts import Sampled, choose_columns, count_holes
+from gramian.sources.table_facts import Sampled, choose_columns, count_missing
 
 TABLE = [
     Sampled("name", "text", [f"row {i}" for i in range(20)]),
@@ -98,7 +98,7 @@ def test_labels_names_and_holes_are_read(tmp_path):
         source = as_source(tmp_path / name)
         assert source.ids().tolist() == ["ann", "bob", "cy", "dot"]
         assert source.labels().tolist() == ["x", "", "x", "y"]
-        assert count_holes(source).tolist() == [1, 0]
+        assert count_missing(source).tolist() == [1, 0]
         assert source.column_names == ("a", "b")
 
 

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from gramian.errors import InputError
-from gramian.sources.opening import as_source
-from gramian.sources.weights import check_weights
+from gramian.sources.opening import as_source, check_weights
 
 
 @pytest.mark.parametrize("make", [list, tuple, np.asarray, lambda w: np.array(w, dtype=object), np.ma.array])

@@ -9,11 +9,11 @@ from gramian.eigen.krylov import Krylov
 from gramian.eigen.power import Power
 from gramian.operators.centering import Standardization
 from gramian.operators.covariance import Covariance
+from gramian.operators.dense import DenseMatrix
 from gramian.operators.gram import Gram
-from gramian.operators.held import HeldMatrix
 from gramian.sources import as_source
 from gramian.sources.dense import DenseRows
-from gramian.sources.measuring import measure_moments
+from gramian.sources.moments import measure_moments
 from gramian.sources.scaled import ScaledRows
 from gramian.testing import (
     CountingRows,
@@ -243,7 +243,7 @@ class TestHeldMatrix(SymmetricOperatorSuite):
     def make_operator(self, seed):
         """Hold a matrix of known spectrum."""
         A, _ = symmetric_with_spectrum([4.0, 2.0, 1.0, 0.5, 0.0], seed=seed)
-        return HeldMatrix(A), A
+        return DenseMatrix(A), A
 
 
 class TestIndefiniteHeldMatrix(SymmetricOperatorSuite):
@@ -252,7 +252,7 @@ class TestIndefiniteHeldMatrix(SymmetricOperatorSuite):
     def make_operator(self, seed):
         """Hold an indefinite matrix, and say so."""
         A, _ = symmetric_with_spectrum([4.0, 2.0, -1.0, -3.0], seed=seed)
-        return HeldMatrix(A, is_psd=False), A
+        return DenseMatrix(A, is_psd=False), A
 
 
 class TestDirect(EigenSolverSuite):
@@ -305,7 +305,7 @@ def test_a_source_that_skips_rows_fails_its_suite():
 
         def make_source(self, X, weights=None):
             source = DenseRows(X, weights=weights, block_rows=3)
-            source.block = lambda i: source._rows(slice(3 * i, min(3 * i + 2, len(X))))
+            source.block = lambda i: source.cut(slice(3 * i, min(3 * i + 2, len(X))))
             return source
 
     with pytest.raises(AssertionError):
@@ -318,7 +318,7 @@ def test_a_wrong_operator_fails_its_suite():
     class Wrong(SymmetricOperatorSuite):
         def make_operator(self, seed):
             A, _ = symmetric_with_spectrum([3.0, 2.0, 1.0], seed=seed)
-            return HeldMatrix(A), A + np.eye(3)
+            return DenseMatrix(A), A + np.eye(3)
 
     with pytest.raises(AssertionError):
         Wrong().test_apply_is_the_matrix()

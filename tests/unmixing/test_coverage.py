@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gramian import ICA
-from gramian.unmixing.entropy import GAUSSIAN_ENTROPY
+from gramian.unmixing.independence import GAUSSIAN_ENTROPY
 
 WIDTH, SIZE = 60.0, 1 << 12
 ENTROPIES = {"u": np.log(np.sqrt(12.0)), "l": 1 + np.log(np.sqrt(2.0))}

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gramian.unmixing.dependence import merged, pairwise_dependence
+from gramian.unmixing.independence import merged, pairwise_dependence
 
 
 def test_dependence_of_pairs():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gramian.unmixing.entropy import GAUSSIAN_ENTROPY, entropy
+from gramian.unmixing.independence import GAUSSIAN_ENTROPY, entropy
 
 RNG_ENTROPIES = {
     "uniform": (lambda rng, n: rng.uniform(0, 3, n), np.log(3.0)),

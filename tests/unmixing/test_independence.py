@@ -5,8 +5,7 @@ import pytest
 
 from gramian import ICA
 from gramian.testing import haar
-from gramian.unmixing.entropy import GAUSSIAN_ENTROPY
-from gramian.unmixing.independence import least_rows, measure_independence
+from gramian.unmixing.independence import GAUSSIAN_ENTROPY, least_rows, measure_independence
 
 
 def _uniform(rng, n):

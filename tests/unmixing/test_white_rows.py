@@ -4,9 +4,8 @@ import scipy.sparse as sp
 
 from gramian.sources.dense import DenseRows
 from gramian.sources.sparse import SparseRows
-from gramian.unmixing.contrast import Cube, Exp, LogCosh
-from gramian.unmixing.thinning import thinned
-from gramian.unmixing.white_rows import WhiteRows
+from gramian.unmixing.contrast import Cube, Exp, LogCosh, Own
+from gramian.unmixing.white_rows import WhiteRows, thinned
 
 RNG = np.random.default_rng(0)
 X = RNG.laplace(size=(500, 4)) @ RNG.standard_normal((4, 4)) + 3.0
@@ -91,11 +90,10 @@ def test_a_sample_sees_every_phase_of_rows_that_repeat():
 @pytest.mark.parametrize("block_rows", [7, 500])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_in_single_precision_give_the_same_means_to_their_rounding(block_rows, weighted):
-    """Held in float32, one source after another; weights come along."""
+    """Held in float32; weights come along."""
     weights = np.arange(500.0) % 3 if weighted else None
-    single = _white(DenseRows(X, block_rows=block_rows, weights=weights)).in_single()
+    single = _white(DenseRows(X, block_rows=block_rows, weights=weights)).in_memory(np.dtype(np.float32))
     assert single.source.array.dtype == single.dtype == np.float32
-    assert single.source.array.T.flags.c_contiguous
     found = single.score_moments(W, LogCosh())
     np.testing.assert_allclose(found.cross, _direct(weights)[0], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(found.slope, _direct(weights)[1], rtol=1e-5)
@@ -103,29 +101,29 @@ def test_rows_in_single_precision_give_the_same_means_to_their_rounding(block_ro
 
 
 def test_sparse_and_foreign_rows_in_single_precision():
-    """The same numbers from CSR rows and tensors; none for rows that are float32 already."""
+    """The same numbers from CSR rows and tensors."""
     torch = pytest.importorskip("torch")
-    dense = _white(DenseRows(X)).in_single().source.array
-    np.testing.assert_allclose(
-        _white(SparseRows(sp.csr_array(X))).in_single().source.array, dense, rtol=1e-5, atol=1e-6
-    )
-    tensor = _white(DenseRows(torch.asarray(X), block_rows=70)).in_single().source.array
+    single = np.dtype(np.float32)
+    dense = _white(DenseRows(X)).in_memory(single).source.array
+    sparse = _white(SparseRows(sp.csr_array(X))).in_memory(single).source.array
+    np.testing.assert_allclose(sparse, dense, rtol=1e-5, atol=1e-6)
+    tensor = _white(DenseRows(torch.asarray(X), block_rows=70)).in_memory(single).source.array
     assert tensor.dtype == torch.float32
     np.testing.assert_allclose(tensor.numpy(), dense, rtol=1e-5, atol=1e-6)
-    rows = WhiteRows(DenseRows(X.astype(np.float32)), K, None, np.eye(3), np.dtype(np.float32))
-    assert rows.in_single() is None
 
 
-@pytest.mark.parametrize("contrast", [LogCosh(), LogCosh(1.5), Exp(), Cube()])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_summed_contrasts_are_those_evaluated(contrast, weighted):
-    """psi, and the sum of psi', with memory given for psi or without."""
-    s, w = X[:, :3], np.arange(500.0) % 3 if weighted else None
-    psi, slope = contrast.evaluate(s)
-    for room in (None, np.empty((500, 3))):
-        found = contrast.summed(s, w, room)
-        np.testing.assert_allclose(found[0], psi, rtol=1e-14)
-        np.testing.assert_allclose(found[1], (np.ones(500) if w is None else w) @ slope, rtol=1e-11, atol=1e-9)
+@pytest.mark.parametrize("contrast", [LogCosh(1.5), Exp(), Cube(), Own(lambda x: (x**3, (3 * x**2).mean(axis=-1)))])
+def test_moments_of_turns_are_those_of_the_definition(contrast, weighted):
+    """E[psi(s) s], E[psi'(s)] and E[psi'(s_i) s_j^2], from blocks; a function of one's own gives psi alone."""
+    weights = np.arange(500.0) % 3 if weighted else None
+    w = np.ones(500) if weights is None else weights
+    found = _white(DenseRows(X, block_rows=64, weights=weights)).turn_moments(W, contrast)
+    s = (X - X.mean(axis=0)) @ K.T @ W.T
+    psi, slope = (Cube() if isinstance(contrast, Own) else contrast).evaluate(s)
+    np.testing.assert_allclose(found.along, w @ (psi * s) / w.sum(), rtol=1e-7)
+    np.testing.assert_allclose(found.slope, w @ slope / w.sum(), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(found.squares, (slope.T * w) @ s**2 / w.sum(), rtol=1e-7, atol=1e-9)
 
 
 def test_torch_rows_give_the_same():

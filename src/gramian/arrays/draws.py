@@ -5,6 +5,9 @@ import numpy as np
 from gramian.arrays.namespace import Array, from_host
 from gramian.arrays.precision import FLOAT64
 
+DRAWN_AT_ONCE = 2**19
+"""Numbers that are drawn at a time where a large block is filled: 4 MB."""
+
 
 def gaussian(shape: tuple[int, ...], *, seed: int, like: Array, dtype: np.dtype = FLOAT64) -> Array:
     """Draw standard normal numbers on the host in float64, then move them to where ``like`` lives.

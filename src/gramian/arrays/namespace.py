@@ -27,6 +27,12 @@ def is_torch(x: Array) -> bool:
     return torch is not None and isinstance(x, torch.Tensor)
 
 
+def is_sparse(x: Array) -> bool:
+    """Tell whether ``x`` is a sparse array of SciPy's, without importing SciPy."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(x))
+
+
 def namespace_of(x: Array) -> Any:
     """Return the array-API namespace of ``x``; NumPy's own for NumPy arrays.
 

@@ -1,7 +1,7 @@
-"""How many components: one file a rule, and one call that asks them all.
+"""How many components: one file per rule, and one call that asks them all (``panel``).
 
-Rules are pure functions of a measured spectrum, largest variance first. Those that look at rows take a
-source of them.
+Rules are pure functions of a measured spectrum, largest variance first; those that examine rows take a source of them.
+Each answers with a ``Verdict``: the number, and the sentence why.
 """
 
 from gramian.choosing.auto import choose_automatically
@@ -12,7 +12,7 @@ from gramian.choosing.minka import choose_by_minka, minka
 from gramian.choosing.panel import Panel, panel
 from gramian.choosing.parallel import parallel_analysis
 from gramian.choosing.share import choose_by_share, share_of_variance
-from gramian.choosing.verdict import Verdict
+from gramian.choosing.spectrum import Verdict
 
 __all__ = [
     "Panel",

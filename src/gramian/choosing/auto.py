@@ -1,7 +1,7 @@
 """The default rule: parallel analysis, with an eye on noise that is related between columns.
 
 Which rule is the default was decided by experiment, on sixteen kinds of tables with planted components. The
-constants were set on some of these kinds with other seeds; the table is of twenty seeds that were not looked at
+constants were set on some of these kinds with other seeds; the table is of twenty seeds that were not used
 before. It says how often each rule came within one of what was planted, in percent. ``parallel`` flips signs,
 ``permuted`` shuffles columns, ``gaussian`` sees column variances but no rows; ``g-d`` is Gavish-Donoho,
 ``stick`` the broken stick, ``cv`` bi-cross-validation.
@@ -39,7 +39,7 @@ import numpy as np
 
 from gramian.choosing.facts import Facts, gather_facts
 from gramian.choosing.parallel import Evidence, reason_of, weigh
-from gramian.choosing.verdict import Verdict, counted
+from gramian.choosing.spectrum import Verdict, counted
 from gramian.sources.rows import RowSource
 
 RELATED = 0.03
@@ -47,7 +47,7 @@ RELATED = 0.03
 neighbors correlate by 0.2 and more, 0.011 and less for unrelated noise behind weak components."""
 
 MANY_MORE = 5
-"""Components that parallel analysis must count beyond a gap before the gap is preferred."""
+"""Components that parallel analysis must count after a gap before the gap is preferred."""
 
 CLEAR_GAP = 2.0
 """How many times larger than the next a variance is where components stand clear of related noise."""
@@ -73,13 +73,13 @@ def choose_automatically(
     """Choose how many components stand out from noise; at least one.
 
     Computes the count of :func:`~gramian.choosing.parallel_analysis` at the 95% level. If that leaves columns
-    related (the squared variances beyond it sum to 3% more than unrelated noise gives), goes on for five
+    related (the squared variances after it sum to 3% more than unrelated noise gives), goes on for five
     components or more past a clear gap (a variance twice the next), and what follows the gap is within four
     times unrelated noise, then it is noise itself that is related, and the gap is taken instead.
 
     Cost: that of parallel analysis. Without ``source``, milliseconds. With it, one pass (two without ``mean``
     or ``column_variances``), about 60 MB, and 0.6 s on one core at 10,000 x 500; of larger tables a part is
-    drawn, and what they cost more is O(d) a component counted.
+    drawn, and what they cost more is O(d) per component counted.
     Not for compressing to a given accuracy: ask for a share of variance then. Strongly related noise with no
     gap after the components is counted as components.
 
@@ -154,7 +154,7 @@ def judge(facts: Facts, evidence: Evidence) -> Verdict:
 
 
 def relation_left(facts: Facts, evidence: Evidence) -> float:
-    """Return the relative excess of the squared variances beyond the count over those of unrelated noise.
+    """Return the relative excess of the squared variances after the count relative to those of unrelated noise.
 
     Measured on the rows, on the complete spectrum, or on both; then the smaller counts, because rows of
     unequal noise deceive the spectrum and columns of unequal noise deceive the rows.

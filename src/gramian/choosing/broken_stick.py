@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.choosing.spectrum import Values, read_spectrum
-from gramian.choosing.verdict import Verdict, counted
+from gramian.choosing.spectrum import Values, Verdict, counted, read_spectrum
 
 
 def broken_stick(variances: Any, *, n_rows: float, n_columns: int, total_variance: float | None = None) -> Verdict:
@@ -15,7 +14,7 @@ def broken_stick(variances: Any, *, n_rows: float, n_columns: int, total_varianc
     p = min(n - 1, d) directions (Frontier, 1976; Jackson, 1993, doi:10.2307/1939574).
 
     Cost: O(p). Leading variances and the total are enough.
-    Not for many components of similar size, nor for weak ones beside a strong one: the stick asks much of the
+    Not for many components of similar size, nor for weak ones after a strong one: the stick asks much of the
     first pieces, and knows nothing of the number of rows.
 
     Examples

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.choosing.row_sample import draw_sample
-from gramian.choosing.spectrum import Values, read_spectrum
-from gramian.choosing.verdict import Verdict, counted
+from gramian.choosing.facts import draw_sample
+from gramian.choosing.spectrum import Values, Verdict, counted, read_spectrum
 from gramian.errors import ParameterError
-from gramian.sources.measuring import measure_moments
+from gramian.sources.moments import measure_moments
 from gramian.sources.rows import RowSource
 
 REPEATS = 3
@@ -45,7 +44,7 @@ def cross_validation(
     source : RowSource
         At least 4 rows and 2 columns.
     mean, factor : array (d,), optional
-        What rows are centered by and then multiplied by; measured, and one, unless told.
+        What rows are centered by and then multiplied by; by default the measured mean, and one.
     max_components : int
         Largest answer considered.
     seed : int

@@ -1,16 +1,280 @@
-"""What is known about a table besides its spectrum: gathered once, used by every rule that looks further."""
+"""What is known about a table besides its spectrum: gathered once, used by every rule that needs more.
 
+``Facts`` holds the spectrum, the column variances and the source. Components and rows are read from it only as far as a
+rule goes: ``LeadingComponents`` are solved for sixteen at a time, and a ``RowSample`` is a bounded part of the centered
+rows, drawn in one pass.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.choosing.leading import LeadingComponents, as_components
-from gramian.choosing.row_sample import RowSample, draw_sample
+from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy, namespace_of, to_host
+from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.choosing.spectrum import MeasuredSpectrum, Values, read_spectrum
 from gramian.errors import ParameterError
-from gramian.sources.measuring import measure_moments
-from gramian.sources.rows import RowSource
+from gramian.sources.moments import measure_moments
+from gramian.sources.rows import Block, RowSource, ranges
+
+AT_A_TIME = 16
+"""Components that are solved for, or multiplied by, at a time."""
+
+
+class LeadingComponents:
+    """The rows of an array (k, d) of components, found a few at a time from the first on.
+
+    A rule needs a few more components than it keeps. In a wide table all of them are as large as the table, each being
+    a row of d numbers. They are kept in float32: rules add up their squares.
+
+    Cost: a call of ``found`` for 16 of them.
+
+    Parameters
+    ----------
+    found : callable
+        Returns the components of a slice as rows.
+    shape : tuple of int
+        (k, d).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> asked = []
+    >>> rows = LeadingComponents(lambda some: (asked.append(some), np.eye(100)[some])[1], (100, 100))
+    >>> len(rows), rows[3][3], rows[:20].shape, asked
+    (100, np.float32(1.0), (20, 100), [slice(0, 16, None), slice(16, 32, None)])
+    """
+
+    def __init__(self, found: Callable[[slice], Values], shape: tuple[int, int]) -> None:
+        self.shape = shape
+        self._found = found
+        # Room for all takes no memory before it is written to.
+        self._rows = np.empty(shape, np.float32)
+        self._known = 0
+
+    @property
+    def known(self) -> int:
+        """How many have been found."""
+        return self._known
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: int | slice) -> Any:
+        last = index.indices(len(self))[1] if isinstance(index, slice) else index + 1
+        while (known := self._known) < min(last, len(self)):
+            more = slice(known, min(known + AT_A_TIME, len(self)))
+            self._rows[more] = self._found(more)
+            self._known = more.stop
+        return self._rows[index]
+
+
+def as_components(components: Any | None) -> Values | LeadingComponents | None:
+    """Return given components as an array of float64, those that are yet to be found as they are."""
+    if components is None or isinstance(components, LeadingComponents):
+        return components
+    return np.asarray(components, dtype=np.float64)
+
+
+MAX_ENTRIES = 6_000_000
+"""Numbers in a sample: 24 MB in float32. 10,000 x 500 is taken whole."""
+
+MAX_SIDE = 600
+"""Length of the shorter side: products and eigenvalues of that size take hundredths of a second."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowSample:
+    """Some rows and columns of the centered table, in float32 and in a unit of their own.
+
+    Attributes
+    ----------
+    rows : array (a, c)
+        Centered, scaled, times the square root of the weights, divided by the largest entry; in the library and on the
+        device of the source's.
+    scores : numpy array (a, k)
+        The same rows (all columns) times the components, in the same unit.
+    loadings : numpy array (k, c)
+        The components at the sampled columns.
+    row_share, column_share : float
+        a / n and c / d, n and d being the sides of the table that the components belong to.
+    """
+
+    rows: Array
+    scores: HostArray
+    loadings: HostArray
+    row_share: float
+    column_share: float
+
+    def residual(self, k: int) -> Array:
+        """Return a copy of the rows without their first ``k`` components, noise level restored.
+
+        Computes  (X - Y_k V_k) / sqrt((1 - h_i)(1 - g_j))  with the leverages h of the rows and g of the
+        columns: a component takes noise with it from where it lives, and the division gives it back.
+        """
+        scores, loadings = self.scores[:, :k], self.loadings[:k]
+        energy = np.maximum(np.einsum("ik,ik->k", scores, scores), np.finfo(np.float32).tiny)
+        row_leverage = np.einsum("ik,ik->i", scores, scores / energy) * self.row_share
+        column_leverage = np.einsum("kj,kj->j", loadings, loadings)
+        residual = from_host(scores, like=self.rows) @ from_host(loadings, like=self.rows)
+        residual -= self.rows
+        residual /= from_host(-np.sqrt(np.maximum(1.0 - row_leverage, 0.05)), like=self.rows)[:, None]
+        residual /= from_host(np.sqrt(np.maximum(1.0 - column_leverage, 0.05)), like=self.rows)
+        squares = column_squares(residual)
+        # What rounding leaves in constant columns would multiply to subnormal numbers, twenty times slower.
+        null = np.flatnonzero(squares <= 1e-14 * squares.max(initial=0.0))
+        residual[:, from_host(null, like=self.rows)] = 0.0
+        return residual
+
+    def with_own_components(self) -> "RowSample":
+        """Return the same rows with the components of the sample, which is then a table of its own.
+
+        Cost: one product and one eigenproblem of the shorter side, 600 at most.
+        """
+        rows = to_host(self.rows)
+        tall = rows.shape[0] >= rows.shape[1]
+        gram = (rows.T @ rows if tall else rows @ rows.T).astype(np.float64)
+        values, vectors = np.linalg.eigh(gram)
+        kept = np.flatnonzero(values > len(values) * np.finfo(np.float32).eps * max(values[-1], 0.0))[::-1]
+        U = vectors[:, kept].astype(np.float32)
+        loadings = U.T if tall else (rows.T @ (U / np.sqrt(values[kept]).astype(np.float32))).T
+        scores = rows @ loadings.T
+        return replace(self, scores=scores, loadings=loadings, row_share=1.0, column_share=1.0)
+
+
+def column_squares(rows: Array) -> HostArray:
+    """Return the sum of squares of each column, in float64."""
+    if is_numpy(rows):
+        return np.asarray(np.einsum("ij,ij->j", rows, rows, dtype=np.float64))
+    xp = namespace_of(rows)
+    return to_host(xp.sum(rows * rows, axis=0, dtype=xp.float64))
+
+
+def sample_shape(n: int, d: int) -> tuple[int, int]:
+    """Return how many rows and columns are sampled: the proportions of the table are kept where possible.
+
+    Examples
+    --------
+    >>> sample_shape(10_000, 500), sample_shape(4_000, 8_000), sample_shape(1_000_000, 100)
+    ((10000, 500), (600, 1200), (60000, 100))
+    """
+    short, long = min(n, d), max(n, d)
+    side = min(short, MAX_SIDE)
+    other = max(1, min(round(long * side / short), MAX_ENTRIES // side))
+    return (side, other) if n <= d else (other, side)
+
+
+def sample_bytes(n: int, d: int) -> int:
+    """Return the most memory that rules take for a sample of n x d rows: it, a copy, and what is at hand.
+
+    Examples
+    --------
+    >>> sample_bytes(10_000, 500) / 1e6
+    78.0
+    """
+    a, c = sample_shape(n, d)
+    drawn = sum(8 * min(side, 50 * part) for side, part in ((n, a), (d, c)) if part < side)
+    return 2 * 4 * a * c + drawn + 38_000_000
+
+
+def draw_sample(
+    source: RowSource,
+    *,
+    mean: Values,
+    factor: Values | None = None,
+    components: Any | None = None,
+    seed: int = 0,
+) -> RowSample:
+    """Draw rows and columns at random, without replacement, in one pass over the source.
+
+    Cost: one pass; 24 MB and the scores; d numbers per sampled row while they are gathered.
+    """
+    n, d = source.n_rows, source.n_columns
+    a, c = sample_shape(n, d)
+    rng = np.random.default_rng(seed)
+    rows = np.arange(n) if a == n else np.sort(rng.choice(n, a, replace=False))
+    columns = np.arange(d) if c == d else np.sort(rng.choice(d, c, replace=False))
+    V = np.zeros((0, d)) if components is None else np.asarray(components)
+    pieces = source.reduce(_Gather(rows, columns, mean, factor, V), _joined)
+    unit = max(piece.unit for piece in pieces) or 1.0
+    pieces = [piece.in_unit(unit) for piece in pieces]
+    return RowSample(
+        namespace_of(pieces[0].rows).concat([piece.rows for piece in pieces], axis=0),
+        np.concatenate([piece.scores for piece in pieces]),
+        V[:, columns].astype(FLOAT32, copy=False),
+        a / n,
+        c / d,
+    )
+
+
+class _Piece(NamedTuple):
+    """Sampled rows of one block and their scores, divided by ``unit``: float32 has a short range."""
+
+    rows: Array
+    scores: HostArray
+    unit: float
+
+    def in_unit(self, unit: float) -> "_Piece":
+        """Divide by another unit instead, in place."""
+        rows, scores, factor = self.rows, self.scores, np.float32(self.unit / unit)
+        rows *= factor
+        scores *= factor
+        return _Piece(rows, scores, unit)
+
+
+@dataclass(frozen=True, eq=False)
+class _Gather:
+    """Fold: append the sampled part of a block, centered, and its scores."""
+
+    rows: HostArray
+    columns: HostArray
+    mean: Values
+    factor: Values | None
+    components: HostArray
+
+    def __call__(self, state: list[_Piece] | None, block: Block) -> list[_Piece]:
+        state = [] if state is None else state
+        low, high = np.searchsorted(self.rows, [block.start, block.start + block.rows.shape[0]])
+        chosen = self.rows[low:high] - block.start
+        part, scores = self._centered(block.rows, chosen)
+        if block.weights is not None:
+            root = np.sqrt(to_host(block.weights)[chosen])[:, None]
+            part, scores = part * from_host(root, like=part), scores * root
+        unit = float(namespace_of(part).abs(part).max()) if len(chosen) else 0.0
+        if unit > 0.0:
+            part, scores = part / unit, scores / unit
+        state.append(_Piece(cast(part, FLOAT32), scores.astype(FLOAT32), unit))
+        return state
+
+    def _centered(self, rows: Any, chosen: HostArray) -> tuple[Array, HostArray]:
+        """Return the sampled part of a block in its own library, sparse rows made dense, and its scores."""
+        columns = self.columns
+        factor = np.ones(len(self.mean)) if self.factor is None else self.factor
+        if hasattr(rows, "tocsr"):
+            picked = rows[chosen]
+            scores = self._by_components(len(chosen), lambda V: picked @ (V * factor).T - (V * factor) @ self.mean)
+            return (picked[:, columns].toarray() - self.mean[columns]) * factor[columns], scores
+        centered = cast(_take(rows, chosen, axis=0), FLOAT64) - from_host(self.mean, like=rows)
+        centered *= from_host(factor, like=rows)
+        scores = self._by_components(len(chosen), lambda V: to_host(centered @ from_host(V.T, like=rows)))
+        return _take(centered, columns, axis=1), scores
+
+    def _by_components(self, n: int, scores_of: Callable[[HostArray], HostArray]) -> HostArray:
+        """Return the scores of ``n`` rows, some components at a time: a float64 copy of all would be a table."""
+        scores = np.empty((n, len(self.components)))
+        for some in ranges(len(self.components), AT_A_TIME):
+            scores[:, some] = scores_of(self.components[some].astype(FLOAT64))
+        return scores
+
+
+def _take(rows: Array, chosen: HostArray, *, axis: int) -> Array:
+    return namespace_of(rows).take(rows, from_host(chosen, like=rows), axis=axis)
+
+
+def _joined(left: list[_Piece], right: list[_Piece]) -> list[_Piece]:
+    left.extend(right)
+    return left
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +285,7 @@ class Facts:
     ----------
     spectrum : MeasuredSpectrum
     source : RowSource or None
-        The rows, where a rule may look at them.
+        The rows, where a rule may read them.
     column_variances : numpy array (d,) or None
         After scaling, in any unit.
     components : numpy array (k, d), LeadingComponents or None
@@ -42,7 +306,7 @@ class Facts:
     def sample(self, k: int) -> RowSample:
         """Draw rows, with the scores of the first ``k`` components (the sample's own if none are known)."""
         if self.source is None or self.mean is None:
-            message = "This rule looks at rows and has none. Pass source=."
+            message = "This rule reads rows and has none. Pass source=."
             raise ParameterError(message)
         known = None if self.components is None else self.components[:k]
         sample = draw_sample(self.source, mean=self.mean, factor=self.factor, components=known, seed=self.seed)

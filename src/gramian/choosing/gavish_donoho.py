@@ -8,8 +8,7 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.optimize import brentq
 
-from gramian.choosing.spectrum import MeasuredSpectrum, read_spectrum
-from gramian.choosing.verdict import Verdict
+from gramian.choosing.spectrum import MeasuredSpectrum, Verdict, read_spectrum
 from gramian.errors import ParameterError
 
 

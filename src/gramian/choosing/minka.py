@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from gramian.choosing.spectrum import MeasuredSpectrum, Values, read_spectrum
-from gramian.choosing.verdict import Verdict, counted
+from gramian.choosing.spectrum import MeasuredSpectrum, Values, Verdict, counted, read_spectrum
 from gramian.errors import ParameterError
 
 CHUNK = 1 << 20
-"""Entries of the tables of pairs that are held at once: 8 MB."""
+"""Entries of the tables of pairs that are in memory at once: 8 MB."""
 
 
 def minka(variances: Any, *, n_rows: float, n_columns: int, total_variance: float | None = None) -> Verdict:

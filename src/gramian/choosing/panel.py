@@ -14,17 +14,14 @@ from gramian.choosing.gavish_donoho import gavish_donoho
 from gramian.choosing.minka import minka
 from gramian.choosing.parallel import parallel_verdict, weigh
 from gramian.choosing.share import share_of_variance
-from gramian.choosing.verdict import Verdict, counted
+from gramian.choosing.spectrum import Verdict, counted
 from gramian.errors import ParameterError
 from gramian.sources.opening import as_source
-
-WIDTH = 100
-"""Columns of the printed table."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The verdicts of all rules, the automatic choice first.
+    """What every rule answers, the automatic choice first.
 
     Attributes
     ----------
@@ -46,11 +43,11 @@ class Panel:
     refusals: tuple[tuple[str, str], ...]
 
     def __getitem__(self, rule: str) -> Verdict:
-        """Return the verdict of one rule by its name."""
+        """Return what one rule answers, by its name."""
         for verdict in self.verdicts:
             if verdict.rule == rule:
                 return verdict
-        message = f"No verdict by {rule!r}. There are: {', '.join(v.rule for v in self.verdicts)}."
+        message = f"No rule {rule!r} was asked. There are: {', '.join(v.rule for v in self.verdicts)}."
         raise KeyError(message)
 
     @property
@@ -77,7 +74,7 @@ class Panel:
         name = max(len(rule) for rule, _, _ in rows)
         lines = [f"{'rule':{name}}  components  why"]
         for rule, k, reason in rows:
-            first, *more = wrap(reason, WIDTH - name - 14) or [""]
+            first, *more = wrap(reason, 100 - name - 14) or [""]
             lines.append(f"{rule:{name}}  {k:>10}  {first}".rstrip())
             lines += [" " * (name + 14) + line for line in more]
         return "\n".join([*lines, self.agreement])
@@ -115,7 +112,7 @@ def panel(
     broken stick                1  Component 2 holds 25.00%, and a stick broken at random gives 25.67%.
     gcv                         2  With 2 components, the estimated error is least, ...
     share                       5  The first 5 components hold 100.0% of the variance, ...
-    cross-validation            -  This rule looks at rows and has none. Pass source=.
+    cross-validation            -  This rule reads rows and has none. Pass source=.
     Of the 6 other rules, 4 say the same as auto and 1 differs by one.
     """
     facts = gather_facts(
@@ -170,6 +167,6 @@ def _spectrum_rules(facts: Facts, share: float) -> dict[str, Callable[[], Verdic
 
 def _cross_validated(facts: Facts) -> Verdict:
     if facts.source is None:
-        message = "This rule looks at rows and has none. Pass source=."
+        message = "This rule reads rows and has none. Pass source=."
         raise ParameterError(message)
     return cross_validation(facts.source, mean=facts.mean, factor=facts.factor, seed=facts.seed)

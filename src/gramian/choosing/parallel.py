@@ -1,21 +1,334 @@
-"""Parallel analysis: keep the components that are larger than noise alone would make them."""
+"""Parallel analysis: keep the components that are larger than noise alone would make them.
+
+The story, in the order of this file:
+
+1. ``noise_edge``: how large the largest variance of noise is. For n independent rows of Gaussian noise with column
+   variances tau_1..tau_d, the largest eigenvalue of their covariance lies at an edge mu and moves around it by
+   sigma n^(-2/3) times a Tracy-Widom variable (El Karoui, 2007, doi:10.1214/009117906000000917). Both numbers come from
+   one equation in one unknown, so a null model for any table costs a few sums over its column variances, and no draws.
+2. ``noise_after``: what is left of each column's variance once the first k components are taken out.
+3. ``draw_nulls``: where there are rows, copies of them with every relation between columns destroyed correct the
+   Gaussian null for heavy tails and noisy rows.
+4. ``parallel_analysis``: components are counted while they are larger than that.
+"""
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.sparse.linalg import eigsh
+from scipy.special import gammaincinv
 
-from gramian.choosing.facts import Facts, gather_facts
-from gramian.choosing.noise import ColumnNoise, noise_after
-from gramian.choosing.noise_edge import TRACY_WIDOM_MEAN, TRACY_WIDOM_SPREAD, tracy_widom_quantile
-from gramian.choosing.null_draws import GAUSSIAN, NullDraws, draw_nulls
-from gramian.choosing.row_sample import RowSample, sample_shape
-from gramian.choosing.spectrum import Values
-from gramian.choosing.verdict import Verdict
+from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, to_host
+from gramian.choosing.facts import Facts, RowSample, as_components, column_squares, gather_facts, sample_shape
+from gramian.choosing.spectrum import MeasuredSpectrum, Values, Verdict
+from gramian.errors import ParameterError
 from gramian.sources.rows import RowSource
+
+TRACY_WIDOM_MEAN = -1.2065336
+TRACY_WIDOM_SPREAD = 1.2680340
+
+EXACT_COLUMNS = 64
+GROUPS = 192
+"""Beyond 64 + 192 columns, the noisiest 64 count one by one and the rest in groups of equal size."""
+
+
+@dataclass(frozen=True)
+class NoiseEdge:
+    """Center and scale of the largest variance of pure noise.
+
+    ``edge`` is mu and ``scale`` is sigma n^(-2/3): the largest variance is  edge + scale * Tracy-Widom.
+    """
+
+    edge: float
+    scale: float
+
+    @property
+    def mean(self) -> float:
+        """Expected largest variance of noise."""
+        return self.edge + TRACY_WIDOM_MEAN * self.scale
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the largest variance of noise."""
+        return TRACY_WIDOM_SPREAD * self.scale
+
+
+def noise_edge(column_variances: Values, degrees: float, *, multiplicity: Values | None = None) -> NoiseEdge:
+    """Locate the largest variance of Gaussian noise with these column variances.
+
+    Computes c in (0, 1 / max tau) with  (1/n) sum w (tau c / (1 - tau c))^2 = 1,  then
+    mu = (1 + (1/n) sum w tau c / (1 - tau c)) / c  and
+    sigma^3 = (1 + (1/n) sum w (tau c / (1 - tau c))^3) / c^3.
+    Equal variances give the Marchenko-Pastur edge  tau (1 + sqrt(d / n))^2.
+
+    Cost: O(d) with a sort; the equation is solved on at most 256 numbers.
+
+    Parameters
+    ----------
+    column_variances : numpy array (d,)
+    degrees : float
+        n, the degrees of freedom.
+    multiplicity : numpy array (d,), optional
+        w, how many columns each entry stands for; one by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(noise_edge(np.ones(100), 400.0).edge, 6)
+    2.25
+    """
+    tau, weight = _grouped(column_variances, multiplicity)
+    top = float(tau.max(initial=0.0))
+    if top == 0.0:
+        return NoiseEdge(0.0, 0.0)
+    tau = tau / top
+    # The noisiest column alone, and all columns as noisy as it, bound the root from both sides.
+    high = 1.0 / (1.0 + (max(float(weight[tau.argmax()]), 1e-12) / degrees) ** 0.5)
+    low = 1.0 / (1.0 + (float(weight.sum()) / degrees) ** 0.5)
+
+    def excess(c: float) -> float:
+        x = tau * c / (1.0 - tau * c)
+        return float(weight @ (x * x)) / degrees - 1.0
+
+    c = float(brentq(excess, low * (1.0 - 1e-9), high + (1.0 - high) * 1e-9, rtol=1e-10))
+    x = tau * c / (1.0 - tau * c)
+    edge = (1.0 + float(weight @ x) / degrees) / c
+    scale = (1.0 + float(weight @ x**3) / degrees) ** (1.0 / 3.0) / c * degrees ** (-2.0 / 3.0)
+    return NoiseEdge(top * edge, top * scale)
+
+
+def tracy_widom_quantile(level: float) -> float:
+    """Return a quantile of the Tracy-Widom law of real matrices.
+
+    Computes the quantile of the shifted gamma law with the same three moments: shape 46.446, scale 0.186054,
+    shift -9.84801 (Chiani, 2014, doi:10.1016/j.jmva.2014.04.002); good to 0.01 between 1% and 99.9%.
+
+    Examples
+    --------
+    >>> round(tracy_widom_quantile(0.95), 1)
+    1.0
+    """
+    return float(gammaincinv(46.446, level)) * 0.186054 - 9.84801
+
+
+def _grouped(tau: Values, multiplicity: Values | None) -> tuple[Values, Values]:
+    weight = np.ones(len(tau)) if multiplicity is None else multiplicity
+    keep = (tau > 0.0) & (weight > 0.0)
+    tau, weight = tau[keep], weight[keep]
+    if len(tau) <= EXACT_COLUMNS + GROUPS:
+        return tau, weight
+    order = np.argsort(-tau)
+    starts = np.unique(
+        np.concatenate([np.arange(EXACT_COLUMNS), np.linspace(EXACT_COLUMNS, len(tau), GROUPS + 1)[:-1].astype(int)])
+    )
+    weights = np.add.reduceat(weight[order], starts)
+    return np.add.reduceat((weight * tau)[order], starts) / weights, weights
+
+
+LEAST_FREEDOM = 0.05
+"""A column whose leverage leaves less than this is not divided by less: the quotient would be rounding."""
+
+
+class ColumnNoise(NamedTuple):
+    """Noise after k components: of each column, how many free columns that one stands for, and n - k."""
+
+    variances: Values
+    multiplicity: Values
+    degrees: float
+
+    def edge(self) -> NoiseEdge:
+        """Locate the largest variance of such noise."""
+        return noise_edge(self.variances, self.degrees, multiplicity=self.multiplicity)
+
+    def sum_of_squares(self, unit: float) -> float:
+        """Expected sum of squared sample variances of such noise, sum tau^2 (1 + 1/n) + (sum tau)^2 / n.
+
+        In ``unit``, because squares of variances overflow sooner than variances.
+        """
+        total = float(self.multiplicity @ (self.variances / unit))
+        squares = float(self.multiplicity @ (self.variances / unit) ** 2)
+        return squares * (1.0 + 1.0 / self.degrees) + total * total / self.degrees
+
+
+def noise_after(
+    spectrum: MeasuredSpectrum, column_variances: Any | None = None, components: Any | None = None
+) -> Iterator[ColumnNoise]:
+    """Yield the noise of the columns after 0, 1, 2, ... components.
+
+    Computes  tau_j = (D_j - sum_{i<=k} lam_i v_ij^2) / ((1 - g_j)(1 - k/n)),  g_j = sum_{i<=k} v_ij^2.  A
+    component takes some noise with it, from the columns where it lives (leverage g_j) and from the rows; the
+    division gives it back. Column j then stands for 1 - g_j free columns. Without components the columns
+    shrink in proportion; without column variances all are alike.
+
+    Cost: O(d) per step.
+    """
+    D = _column_variances(spectrum, column_variances)
+    last = min(len(spectrum.values), spectrum.directions - 1)
+    V = as_components(components)
+    if V is None or column_variances is None:
+        yield from (_shrunk(spectrum, D, k) for k in range(last + 1))
+        return
+    left, leverage = D.copy(), np.zeros(len(D))
+    for k in range(min(last, len(V)) + 1):
+        yield _corrected(spectrum, left, leverage, k)
+        if k < min(last, len(V)):
+            left -= spectrum.values[k] * V[k] ** 2
+            leverage += V[k] ** 2
+
+
+def _shrunk(spectrum: MeasuredSpectrum, D: Values, k: int) -> ColumnNoise:
+    degrees, free = _freedom(spectrum, k)
+    share = spectrum.rest(k) / spectrum.total_variance if spectrum.total_variance else 0.0
+    variances = D * (share * spectrum.n_columns / free * spectrum.degrees / degrees)
+    return ColumnNoise(variances, np.full(len(D), free / len(D)), degrees)
+
+
+def _corrected(spectrum: MeasuredSpectrum, left: Values, leverage: Values, k: int) -> ColumnNoise:
+    degrees, _ = _freedom(spectrum, k)
+    left = np.maximum(left, 0.0)
+    total = float(left.sum())
+    # The sum is known from the spectrum; the single columns only to the accuracy of the components.
+    scale = spectrum.rest(k) / total if total > 0.0 else 0.0
+    free = np.maximum(1.0 - leverage, LEAST_FREEDOM)
+    return ColumnNoise(left * (scale * spectrum.degrees / degrees) / free, free, degrees)
+
+
+def _freedom(spectrum: MeasuredSpectrum, k: int) -> tuple[float, float]:
+    """Return the rows and columns left free by k components, at least one of each."""
+    return max(spectrum.degrees - k, 1.0), max(float(spectrum.n_columns - k), 1.0)
+
+
+def _column_variances(spectrum: MeasuredSpectrum, column_variances: Any | None) -> Values:
+    if column_variances is None:
+        return np.full(1, spectrum.total_variance / spectrum.n_columns)
+    D = np.asarray(column_variances, dtype=np.float64).ravel()
+    total = float(D.sum())
+    # In the unit of the spectrum, whatever divisor or scaling the caller used.
+    return D * (spectrum.total_variance / total) if total > 0.0 else D
+
+
+DRAWS = 5
+"""Copies drawn. Their spread is known from theory; draws only have to place the center."""
+
+SIGN_CHUNK = 1 << 20
+"""Signs drawn at once: 4 MB."""
+
+SMALL = 64
+"""Side up to which all eigenvalues are found at once; above it Lanczos steps find the largest sooner."""
+
+
+@dataclass(frozen=True)
+class NullDraws:
+    """What the drawn copies say about the noise after the first k components.
+
+    Attributes
+    ----------
+    inflation : float
+        Largest variance in the copies, divided by what Gaussian noise with the same column variances gives.
+        Above one for heavy tails, and where some rows are noisier than others.
+    spread : float
+        Its standard deviation over the copies, in the same unit.
+    relation : float
+        Sum of squared variances in the rows as they are, divided by that in the copies, less one. Near zero
+        when columns are unrelated apart from the k components.
+    """
+
+    inflation: float
+    spread: float
+    relation: float
+
+
+GAUSSIAN = NullDraws(1.0, 0.0, 0.0)
+"""What is assumed where there are no rows."""
+
+
+def draw_nulls(sample: RowSample, k: int, *, null: str = "signflip", seed: int = 0) -> NullDraws:
+    """Measure the largest variance of copies of the rows, after ``k`` components, that hold no relations.
+
+    ``null="signflip"`` gives every entry a random sign (Hong, Sheng and Dobriban, 2020, arXiv:2012.02985):
+    each entry keeps its size, so noisy rows, noisy columns and heavy tails stay as they are.
+    ``null="permutation"`` shuffles every column (Horn, 1965; Buja and Eyuboglu, 1992): columns keep their
+    distribution, rows do not keep their level.
+
+    Cost: 5 products of the shorter side of the sample and as many eigenvalues; a tenth of a second each at
+    the largest sample.
+    """
+    if null not in {"signflip", "permutation"}:
+        message = f"null={null!r} is none of 'gaussian', 'signflip' and 'permutation'. Pass one of these."
+        raise ParameterError(message)
+    rng = np.random.default_rng([seed, k])
+    copy = sample.residual(k) if null == "signflip" else to_host(sample.residual(k))
+    gaussian = noise_edge(column_squares(copy) / len(copy), float(len(copy))).mean
+    if gaussian <= 0.0:
+        return GAUSSIAN
+    squares = _sum_of_squares(_gram(copy))
+    grams = (_gram(_destroy(copy, null, rng)) for _ in range(DRAWS))
+    drawn = np.array([(_largest(gram), _sum_of_squares(gram)) for gram in grams])
+    tops = drawn[:, 0] / len(copy) / gaussian
+    expected = float(drawn[:, 1].mean()) * _residual_squares(sample, k)
+    # Of a part of the columns, only that part of what each is related to is seen.
+    relation = (squares / expected - 1.0) / sample.column_share
+    return NullDraws(float(tops.mean()), float(tops.std(ddof=1)), relation)
+
+
+def _destroy(copy: Array, null: str, rng: np.random.Generator) -> Array:
+    """Shuffle or flip in place: a flip of a flip is as random as the first."""
+    if null == "permutation":
+        return rng.permuted(copy, axis=0, out=copy)
+    step = max(1, SIGN_CHUNK // copy.shape[1])
+    for low in range(0, len(copy), step):
+        _flip(copy[low : low + step], rng)
+    return copy
+
+
+def _flip(part: Array, rng: np.random.Generator) -> None:
+    """Give every float32 a random sign: its highest bit. Measured a third faster than a product with signs."""
+    size = prod(part.shape)
+    drawn = np.unpackbits(np.frombuffer(rng.bytes(-(-size // 8)), dtype=np.uint8), count=size)
+    if not is_numpy(part):
+        part *= from_host(1 - 2 * drawn.astype(np.float32).reshape(part.shape), like=part)
+        return
+    signs = drawn.astype(np.uint32) << np.uint32(31)
+    bits = part.view(np.uint32)
+    bits ^= signs.reshape(part.shape)
+
+
+def _gram(rows: Array) -> HostArray:
+    return to_host(rows.T @ rows if rows.shape[0] >= rows.shape[1] else rows @ rows.T)
+
+
+def _largest(gram: HostArray) -> float:
+    """Return the largest eigenvalue, to four digits: the draws differ by more."""
+    if len(gram) <= SMALL:
+        return float(np.linalg.eigvalsh(gram.astype(np.float64))[-1])
+    start = np.random.default_rng(len(gram)).standard_normal(len(gram)).astype(gram.dtype)
+    return float(eigsh(gram, k=1, v0=start, tol=1e-4, return_eigenvectors=False)[0])
+
+
+def _sum_of_squares(gram: HostArray) -> float:
+    return float(np.einsum("ij,ij->", gram, gram, dtype=np.float64))
+
+
+def _residual_squares(sample: RowSample, k: int) -> float:
+    """Return what taking out k components of noise-restored rows does to the sum of squared variances.
+
+    Noise E becomes (I - UU') E (I - VV'), of which a rows and c columns are seen, at restored level:
+    (a (1 + g c/d) + c (1 + h a/n)) / (a + c)  with  g = (k/d) / (1 - k/d)  and  h = (k/n) / (1 - k/n).
+    """
+    a, c = sample.rows.shape
+    taken_rows = min(k * sample.row_share / a, 0.95)
+    taken_columns = min(k * sample.column_share / c, 0.95)
+    by_columns = 1.0 + sample.column_share * taken_columns / (1.0 - taken_columns)
+    by_rows = 1.0 + sample.row_share * taken_rows / (1.0 - taken_rows)
+    return float((a * by_columns + c * by_rows) / (a + c))
+
 
 ROUNDS = 8
 """Copies are drawn with no component taken out, then with as many as were found, until the number stays: two
@@ -29,7 +342,7 @@ WHOLE_COLUMN = 0.1
 """Part of a column left free by components, under which they count as that column itself."""
 
 SPARE = 8
-"""Components beyond the count for Gaussian noise that a sample keeps scores of, should the copies show less."""
+"""Components above the count for Gaussian noise that a sample keeps scores of, should the copies show less."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,20 +379,20 @@ def parallel_analysis(
     """Keep components while each is larger than the largest variance of noise in what is left.
 
     Computes, for k = 0, 1, ...: the noise of the columns once k components are taken out
-    (:func:`~gramian.choosing.noise.noise_after`), the ``level`` quantile t_k of the largest variance that
+    (:func:`~gramian.choosing.parallel.noise_after`), the ``level`` quantile t_k of the largest variance that
     such noise shows, and stops when neither  lam_{k+1} > t_k  nor  lam_{k+2} > t_{k+1}.  Looking one further
     keeps a strong component from hiding a weaker one. Horn's (1965) idea, with the null taken from theory and
     after deflation, as in Dobriban and Owen (2019, arXiv:1711.04155).
 
     Column variances that differ no more than estimates from n rows do are pooled. Without rows the null is
     Gaussian. With ``source`` it is corrected by what copies of the rows with random
-    signs (or shuffled columns) show; beyond 6,000,000 numbers these copies are of a random part of the table,
+    signs (or shuffled columns) show; above 6,000,000 numbers these copies are of a random part of the table,
     so memory and time stay bounded whatever its size, and heavy tails are then corrected for in part only.
 
-    Cost: O(d) a component tested, and no draws, without rows: milliseconds. With rows, one pass, at most
+    Cost: O(d) per component tested, and no draws, without rows: milliseconds. With rows, one pass, at most
     60 MB, and 0.6 s on one core at 10,000 x 500; two to eight rounds of five copies.
     Not for noise that is related between columns (neighbors in space or time): it counts such relations as
-    components. :func:`~gramian.choosing.choose_automatically` looks out for that.
+    components. :func:`~gramian.choosing.choose_automatically` checks for that.
 
     Parameters
     ----------
@@ -93,9 +406,9 @@ def parallel_analysis(
     components : array (k, d), optional
         Leading components as rows; lets the null follow the columns as components are taken out.
     mean, factor : array (d,), optional
-        What rows are centered by and then multiplied by; measured, and one, unless told.
+        What rows are centered by and then multiplied by; by default the measured mean, and one.
     null : {"gaussian", "signflip", "permutation"}, optional
-        "signflip" with rows and "gaussian" without, unless told.
+        By default "signflip" with rows and "gaussian" without.
     level : float
         Quantile of the null.
     seed : int
@@ -121,7 +434,7 @@ def parallel_analysis(
 
 
 def parallel_verdict(facts: Facts, evidence: Evidence) -> Verdict:
-    """Put what parallel analysis saw into a verdict."""
+    """Return what parallel analysis answers, from what it saw."""
     detail = {
         "thresholds": evidence.thresholds,
         "total_variance": facts.spectrum.total_variance,
@@ -221,7 +534,7 @@ def _carried_over(facts: Facts, draws: NullDraws) -> float:
     """Carry the inflation from the sampled part to the whole table.
 
     In a tall table noise rises above the column variances by about sqrt(d / n), and so does its inflation;
-    the sample has fewer rows a column than the table when it keeps all columns.
+    the sample has fewer rows per column than the table when it keeps all columns.
     """
     if facts.source is None:
         return draws.inflation

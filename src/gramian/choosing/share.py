@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.choosing.spectrum import NOTHING
-from gramian.choosing.verdict import Verdict, counted
+from gramian.choosing.spectrum import NOTHING, Verdict, counted
 from gramian.errors import ParameterError
 
 
@@ -26,7 +25,7 @@ def choose_by_share(variances: Any, share: float, *, total_variance: float | Non
     share : float
         Between 0 and 1, both excluded.
     total_variance : float, optional
-        Sum over all directions; the sum of ``variances`` unless told.
+        Sum over all directions; by default the sum of ``variances``.
 
     Raises
     ------

@@ -1,7 +1,8 @@
-"""The measured spectrum that every rule reads: checked once, here."""
+"""What every rule reads, a measured spectrum that is checked once, here, and what it answers, a ``Verdict``."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class MeasuredSpectrum:
         return len(self.values) >= self.directions or self.rest(len(self.values)) <= NOTHING * self.total_variance
 
     def rest(self, k: int) -> float:
-        """Return the variance beyond the first ``k`` components, never negative."""
+        """Return the variance after the first ``k`` components, never negative."""
         return max(self.total_variance - float(self.values[:k].sum()), 0.0)
 
     def padded(self, size: int) -> Values:
@@ -75,7 +76,7 @@ def read_spectrum(
         Largest first. Only their ratios matter to most rules, so shares of variance do as well.
     n_rows, n_columns : number, int
     total_variance : float, optional
-        Their sum over all directions; the sum of what is given unless told.
+        Their sum over all directions; by default the sum of what is given.
 
     Raises
     ------
@@ -131,3 +132,39 @@ def _check_values(values: Values, slack: float) -> None:
             "Sort them in descending order."
         )
         raise ParameterError(message)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The number of components that one rule asks for, and why.
+
+    Attributes
+    ----------
+    rule : str
+        Name of the rule.
+    n_components : int
+        Its answer; zero where the rule finds nothing that stands out.
+    reason : str
+        One sentence with the numbers that decided.
+    detail : mapping
+        Those numbers by name. ``exhausted`` is True when the answer is bounded by how many variances were
+        given: with more of them it could be larger.
+
+    Examples
+    --------
+    >>> print(Verdict("share", 2, "2 components hold 96.0% of the variance."))
+    share: 2. 2 components hold 96.0% of the variance.
+    """
+
+    rule: str
+    n_components: int
+    reason: str
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.n_components}. {self.reason}"
+
+
+def counted(count: int, noun: str = "component", plural: str | None = None) -> str:
+    """Return ``count`` with its noun: "1 component", "2 components"."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"

@@ -1,1 +1,1 @@
-"""The command line: one file a verb. It loads neither scikit-learn nor an estimator, nor anything too soon."""
+"""The command line: one file per verb. It loads neither scikit-learn nor estimators, and nothing before its use."""

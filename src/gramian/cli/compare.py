@@ -2,7 +2,7 @@
 
 import click
 
-from gramian.cli.json_text import json_text
+from gramian.cli.output import json_text
 
 EXAMPLES = """\b
 Examples:
@@ -20,7 +20,7 @@ def command(first: str, second: str, *, as_json: bool) -> None:
     Columns are matched by name. The angles are the principal angles between the spaces that the components span, of
     the columns as each model scaled them.
     """
-    from gramian.models.archive import open_archive
+    from gramian.models.archive.file import open_archive
     from gramian.models.comparison import compare_models
 
     found = compare_models(open_archive(first), open_archive(second))

@@ -1,9 +1,21 @@
-"""``gramian demo [NAME]``: examples of the lectures, each ending in a page."""
+"""``gramian demo [NAME]``: examples of the lectures, each ending in a page.
 
+Tables are generated, or those that come with scikit-learn's files (wine and digits, CC BY 4.0).
+"""
+
+import gzip
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
+
+from gramian.arrays.namespace import HostArray
+from gramian.errors import NotSupportedError
 
 DEMOS = {
     "wine": "178 wines, 13 measurements: what tells three cultivars apart",
@@ -32,24 +44,25 @@ def command(name: str, output: str, *, quiet: bool) -> None:
 
     Writes the table to DIR, fits it as `gramian pca`, `kpca` or `ica` would, and says where the page is.
     """
-    from gramian.cli.demo_tables import MAKERS
-    from gramian.cli.fitting import run
+    from gramian.atomic import atomic_write
     from gramian.cli.writing import cannot_write
-    from gramian.models.export import write_csv
-    from gramian.models.whole_file import whole_file
+    from gramian.models.archive.export import write_csv
 
     made = MAKERS[name]()
     folder = Path(output)
     table = folder / f"{name}.csv"
     with cannot_write(table):
         folder.mkdir(parents=True, exist_ok=True)
-        with whole_file(table) as part:
+        with atomic_write(table) as part:
             write_csv(part, made.header, made.columns)
             _refuse_another(table, part)
     target = folder / f"{name}-{made.verb}"
-    click.echo(f"{DEMOS[name]}.\n$ gramian {made.verb} {table}{made.words}\n")
-    words = (made.verb, str(table), *made.words.split())
-    run(_verb(made.verb), str(table), _flags(quiet=quiet, output=str(target)) | made.flags | {"words": words})
+    words = (made.verb, str(table), *made.flags)
+    click.echo(f"{DEMOS[name]}.\n$ gramian {' '.join(words)}\n")
+    verb: click.Command = import_module(f"gramian.cli.{made.verb}").command
+    given = [*made.flags, "-o", str(target), *(["--quiet"] if quiet else []), "--", str(table)]
+    with verb.make_context(made.verb, given, obj=words) as context:
+        verb.invoke(context)
     click.echo(f"\nThe page: {(target / 'report.html').resolve()}")
 
 
@@ -64,41 +77,155 @@ def _refuse_another(table: Path, part: Path) -> None:
         raise CannotWriteError(message)
 
 
-def _verb(name: str) -> Any:
-    from importlib import import_module
+WINE = (
+    "alcohol",
+    "malic acid",
+    "ash",
+    "alcalinity of ash",
+    "magnesium",
+    "total phenols",
+    "flavanoids",
+    "nonflavanoid phenols",
+    "proanthocyanins",
+    "color intensity",
+    "hue",
+    "OD280/OD315",
+    "proline",
+)
+"""Measurements of the wine table (Aeberhard and Forina, UCI, CC BY 4.0)."""
 
-    from gramian.cli.fitting import Verb
-
-    module = import_module(f"gramian.cli.{name}")
-    return Verb(name, {"pca": "PC", "kpca": "KPC", "ica": "IC"}[name], module._plan, module._fit)  # noqa: SLF001
+FACES = "shared/data/images/olivetti_att_faces_400x64x64.npz"
+"""Where a set of faces may lie beside a checkout."""
 
 
-def _flags(*, quiet: bool, output: str) -> dict[str, Any]:
-    """Return the flags as they are when nothing is said."""
-    return {
-        "count": "auto",
-        "output": output,
-        "scale": None,
-        "missing": "em",
-        "no_report": False,
-        "dry_run": False,
-        "as_json": False,
-        "seed": 0,
-        "device": None,
-        "columns": (),
-        "drop": (),
-        "id_": None,
-        "color": None,
-        "memory": None,
-        "quiet": quiet,
-        "kernel": "rbf",
-        "gamma": "median",
-        "degree": 3,
-        "coef0": 1.0,
-        "landmarks": None,
-        "copy_rows": False,
-        "algorithm": "picard",
-        "runs": 1,
-        "rate": None,
-        "shape": None,
-    }
+@dataclass(frozen=True, eq=False)
+class DemoTable:
+    """A table, the verb that fits it, and the flags that it is fitted with."""
+
+    verb: str
+    header: list[str]
+    columns: list[Any]
+    flags: tuple[str, ...] = ()
+
+
+def wine() -> DemoTable:
+    """178 wines of three cultivars."""
+    lines = _bundled("wine_data.csv").read_text(encoding="utf-8").splitlines()[1:]
+    X = np.array([line.split(",") for line in lines], dtype=float)
+    cultivar = np.array([f"cultivar {int(group) + 1}" for group in X[:, -1]], dtype=object)
+    return DemoTable("pca", ["cultivar", *WINE], [cultivar, *X[:, :-1].T])
+
+
+def digits() -> DemoTable:
+    """1,797 handwritten digits of 8 x 8 pixels."""
+    with gzip.open(_bundled("digits.csv.gz"), "rt", encoding="utf-8") as file:
+        X = np.loadtxt(file, delimiter=",")
+    digit = np.array([f"digit {int(group)}" for group in X[:, -1]], dtype=object)
+    flags = ("--no-scale", "--image", "8x8")
+    return DemoTable("pca", ["digit", *_pixels(8, 8)], [digit, *X[:, :-1].T], flags)
+
+
+def circle() -> DemoTable:
+    """Two rings around one center."""
+    rng = np.random.default_rng(0)
+    n = 600
+    t, outer = rng.uniform(0, 2 * np.pi, n), np.arange(n) % 2 == 1
+    radius = np.where(outer, 1.0, 0.3) + 0.04 * rng.standard_normal(n)
+    ring = np.where(outer, "outer ring", "inner ring").astype(object)
+    columns = [ring, radius * np.cos(t), radius * np.sin(t)]
+    return DemoTable("kpca", ["ring", "x", "y"], columns, ("--gamma", "2", "-k", "4"))
+
+
+def particle() -> DemoTable:
+    """A particle on a straight line at constant speed, seen by three sensors: one direction holds all its variance."""
+    rng = np.random.default_rng(0)
+    t = np.arange(200.0)
+    along = np.array([2.0, -1.0, 2.0]) / 3.0
+    seen = 0.5 * np.outer(t, along) + 0.4 * rng.standard_normal((len(t), 3))
+    return DemoTable("pca", [f"sensor {j + 1}" for j in range(3)], list(seen.T), ("--no-scale",))
+
+
+def cocktail() -> DemoTable:
+    """Four sounds, mixed in four microphones."""
+    rng = np.random.default_rng(0)
+    t = np.arange(8000) / 2000.0
+    sounds = np.column_stack(
+        [
+            np.sin(2 * np.pi * 7 * t) * np.sin(2 * np.pi * 0.5 * t),
+            np.sign(np.sin(2 * np.pi * 3.1 * t)),
+            2 * ((1.9 * t) % 1.0) - 1,
+            rng.laplace(size=len(t)) * (np.sin(2 * np.pi * 0.8 * t) > 0.3),
+        ]
+    )
+    sounds = (sounds - sounds.mean(axis=0)) / sounds.std(axis=0)
+    mixed = sounds @ rng.uniform(0.2, 1.0, (4, 4)) + 0.01 * rng.standard_normal((len(t), 4))
+    return DemoTable("ica", [f"microphone {j + 1}" for j in range(4)], list(mixed.T), ("--rate", "2000"))
+
+
+def faces() -> DemoTable:
+    """Faces of 32 x 32 pixels: a set beside the checkout where there is one, else faces that are drawn."""
+    images = _faces_at_hand()
+    if images is None:
+        images = _drawn_faces()
+    n, height, width = images.shape
+    flags = ("--no-scale", "-k", "50", "--image", f"{height}x{width}")
+    return DemoTable("pca", _pixels(height, width), list(images.reshape(n, -1).T.astype(float)), flags)
+
+
+MAKERS: dict[str, Callable[[], DemoTable]] = {
+    "wine": wine,
+    "digits": digits,
+    "circle": circle,
+    "particle": particle,
+    "cocktail": cocktail,
+    "faces": faces,
+}
+"""The table of each demo."""
+
+
+def _bundled(name: str) -> Path:
+    """Return a file of scikit-learn's, found without importing it."""
+    spec = find_spec("sklearn")
+    for folder in (spec.submodule_search_locations or []) if spec is not None else []:
+        path = Path(folder) / "datasets" / "data" / name
+        if path.exists():
+            return path
+    message = f"The table {name} comes with scikit-learn, which is not where it should be. Install gramian again."
+    raise NotSupportedError(message)
+
+
+def _pixels(height: int, width: int) -> list[str]:
+    return [f"pixel {row},{column}" for row in range(height) for column in range(width)]
+
+
+def _faces_at_hand() -> HostArray | None:
+    for folder in (Path.cwd(), *Path.cwd().parents[:2]):
+        path = folder / FACES
+        if path.exists():
+            with np.load(path) as found:
+                images: HostArray = found["images"].reshape(-1, 64, 64)
+                return np.asarray(images.reshape(len(images), 32, 2, 32, 2).mean(axis=(2, 4)))
+    return None
+
+
+def _drawn_faces(n: int = 300, size: int = 32) -> HostArray:
+    """Draw faces: an oval with eyes, brows and a mouth whose places, sizes and bend vary, under a moving light."""
+    rng = np.random.default_rng(0)
+    y, x = np.mgrid[-1 : 1 : size * 1j, -1 : 1 : size * 1j]
+    drawn = np.empty((n, size, size))
+    for i in range(n):
+        a = rng.normal(size=8)
+        skin = 150 + 15 * a[0] + 25 * a[1] * x + 12 * a[2] * y
+        inside = 1 / (1 + np.exp(18 * ((x / (0.72 + 0.05 * a[3])) ** 2 + (y / 0.95) ** 2 - 1)))
+        face = 40 + (skin - 40) * inside
+        for side in (-1, 1):
+            face -= 90 * _blob(x - side * (0.32 + 0.03 * a[4]), y + 0.2, 0.11, 0.07 + 0.015 * a[5])
+            face -= 45 * _blob(x - side * 0.32, y + 0.42 + 0.03 * a[6], 0.17, 0.05)
+        face -= 70 * _blob(x, y - 0.48 - 0.25 * a[7] * x**2, 0.3, 0.06)
+        face -= 25 * _blob(x, y - 0.12, 0.07, 0.2)
+        drawn[i] = np.clip(face + 3 * rng.normal(size=face.shape), 0, 255).round()
+    return drawn
+
+
+def _blob(x: HostArray, y: HostArray, width: float, height: float) -> HostArray:
+    return np.asarray(np.exp(-((x / width) ** 2) - (y / height) ** 2))

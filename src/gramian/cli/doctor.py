@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gramian.cli.json_text import json_text
+from gramian.cli.output import json_text
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow", "narwhals", "safetensors", "plotly", "click", "rich")
 EXTRAS = {
@@ -46,7 +46,7 @@ def _listed(values: dict[str, Any]) -> str:
 
 def _found() -> dict[str, Any]:
     from gramian import __version__
-    from gramian.planning.machine import available_memory, cores, total_memory
+    from gramian.machine import available_memory, cores, total_memory
 
     return {
         "gramian": __version__,

@@ -19,7 +19,7 @@ import traceback
 import click
 
 from gramian import errors
-from gramian.cli.flag_words import in_flags
+from gramian.cli.output import said_by
 
 OURS, USAGE, DATA, MODEL, WRITE, MEMORY, NOT_CONVERGED, CLUSTER, INTERRUPTED = 1, 2, 3, 4, 5, 6, 7, 8, 130
 
@@ -65,7 +65,7 @@ def exit_code_of(error: BaseException) -> int:
         traceback.print_exception(error)
         say("this is a fault of Gramian; please report it with the lines above")
     else:
-        say(in_flags(str(error)) or "there is not enough memory")
+        say(said_by(error) or "there is not enough memory")
     return code
 
 

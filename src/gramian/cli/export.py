@@ -18,8 +18,8 @@ Examples:
 def command(model: str, to: str, output: str | None) -> None:
     """Write MODEL as CSV, Parquet, npz, or as an ONNX graph from rows to scores."""
     from gramian.cli.writing import cannot_write, refuse_same
-    from gramian.models.archive import open_archive
-    from gramian.models.export import export
+    from gramian.models.archive.export import export
+    from gramian.models.archive.file import open_archive
 
     path = Path(output) if output else Path(model).with_suffix(f".{to}")
     refuse_same(path, model)

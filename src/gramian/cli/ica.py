@@ -26,7 +26,7 @@ Examples:
 @click.option(
     "--runs", type=click.IntRange(1), default=1, show_default=True, help="Runs by which stability is measured."
 )
-@click.option("--rate", type=float, help="Rows a second, for the traces on the page.")
+@click.option("--rate", type=float, help="Rows per second, for the traces on the page.")
 @partial(fit_flags, counts="N|auto", counted="How many sources; auto: as many as the rows have.", scales=False)
 def command(file: str, **flags: Any) -> None:
     """Unmix the columns of FILE into sources that are as independent as can be.
@@ -39,15 +39,16 @@ def command(file: str, **flags: Any) -> None:
         message = "--scale: scaling the columns does not change the sources, so ica does none. Leave the flag out."
         raise click.UsageError(message)
     shown = {} if flags["rate"] is None else {"sampling_rate": flags["rate"]}
-    run(Verb("ica", "IC", _plan, _fit), file, flags | {"scale": False, "shown": shown})
+    run(Verb("ica", _plan, _fit), file, flags | {"scale": False, "shown": shown})
 
 
 def _plan(prepared: Any, flags: dict[str, Any]) -> str:
-    from gramian.models.pca import PCAOptions, first_facts
+    from gramian.models.pca.fit import first_facts
+    from gramian.models.pca.model import PCAOptions
     from gramian.planning.plan import plan_pca
 
     options = PCAOptions(n_components=_count(flags), ddof=0, memory_budget=flags["memory"])
-    return f"whitening: {plan_pca(first_facts(prepared.source, options))}\nthen {flags['algorithm']}, one pass a step"
+    return f"whitening: {plan_pca(first_facts(prepared.source, options))}\nthen {flags['algorithm']}, one pass per step"
 
 
 def _count(flags: dict[str, Any]) -> int | None:
@@ -60,11 +61,12 @@ def _count(flags: dict[str, Any]) -> int | None:
     return None if count == "auto" else count
 
 
-def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
+def _fit(prepared: Any, flags: dict[str, Any], progress: Any) -> Any:
     from gramian.cli.fitting import Fitted
-    from gramian.models.ica import ICAOptions, fit_ica
+    from gramian.models.ica.fit import fit_ica
+    from gramian.models.ica.model import ICAOptions
 
-    talk(f"unmixing {prepared.source.n_columns} columns by {flags['algorithm']}")
+    progress(f"unmixing {prepared.source.n_columns} columns by {flags['algorithm']}")
     options = ICAOptions(
         n_components=_count(flags),
         algorithm=flags["algorithm"],

@@ -5,18 +5,10 @@ from typing import Any
 import click
 
 from gramian.cli.options import Shape, fit_flags, shown_as
+from gramian.kernels.named import FAMILIES
 
-KERNELS = ("rbf", "poly", "linear", "laplacian", "matern", "sigmoid", "cosine", "chi2")
-"""Kernels by name."""
-
-OF_DISTANCES = ("rbf", "laplacian", "matern")
-"""Kernels of a distance, whose width the median distance gives; the others take 1/d when nothing is said."""
-
-AUTOMATIC = 10
-"""Components when nothing is said: kernel PCA has as many as rows, and no rule tells how many are real."""
-
-COPIED_UNASKED = 100_000_000
-"""Bytes of rows up to which a model holds them without being asked."""
+KERNELS = tuple(name for name in FAMILIES if name != "precomputed")
+"""Kernels of rows, by name."""
 
 EXAMPLES = """\b
 Examples:
@@ -46,7 +38,7 @@ def command(file: str, **flags: Any) -> None:
     from gramian.cli.fitting import Verb, run
 
     _checked_gamma(flags["gamma"])
-    run(Verb("kpca", "KPC", _plan, _fit), file, flags | shown_as(flags))
+    run(Verb("kpca", _plan, _fit, plans_from_rows=True), file, flags | shown_as(flags))
 
 
 def _checked_gamma(gamma: str | None) -> Any:
@@ -59,11 +51,12 @@ def _checked_gamma(gamma: str | None) -> Any:
         raise click.UsageError(message) from None
 
 
-def _options(prepared: Any, flags: dict[str, Any], talk: Any = None) -> Any:
-    from gramian.models.kernel_pca import KernelPCAOptions
+def _options(prepared: Any, flags: dict[str, Any], progress: Any = None) -> Any:
+    from gramian.models.kernel_pca.model import KernelPCAOptions
 
     n = prepared.source.n_rows
-    count = min(AUTOMATIC, n) if flags["count"] == "auto" else flags["count"]
+    # Ten where nothing is said: kernel PCA has as many components as rows, and no rule tells how many are real.
+    count = min(10, n) if flags["count"] == "auto" else flags["count"]
     if flags["landmarks"] is not None and isinstance(count, int):
         count = min(count, flags["landmarks"])
     return KernelPCAOptions(
@@ -73,7 +66,7 @@ def _options(prepared: Any, flags: dict[str, Any], talk: Any = None) -> Any:
         memory_budget=flags["memory"],
         landmarks=flags["landmarks"],
         drop_zeros=True,
-        progress=talk,
+        progress=progress,
     )
 
 
@@ -82,12 +75,13 @@ def _kernel(prepared: Any, flags: dict[str, Any]) -> Any:
     import numpy as np
 
     from gramian.features.sampling import draw_positions, take_rows
+    from gramian.kernels.combination import Stretched
     from gramian.kernels.named import as_kernel
-    from gramian.kernels.stretched import Stretched
     from gramian.kernels.widths import facts_of
 
     gamma = _checked_gamma(flags["gamma"])
-    if gamma is None and flags["kernel"] in OF_DISTANCES:
+    # The median distance gives the width of a kernel of distances; the others take 1/d when nothing is said.
+    if gamma is None and flags["kernel"] in {"rbf", "laplacian", "matern"}:
         gamma = "median"
     kernel = as_kernel(flags["kernel"], gamma=gamma, degree=flags["degree"], coef0=flags["coef0"])
     if not prepared.scale:
@@ -100,34 +94,33 @@ def _kernel(prepared: Any, flags: dict[str, Any]) -> Any:
 
 def _plan(prepared: Any, flags: dict[str, Any]) -> str:
     from gramian.features.resolving import resolve_kernel
-    from gramian.models.kernel_planned import first_plan
+    from gramian.models.kernel_pca.fit import first_plan
 
     options = _options(prepared, flags)
     kernel = resolve_kernel(options.kernel, prepared.source, seed=options.seed).kernel
     return f"{kernel}\n{first_plan(prepared.source, options)}"
 
 
-def _fit(prepared: Any, flags: dict[str, Any], talk: Any) -> Any:
+def _fit(prepared: Any, flags: dict[str, Any], progress: Any) -> Any:
     from gramian.cli.fitting import Fitted
-    from gramian.models.kernel_pca import fit_kernel_pca
+    from gramian.models.kernel_pca.fit import fit_kernel_pca
 
     _ask_before_copying(prepared, flags)
-    options = _options(prepared, flags, talk)
+    options = _options(prepared, flags, progress)
     model = fit_kernel_pca(prepared.source, options)
-    plan = str(model.plan).partition("\n")[0]
     notes: list[str] = []
     if flags["count"] == "auto":
-        notes.append(f"Kept {len(model.eigenvalues)} components; -k asks for more, or for a share such as 0.9.")
+        notes.append(f"Kept {model.n_components} components; -k asks for more, or for a share such as 0.9.")
     if model.error is not None:
         notes.append(f"Approximate: {model.error}.")
-    why = f"Kernel principal components: {plan}."
+    why = f"Kernel principal components: {model.plan.summary}."
     return Fitted(model, why, model.scores, model, None, tuple(notes))
 
 
 def _ask_before_copying(prepared: Any, flags: dict[str, Any]) -> None:
-    """Refuse to put many rows of a file into a model unless that was said."""
+    """Refuse to put more than 100 MB of rows into a model unless that was said."""
     size = prepared.source.n_entries * prepared.source.dtype.itemsize
-    if size <= COPIED_UNASKED or flags["copy_rows"] or flags["landmarks"] is not None:
+    if size <= 100_000_000 or flags["copy_rows"] or flags["landmarks"] is not None:
         return
     message = (
         f"The model would hold a copy of its rows, {size / 1e6:,.0f} MB. Pass --copy-rows to let it, or "

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from gramian.cli.json_text import json_text
 from gramian.cli.options import table_flags
+from gramian.cli.output import Progress, json_text, said_by
 
 EXAMPLES = """\b
 Examples:
@@ -23,58 +23,69 @@ SHOWN = 60
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @table_flags
 def command(file: str, **flags: Any) -> None:
-    """Say what is in FILE: rows, columns, types, holes, scales, and what would be done."""
-    from gramian.cli.input_path import readable
-    from gramian.cli.prepared import Asked
-    from gramian.cli.table import open_table
-    from gramian.cli.talk import Talk
+    """Say what is in FILE: rows, columns, types, missing values, scales, and what would be done. Nothing is fitted."""
+    from gramian.cli.options import readable
+    from gramian.cli.table import ReadOptions
 
-    asked = Asked(flags["columns"], flags["drop"], flags["id_"], flags["color"], memory=flags["memory"])
-    with readable(file) as path, Talk(quiet=flags["quiet"]) as talk:
-        prepared = open_table(path, asked, talk)
-        found = _found(path, asked, prepared, talk)
-        plan = _plan(prepared, flags)
+    options = ReadOptions(flags["columns"], flags["drop"], flags["id_"], flags["color"], memory=flags["memory"])
+    with readable(file) as path, Progress(quiet=flags["quiet"]) as progress:
+        found, would, plan = _looked(path, options, progress)
     if flags["as_json"]:
-        click.echo(json_text(found | {"notes": list(prepared.notes), "plan": plan}))
+        click.echo(json_text(found | {"notes": list(would), "plan": plan}))
         return
-    click.echo(_text(file, found, prepared.notes, plan))
+    click.echo(_text(file, found, would, plan))
 
 
-def _found(path: str, asked: Any, prepared: Any, talk: Any) -> dict[str, Any]:
-    from gramian.cli.prepared import names_of, opened
-    from gramian.sources.table_facts import count_holes
+def _looked(path: str, options: Any, progress: Progress) -> tuple[dict[str, Any], tuple[str, ...], str]:
+    """Return what a table holds, the notes of a fit, and its plan: a refusal where the table can only be read."""
+    from gramian.cli.options import origin_of
+    from gramian.cli.table import open_table
+    from gramian.errors import InputError
 
-    source = opened(path, asked, talk)
-    names = names_of(source)
-    holes = dict(zip(names, count_holes(source).tolist(), strict=True))
+    try:
+        prepared = open_table(path, options, progress, fill=False)
+    except InputError as error:
+        if error.table is None:
+            raise
+        return _listed(error.table, {}, {}, ()), (), f"refuse it: {said_by(error).replace(path, origin_of(path))}"
     spread = dict(zip(prepared.names, prepared.spread.tolist(), strict=True))
-    facts = getattr(source, "facts", None)
-    columns = [(c.name, c.kind, c.role) for c in facts.columns] if facts else [(n, "number", "used") for n in names]
-    # Which columns are empty or constant is known only after the file was read.
-    out = set(prepared.left_out)
-    listed = [
-        {
-            "name": name,
-            "kind": kind,
-            "role": "left_out" if name in out else role,
-            "missing": holes.get(name),
-            "deviation": spread.get(name),
-        }
-        for name, kind, role in columns
+    facts = prepared.facts
+    if facts is None:
+        columns = [_column(name, "number", "used", prepared.missing, spread) for name in prepared.missing]
+        found = {"rows": prepared.source.n_rows, "columns": columns}
+    else:
+        found = _listed(facts, prepared.missing, spread, prepared.left_out)
+    return found, prepared.notes, _plan(prepared, options)
+
+
+def _listed(facts: Any, missing: dict[str, int], spread: dict[str, float], left_out: tuple[str, ...]) -> dict[str, Any]:
+    """Return a line for each column; which ones are empty or constant is known only after the file was read."""
+    columns = [
+        _column(column.name, column.kind, "left_out" if column.name in left_out else column.role, missing, spread)
+        for column in facts.columns
     ]
-    return {"rows": source.n_rows, "columns": listed}
+    return {"rows": facts.n_rows, "columns": columns}
 
 
-def _plan(prepared: Any, flags: dict[str, Any]) -> str:
-    from gramian.models.pca import PCAOptions, first_facts
+def _column(name: str, kind: str, role: str, missing: dict[str, int], spread: dict[str, float]) -> dict[str, Any]:
+    return {"name": name, "kind": kind, "role": role, "missing": missing.get(name), "deviation": spread.get(name)}
+
+
+def _plan(prepared: Any, options: Any) -> str:
+    from gramian.errors import MemoryBudgetError
+    from gramian.models.pca.fit import first_facts
+    from gramian.models.pca.model import PCAOptions
     from gramian.planning.plan import plan_pca
 
-    options = PCAOptions(n_components="auto", scale=prepared.scale, memory_budget=flags["memory"])
-    return str(plan_pca(first_facts(prepared.source, options)))
+    asked = PCAOptions(n_components="auto", scale=prepared.scale, memory_budget=options.memory)
+    try:
+        return str(plan_pca(first_facts(prepared.source, asked)))
+    except MemoryBudgetError as error:
+        return f"refuse it: {said_by(error)}"
 
 
 def _text(file: str, found: dict[str, Any], notes: tuple[str, ...], plan: str) -> str:
-    from gramian.views.labels import counted, shortened
+    from gramian.pictures.fitted import counted, shortened
 
     width = max(6, *(min(len(column["name"]), 40) for column in found["columns"]))
     lines = [f"{file}: {counted(found['rows'], 'row')}, {counted(len(found['columns']), 'column')}", ""]

@@ -1,6 +1,7 @@
-"""The words of the command line: every verb by name, loaded when it is asked for."""
+"""The command line: every verb by name, loaded when it is asked for."""
 
 import sys
+from difflib import get_close_matches
 from importlib import import_module
 
 import click
@@ -51,6 +52,16 @@ class LazyVerbs(click.Group):
         command: click.Command = import_module(f"gramian.cli.{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb; say which was probably meant where there is none of that name."""
+        if args[0] not in VERBS and not args[0].startswith("-"):
+            near = get_close_matches(args[0], VERBS, n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else f" There are {', '.join(VERBS)}."
+            ctx.fail(f"There is no verb {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs from the table, without importing them."""
         del ctx
@@ -63,7 +74,7 @@ class LazyVerbs(click.Group):
 def gramian() -> None:
     """Find the hidden low-dimensional structure of a table, and say how sure the answer is.
 
-    The file comes first and a good result needs no flag. Talk goes to stderr, results to files or stdout.
+    The file comes first and a good result needs no flag. Progress goes to stderr, results to files or stdout.
     For completion in bash: eval "$(_GRAMIAN_COMPLETE=bash_source gramian)" (zsh_source, fish_source alike).
     """
 

@@ -1,19 +1,17 @@
-"""Flags that several verbs share, and the values they stand for."""
+"""Flags that several verbs share, the values they stand for, and the input: a path, or - for standard input."""
 
-import math
-import re
-from collections.abc import Callable
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
 
-from gramian.errors import ParameterError
-
-UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
-"""What the words after a number of bytes stand for."""
-
-MOST = 2**53
-"""Numbers of components up to which a float is exact; no table has so many."""
+from gramian.cli.output import said_by
+from gramian.errors import GramianError, InputError, ParameterError
 
 Decorator = Callable[[Any], Any]
 
@@ -33,7 +31,7 @@ class Count(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.
             number = -1.0
         if 0 < number < 1:
             return number
-        if 1 <= number <= MOST and number == int(number):
+        if 1 <= number <= 2**53 and number == int(number):  # Up to here a float is exact; no table has so many columns.
             return int(number)
         return self.fail(
             f"{value!r} is no number of components. Pass an integer, a share such as 0.95, or auto.", param, ctx
@@ -49,13 +47,15 @@ class Bytes(click.ParamType):  # type: ignore[type-arg]  # the same
         """Return bytes."""
         if isinstance(value, int):
             return value
-        found = re.fullmatch(r"\s*([0-9.]+)\s*([a-zA-Z]*)\s*", value)
-        size = 0.0
-        if found and found[2].lower() in UNITS and re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", found[1]):
-            size = float(found[1]) * UNITS[found[2].lower()]
-        if not 1 <= size < math.inf:
+        from gramian.machine import bytes_of
+
+        try:
+            size = bytes_of(value)
+        except (ParameterError, OverflowError):
+            size = 0
+        if size < 1:
             self.fail(f"{value[:40]!r} is no amount of memory. Pass one such as 4GB or 500MB.", param, ctx)
-        return int(size)
+        return size
 
 
 class Shape(click.ParamType):  # type: ignore[type-arg]  # the same
@@ -67,10 +67,10 @@ class Shape(click.ParamType):  # type: ignore[type-arg]  # the same
         """Return height and width."""
         if isinstance(value, tuple):
             return value
-        found = re.fullmatch(r"([0-9]{1,6})[x,]([0-9]{1,6})", value.strip().lower())
-        if found is None or not int(found[1]) * int(found[2]):
+        sides = value.strip().lower().replace(",", "x").split("x")
+        if len(sides) != 2 or not all(side.isdecimal() and len(side) < 7 and int(side) for side in sides):
             self.fail(f"{value[:40]!r} is no height and width. Pass them such as 64x48.", param, ctx)
-        return int(found[1]), int(found[2])
+        return int(sides[0]), int(sides[1])
 
 
 def shown_as(flags: dict[str, Any]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def fit_flags(
 
     A verb that counts otherwise says how in its help; one that does not scale keeps the flag to refuse it in words.
     """
-    unit = "Unit variance a column; default: where spreads differ."
+    unit = "Unit variance per column; default: where spreads differ."
     return _apply(
         command,
         click.option("-k", "count", type=Count(), default="auto", show_default=True, metavar=counts, help=counted),
@@ -119,7 +119,7 @@ def fit_flags(
             type=click.Choice(["em", "error", "drop"]),
             default="em",
             show_default=True,
-            help="Holes: fill by EM-PCA, refuse, or drop their rows.",
+            help="Missing values: fill by EM-PCA, refuse, or drop their rows.",
         ),
         click.option("--no-report", is_flag=True, help="Write no page."),
         click.option("--dry-run", is_flag=True, help="Print the plan and stop."),
@@ -145,3 +145,58 @@ def _apply(command: Any, *decorators: Decorator) -> Any:
     for decorator in reversed(decorators):
         command = decorator(command)
     return command
+
+
+STANDARD_INPUT = "standard input"
+
+MAGIC = {b"PAR1": ".parquet", b"\x93NUM": ".npy", b"ARRO": ".arrow", b"\x1f\x8b\x08": ".csv.gz", b"PK\x03\x04": ".npz"}
+"""How files of other kinds than text begin, for what comes from standard input."""
+
+
+@contextmanager
+def readable(path: str) -> Iterator[str]:
+    """Give a path that can be read again and again: standard input ("-") is kept in a temporary file meanwhile."""
+    if path != "-":
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="gramian-") as folder:
+        head = sys.stdin.buffer.read(4)
+        if not head:
+            message = "Standard input is empty: 0 bytes. Check the command before the pipe, or name a file."
+            raise InputError(message)
+        suffix = next((kind for magic, kind in MAGIC.items() if head.startswith(magic)), ".csv")
+        target = Path(folder) / f"stdin{suffix}"
+        with target.open("wb") as file:
+            file.write(head)
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        try:
+            yield str(target)
+        except GramianError as error:  # a person knows nothing of the copy
+            error.args = (said_by(error).replace(str(target), STANDARD_INPUT),)
+            raise
+
+
+def name_of(path: str) -> str:
+    """Return what an input is called in words."""
+    return STANDARD_INPUT if path == "-" else path
+
+
+def stem_of(path: str) -> str:
+    """Return what a file is called without folder and endings.
+
+    Examples
+    --------
+    >>> stem_of("data/spam.csv.gz"), stem_of("-"), stem_of("parts/"), stem_of("s.2023.csv")
+    ('spam', 'stdin', 'parts', 's.2023')
+    """
+    from gramian.sources.formats import endings
+
+    name, known = "stdin" if path == "-" else Path(path).absolute().name, endings()
+    while Path(name).suffix.lower() in known:
+        name = Path(name).stem
+    return name.replace("*", "").strip("-_. ") or "table"
+
+
+def origin_of(path: str) -> str:
+    """Return what an input is called in words: no name of a temporary file."""
+    return STANDARD_INPUT if Path(path).name.startswith("stdin.") else path

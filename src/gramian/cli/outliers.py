@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from gramian.cli.json_text import json_text
 from gramian.cli.options import row_flags
+from gramian.cli.output import Progress, json_text
 
 EXAMPLES = """\b
 Examples:
@@ -27,20 +27,19 @@ def command(model: str, file: str, **flags: Any) -> None:
     Two distances: within the components (Hotelling's T2) and off them (squared prediction error), each with the limit
     that a share --level of Gaussian rows stays under.
     """
-    from gramian.cli.input_path import readable
-    from gramian.cli.loaded import open_archive, open_rows
-    from gramian.cli.talk import Talk
+    from gramian.cli.loaded import open_rows
+    from gramian.cli.options import readable
     from gramian.errors import ParameterError
-    from gramian.models.pca import PCAModel
-    from gramian.views.labels import counted
-    from gramian.views.outliers import outlier_map
+    from gramian.models.archive.file import open_archive
+    from gramian.pictures.fitted import counted
+    from gramian.pictures.outliers import outlier_map
 
     found = open_archive(model)
-    if not isinstance(found.model, PCAModel):
+    if found.model.kind != "pca":
         message = f"{model} is no PCA model, and only that has limits for outliers. Make one with gramian pca."
         raise ParameterError(message)
-    with readable(file) as path, Talk(quiet=flags["quiet"]) as talk:
-        rows = open_rows(path, found, flags, talk)
+    with readable(file) as path, Progress(quiet=flags["quiet"]) as progress:
+        rows = open_rows(path, found, flags, progress)
         unusual = outlier_map(found.model, rows.source, names=found.names, level=flags["level"], count=flags["count"])
     listed = [_line(row, rows.row_names) for row in unusual.unusual]
     if flags["as_json"]:

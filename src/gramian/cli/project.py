@@ -24,21 +24,20 @@ def command(model: str, file: str, **flags: Any) -> None:
     Columns are found by name, in any order; columns that the model does not know are left out.
     """
     from gramian.cli.exits import say
-    from gramian.cli.input_path import readable
-    from gramian.cli.loaded import open_archive, open_rows
-    from gramian.cli.talk import Talk
+    from gramian.cli.loaded import open_rows
+    from gramian.cli.options import readable
+    from gramian.cli.output import Progress
     from gramian.cli.writing import refuse_same, require_format, score_columns, write_table
-    from gramian.models.ica import ICAModel
-    from gramian.models.pca import PCAModel
+    from gramian.models.archive.file import open_archive
 
     refuse_same(flags["output"], file, model)
     require_format(flags["output"])
     found = open_archive(model)
-    prefix = "PC" if isinstance(found.model, PCAModel) else "IC" if isinstance(found.model, ICAModel) else "KPC"
-    with readable(file) as path, Talk(quiet=flags["quiet"]) as talk:
-        rows = open_rows(path, found, flags, talk)
+    with readable(file) as path, Progress(quiet=flags["quiet"]) as progress:
+        rows = open_rows(path, found, flags, progress)
         scores = found.model.project(rows.source)
     if not flags["quiet"]:
         for note in rows.notes:
             say(note)
-    write_table(flags["output"], *score_columns(scores, prefix=prefix, labels=rows.labels, row_names=rows.row_names))
+    table = score_columns(scores, prefix=found.model.prefix, labels=rows.labels, row_names=rows.row_names)
+    write_table(flags["output"], *table)

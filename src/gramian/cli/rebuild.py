@@ -28,16 +28,17 @@ def command(model: str, file: str, **flags: Any) -> None:
     are pre-images, found by ridge regression.
     """
     from gramian.cli.exits import say
-    from gramian.cli.input_path import readable
-    from gramian.cli.loaded import open_archive, open_rows
-    from gramian.cli.talk import Talk
+    from gramian.cli.loaded import open_rows
+    from gramian.cli.options import readable
+    from gramian.cli.output import Progress
     from gramian.cli.writing import refuse_same, require_format, write_table
+    from gramian.models.archive.file import open_archive
 
     refuse_same(flags["output"], file, model)
     require_format(flags["output"])
     found = open_archive(model)
-    with readable(file) as path, Talk(quiet=flags["quiet"]) as talk:
-        rows = open_rows(path, found, flags, talk)
+    with readable(file) as path, Progress(quiet=flags["quiet"]) as progress:
+        rows = open_rows(path, found, flags, progress)
         rebuilt = _rebuilt(found.model, rows.source, [j - 1 for j in flags["without"]])
     if not flags["quiet"]:
         for note in rows.notes:
@@ -52,19 +53,16 @@ def _rebuilt(model: Any, source: Any, without: list[int]) -> Any:
 
     from gramian.arrays.namespace import to_host
     from gramian.errors import ParameterError
-    from gramian.models.ica import ICAModel
-    from gramian.models.kernel_model import KernelPCAModel
 
     scores = np.array(to_host(model.project(source)))
     if any(j >= scores.shape[1] for j in without):
         message = f"--without {max(without) + 1}: the model has {scores.shape[1]} components."
         raise ParameterError(message)
-    if isinstance(model, ICAModel) and without:
+    if model.kind == "ica" and without:
         return to_host(model.remove(source, without))
     scores[:, without] = 0.0
-    if isinstance(model, KernelPCAModel):
-        from gramian.models.kernel_inverse import expansion_of
-        from gramian.models.preimage_ridge import SMOOTH
+    if model.kind == "kernel":
+        from gramian.models.kernel_pca.preimage import SMOOTH, expansion_of
 
         return SMOOTH.fit(expansion_of(model)).rebuild(scores).rows
     return to_host(model.reconstruct(scores))

@@ -24,10 +24,11 @@ WHERE = "Where to write; default report.html beside the model, and report-model.
 @row_flags
 def command(model: str, file: str | None, **flags: Any) -> None:
     """Write the page of MODEL, with the rows of FILE where it is given."""
-    from gramian.cli.input_path import readable
-    from gramian.cli.loaded import open_archive, open_rows
-    from gramian.cli.talk import Talk
+    from gramian.cli.loaded import open_rows
+    from gramian.cli.options import readable
+    from gramian.cli.output import Progress
     from gramian.cli.writing import PAGE_OF_MODEL, cannot_write, refuse_same
+    from gramian.models.archive.file import open_archive
     from gramian.report import write_report
 
     # A page without rows says less than the one that the fit wrote, and leaves it where it is.
@@ -36,12 +37,12 @@ def command(model: str, file: str | None, **flags: Any) -> None:
     found = open_archive(model)
     shown: dict[str, Any] = {}
     notes = found.notes
-    with readable(file or "") as path, Talk(quiet=flags["quiet"]) as talk:
+    with readable(file or "") as path, Progress(quiet=flags["quiet"]) as progress:
         if file:
-            rows = open_rows(path, found, flags, talk)
+            rows = open_rows(path, found, flags, progress)
             shown = {"rows": rows.source, "labels": rows.labels or None, "row_names": rows.row_names}
             notes = (*notes, *rows.notes)
-        talk("writing the page")
+        progress("writing the page")
         with cannot_write(output):
             code = f"import gramian\n\nmodel = gramian.load({model!r})\n"
             write_report(found.model, output, names=found.names, facts=notes, code=code, **shown)

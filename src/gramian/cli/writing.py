@@ -11,10 +11,10 @@ import click
 import numpy as np
 
 from gramian.arrays.namespace import to_host
+from gramian.atomic import atomic_write
 from gramian.cli.exits import CannotWriteError
 from gramian.errors import ModelFileError
-from gramian.models.export import write_csv, write_parquet
-from gramian.models.whole_file import whole_file
+from gramian.models.archive.export import write_csv, write_parquet
 
 MODEL = "model.gramian"
 """The file that marks a folder as one of ours."""
@@ -42,31 +42,9 @@ def cannot_write(what: str | os.PathLike[str]) -> Iterator[None]:
         raise CannotWriteError(message) from None
 
 
-def claim_folder(folder: str | os.PathLike[str]) -> Path:
-    """Return a folder to write to, before any work is done: a new one, an empty one, or one that we wrote.
-
-    Raises
-    ------
-    CannotWriteError
-        For a folder that holds something else, which is not touched, and for one that cannot be written to.
-    """
-    target = Path(folder)
-    with cannot_write(target):
-        if target.is_dir():
-            if any(target.iterdir()) and not _is_ours(target):
-                message = f"cannot write {target}: the folder holds other things. Name another with -o, or empty it."
-                raise CannotWriteError(message)
-        else:
-            target.mkdir(parents=True)
-    if not os.access(target, os.W_OK | os.X_OK):
-        message = f"cannot write {target}: permission denied. Name another folder with -o."
-        raise CannotWriteError(message)
-    return target
-
-
 def _is_ours(folder: Path) -> bool:
     """Tell whether a folder holds a model: a file that only has the name of one is somebody else's."""
-    from gramian.models.archive import open_archive
+    from gramian.models.archive.file import open_archive
 
     try:
         open_archive(folder / MODEL)
@@ -77,11 +55,27 @@ def _is_ours(folder: Path) -> bool:
 
 @contextmanager
 def claimed(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """Claim a folder for the work inside; those that were made for it and stayed empty are removed again."""
-    path = Path(folder)
-    made = [place for place in (path, *path.parents) if not place.exists()]
+    """Claim a folder before any work is done: a new one, an empty one, or one that we wrote.
+
+    Folders that were made for the work inside and stayed empty are removed again.
+
+    Raises
+    ------
+    CannotWriteError
+        For a folder that holds something else, which is not touched, and for one that cannot be written to.
+    """
+    target = Path(folder)
+    made = [place for place in (target, *target.parents) if not place.exists()]
     try:
-        yield claim_folder(path)
+        with cannot_write(target):
+            target.mkdir(parents=True, exist_ok=True)
+            if any(target.iterdir()) and not _is_ours(target):
+                message = f"cannot write {target}: the folder holds other things. Name another with -o, or empty it."
+                raise CannotWriteError(message)
+        if not os.access(target, os.W_OK | os.X_OK):
+            message = f"cannot write {target}: permission denied. Name another folder with -o."
+            raise CannotWriteError(message)
+        yield target
     finally:
         with suppress(OSError):
             # Only an empty folder can be removed so, and the first that is not ends it.
@@ -163,7 +157,7 @@ def write_table(output: str | None, header: list[str], columns: Iterable[Any]) -
                     click.echo(piece, nl=False)
         return
     path = Path(output)
-    with cannot_write(path), whole_file(path) as part:
+    with cannot_write(path), atomic_write(path) as part:
         if path.suffix.lower() == ".npy":
             with part.open("wb") as file:
                 np.save(file, np.column_stack([column for column in found if np.asarray(column).dtype.kind == "f"]))

@@ -1,5 +1,8 @@
 """The proof that comes with eigenpairs: residuals, bounds, gaps, and how far each of them can be trusted.
 
+Bounds, with r the residual (rounding included) and gap the distance to the nearest other eigenvalue:
+|lambda - true| <= r,  |lambda - true| <= r^2 / gap,  sin(angle) <= r / gap.
+
 Grades
 ------
 proved
@@ -14,8 +17,8 @@ conditional
 rejected
     The residual does not meet the tolerance, or an eigenvalue was missed above this one.
 
-Bounds, with r the residual (rounding included) and gap the distance to the nearest other eigenvalue:
-|lambda - true| <= r,  |lambda - true| <= r^2 / gap,  sin(angle) <= r / gap.
+:func:`certify` makes a :class:`Certificate`. After it come the grading of "none was missed" (:func:`rank_pairs`), the
+random search that can make it probable, and the checks by a matrix in memory that can prove it.
 """
 
 from dataclasses import dataclass, replace
@@ -23,16 +26,13 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+from scipy.linalg import blas, lapack
 
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
-from gramian.eigen.held_checks import measured_residuals
-from gramian.eigen.pairs import EigenPairs
-from gramian.eigen.ranking import rank_pairs
-from gramian.operators.symmetric import MatrixLike, SymmetricOperator
-
-LARGEST_OVERLAP = 1e-6
-"""Inner product of two vectors above which they are not two pairs."""
+from gramian.arrays.squares import completed
+from gramian.eigen.pairs import EigenPairs, Probe
+from gramian.operators.symmetric import SymmetricOperator
 
 EPS = eps_of(FLOAT64)
 
@@ -102,8 +102,8 @@ class Certificate:
     --------
     >>> import numpy as np
     >>> from gramian.eigen.direct import Direct
-    >>> from gramian.operators.held import HeldMatrix
-    >>> operator = HeldMatrix(np.diag([4.0, 2.0, 1.0]))
+    >>> from gramian.operators.dense import DenseMatrix
+    >>> operator = DenseMatrix(np.diag([4.0, 2.0, 1.0]))
     >>> certificate = certify(operator, Direct().solve(operator, 2), tol=1e-10)
     >>> [line.grade for line in certificate.lines]
     ['proved', 'proved']
@@ -124,7 +124,7 @@ class Certificate:
 
     @property
     def lines(self) -> tuple[CertificateLine, ...]:
-        """One line a pair."""
+        """One line per pair."""
         return tuple(self._line(i) for i in range(len(self.values)))
 
     @property
@@ -221,8 +221,8 @@ def _table_row(line: CertificateLine) -> str:
 def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Certificate:
     """Check eigenpairs and state what is proved of them.
 
-    No product is made beyond what the solver measured. A held matrix is tried by Cholesky (m^3 / 3 operations) when the
-    solver did not rank the whole spectrum.
+    No product is made beyond what the solver measured. A matrix in memory is tried by Cholesky (m^3 / 3 operations)
+    when the solver did not rank the whole spectrum.
 
     Parameters
     ----------
@@ -266,28 +266,28 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
 
 
 def _residuals(operator: SymmetricOperator, pairs: EigenPairs) -> HostArray:
-    """Return the residuals: measured again where the matrix is held, the solver's measurements else."""
+    """Return the residuals: measured again where the matrix is in memory, the solver's measurements else."""
     claimed = np.asarray(pairs.residuals)
-    if not isinstance(operator, MatrixLike) or len(claimed) == 0:
+    if not operator.is_dense or len(claimed) == 0:
         return claimed
     measured = measured_residuals(to_host(operator.matrix), pairs.values, to_host(pairs.vectors), seed=1)
     return np.asarray(np.maximum(claimed, measured))
 
 
 def _independent(pairs: EigenPairs) -> HostArray:
-    """Tell, a pair, whether its vector is a unit vector orthogonal to the others; a dense solve's are."""
+    """Tell, for each pair, whether its vector is a unit vector orthogonal to the others; a dense solve's are."""
     k = len(pairs.values)
     if pairs.complete or k == 0:
         return np.ones(k, dtype=bool)
     overlap = to_host(pairs.vectors.T @ pairs.vectors) - np.eye(k)
-    return np.asarray(np.abs(overlap).max(axis=0) < LARGEST_OVERLAP)
+    return np.asarray(np.abs(overlap).max(axis=0) < 1e-6)
 
 
 def effort(operator: SymmetricOperator, applications: int) -> str:
-    """Say how many passes, or products with a held matrix, were made."""
+    """Say how many passes, or products with a matrix in memory, were made."""
     one, many, where = ("pass", "passes", "over the rows")
-    if isinstance(operator, MatrixLike):
-        one, many, where = ("product", "products", "with the held matrix")
+    if operator.is_dense:
+        one, many, where = ("product", "products", "with the matrix")
     return f"{applications} {one if applications == 1 else many} {where}"
 
 
@@ -299,12 +299,12 @@ def _left_over(operator: SymmetricOperator, trace: float, values: HostArray) -> 
 def _rounding(operator: SymmetricOperator, top: float, trace: float) -> float:
     """Return the rounding in the operator itself, as an eigenvalue could feel it.
 
-    What is known of a matrix made of rows is in ``lost``: a bound of the sums that it was made of, in whatever order.
-    Where nothing is (products with rows, kernels), entries are taken to be wrong by a few eps |x_i||x_j|: a random
-    matrix of Frobenius norm about eps trace, whose spectral norm is 2 / sqrt(m) of that. Float32 products add the error
-    measured on them. A matrix that was given, not formed, has no such error.
+    What is known of a matrix made of rows is in ``absolute_error``: a bound of the sums that it was made of, in
+    whatever order. Where nothing is (products with rows, kernels), entries are taken to be wrong by a few
+    eps |x_i||x_j|: a random matrix of Frobenius norm about eps trace, whose spectral norm is 2 / sqrt(m) of that.
+    Float32 products add the error measured on them. A matrix that was given, not formed, has no such error.
     """
-    rounding = operator.lost + top * (operator.error + 8 * EPS)
+    rounding = operator.absolute_error + top * (operator.error + 8 * EPS)
     return rounding if operator.error == 0 else rounding + 12 * EPS * abs(trace) / sqrt(operator.size)
 
 
@@ -335,7 +335,7 @@ def _gaps(values: HostArray, steps: HostArray, bounds: HostArray, next_bound: fl
     if next_bound is not None:
         np.minimum(gaps, values - next_bound, out=gaps)
     elif len(values):
-        # All pairs of the smaller side: the other side of the same problem has zeros besides.
+        # All pairs of the smaller side: the other side of the same problem has zeros too.
         gaps[-1] = min(gaps[-1], abs(values[-1]))
     return gaps
 
@@ -343,7 +343,239 @@ def _gaps(values: HostArray, steps: HostArray, bounds: HostArray, next_bound: fl
 def _gap_grades(
     operator: SymmetricOperator, grades: tuple[str, ...], next_bound: float | None, pairs: EigenPairs
 ) -> tuple[str, ...]:
-    """Grade the gaps: as well known as the pairs where the matrix is held, else resting on estimates from below."""
-    if pairs.complete or (isinstance(operator, MatrixLike) and next_bound is not None):
+    """Grade the gaps: as the pairs where the matrix is in memory; else they rest on estimates from below."""
+    if pairs.complete or (operator.is_dense and next_bound is not None):
         return grades
     return tuple("conditional" for _ in grades)
+
+
+def rank_pairs(
+    operator: SymmetricOperator, pairs: EigenPairs, bounds: HostArray
+) -> tuple[float | None, tuple[str, ...], HostArray]:
+    """Grade the claim that no larger eigenvalue was missed.
+
+    Parameters
+    ----------
+    operator : SymmetricOperator
+    pairs : EigenPairs
+    bounds : numpy array (k,)
+        What each value may be wrong by.
+
+    Returns
+    -------
+    next_bound : float or None
+        A bound, or an estimate where nothing is proved, of eigenvalue k + 1.
+    grades : tuple of str
+        One per pair; see the head of this module.
+    chances : numpy array (k,)
+        That a larger eigenvalue was missed: 0 when proved, nan when nothing is claimed.
+    """
+    k = len(pairs.values)
+    if pairs.complete:
+        return pairs.next_value, ("proved",) * k, np.zeros(k)
+    if operator.is_dense and k:
+        return _rank_by_inertia(operator, pairs, bounds)
+    chances, probe = np.full(k, np.nan), pairs.probe or Probe(0, 0)
+    if operator.is_psd and pairs.next_value is not None and probe.steps >= 1 and probe.columns >= 1:
+        chances = chance_of_miss(pairs.values, pairs.next_value, probe, operator.size)
+    grades = tuple("probable" if chance <= LARGEST_FAILURE else "conditional" for chance in chances)
+    return pairs.next_value, grades, chances
+
+
+def _rank_by_inertia(
+    operator: SymmetricOperator, pairs: EigenPairs, bounds: HostArray
+) -> tuple[float | None, tuple[str, ...], HostArray]:
+    """Prove by Cholesky that no eigenvalue above the ones found is left, or say which pairs it passes over."""
+    k, last = len(pairs.values), float(pairs.values[-1])
+    margin = float(bounds[-1]) + check_rounding(operator.trace(), pairs.values, last, operator.size)
+    if pairs.next_value is not None and last - pairs.next_value > 4 * margin:
+        between = pairs.next_value + 0.25 * (last - pairs.next_value)
+        if _has_none_above(operator, pairs, between):
+            return between + margin, ("proved",) * k, np.zeros(k)
+    if _has_none_above(operator, pairs, last + margin):
+        return _proved_level(operator, pairs, last, margin) + margin, ("proved",) * k, np.zeros(k)
+    proved = _count_above_missed(operator, pairs, margin)
+    grades = ("proved",) * proved + ("rejected",) * (k - proved)
+    return None, grades, np.where(np.arange(k) < proved, 0.0, np.nan)
+
+
+def _has_none_above(operator: SymmetricOperator, pairs: EigenPairs, level: float) -> bool:
+    return none_above(operator.matrix, pairs.values, pairs.vectors, level, in_place=operator.may_overwrite)
+
+
+def _proved_level(operator: SymmetricOperator, pairs: EigenPairs, last: float, margin: float) -> float:
+    """Return a level, as far below the last pair as a few tries find, that no other eigenvalue exceeds."""
+    if pairs.next_value is None:
+        for share in (0.5, 0.1, 0.01, 1e-4):
+            level = last - share * abs(last)
+            if level > margin and _has_none_above(operator, pairs, level):
+                return level
+    return last + margin
+
+
+def _count_above_missed(operator: SymmetricOperator, pairs: EigenPairs, margin: float) -> int:
+    """Count the leading pairs that no missed eigenvalue exceeds, by bisection over their values."""
+    low, high = 0, len(pairs.values) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if _has_none_above(operator, pairs, float(pairs.values[middle]) + margin):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+LARGEST_FAILURE = 1e-3
+"""Chance of failure above which a random search is not called proof of anything."""
+
+
+def chance_of_miss(values: HostArray, following: float, probe: Probe, size: int) -> HostArray:
+    """Return, for each value, the chance that a random search which found ``following`` has missed one above it.
+
+    From one Gaussian start, q Krylov steps miss the largest eigenvalue of a positive semidefinite map by a share e or
+    more with probability at most 1.648 sqrt(m) exp(-sqrt(e) (2 q - 1)) (Kuczynski and Wozniakowski 1992, theorem
+    4.1); independent columns multiply. The map here is the operator with the found pairs removed, and e the share
+    from ``following`` to the value.
+
+    Examples
+    --------
+    >>> chance_of_miss(np.array([2.0, 1.01]), 1.0, Probe(4, 7), 4000).round(5)
+    array([0., 1.])
+    """
+    share = np.clip(1.0 - following / np.maximum(values, np.finfo(float).tiny), 0.0, 1.0)
+    log_chance = np.log(1.648 * np.sqrt(size)) - np.sqrt(share) * (2 * probe.steps - 1)
+    return np.asarray(np.exp(np.minimum(log_chance * probe.columns, 0.0)))
+
+
+SEARCH_STEPS = 7
+"""Products, at least, of the random search that follows convergence."""
+
+SEARCH_COLUMNS = 4
+"""Gaussian columns, at most, of that search: four of them for seven products say as much as sixteen for five."""
+
+STANDING_OUT = 2 / 3
+"""Share by which a pair exceeds all beyond the wanted ones when the search is to be long enough to call it probable."""
+
+
+def search_steps(m: int, columns: int) -> int:
+    """Return the products of a random search from so many Gaussian columns.
+
+    Enough that the chance of a miss, (1.648 sqrt(m) exp(-sqrt(e) (2 q - 1)))^columns, is within what is called probable
+    at e = ``STANDING_OUT``. Further steps lower it by more than further columns do, which each pay for sqrt(m).
+
+    Examples
+    --------
+    >>> [search_steps(50_000, columns) for columns in (1, 2, 4, 16)]
+    [9, 7, 7, 7]
+    """
+    exponent = np.log(1.648 * np.sqrt(m)) - np.log(LARGEST_FAILURE) / columns
+    return max(SEARCH_STEPS, int(np.ceil((exponent / np.sqrt(STANDING_OUT) + 1) / 2)))
+
+
+def can_be_certain(values: HostArray, *, k: int, m: int, block: int) -> bool:
+    """Tell whether a search could say that none of the ``k`` pairs was missed, if the spectrum is as it looks now.
+
+    Parameters
+    ----------
+    values : numpy array
+        Ritz values, descending; those beyond the k-th are what is known of the rest.
+    k, m, block : int
+        Pairs wanted, the operator's size, and the columns of a product.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [can_be_certain(np.array([9.0, v, 1.0]), k=2, m=4000, block=8) for v in (5.0, 1.01)]
+    [True, False]
+    """
+    probe = Probe(columns := min(block, SEARCH_COLUMNS), search_steps(m, columns))
+    following = float(values[k]) if len(values) > k else 0.0
+    chance = chance_of_miss(values[k - 1 : k], following, probe, m)
+    return bool(chance.max(initial=0.0) <= LARGEST_FAILURE)
+
+
+EXACT_RESIDUALS = 256
+"""Pairs up to which each residual is computed; beyond, all share one bound measured with random probes."""
+
+
+def measured_residuals(matrix: HostArray, values: HostArray, vectors: HostArray, *, seed: int) -> HostArray:
+    """Return |A v - lambda v| for every pair.
+
+    For many pairs E = A V - V diag(lambda) is measured on Gaussian vectors w: |E w|^2 averages |E|_F^2, which bounds
+    every column; eight probes are short of it by more than a factor of four with probability below 1e-7.
+    """
+    k = len(values)
+    if k <= EXACT_RESIDUALS:
+        difference = matrix @ vectors
+        difference -= vectors * values
+        difference *= difference
+        return np.asarray(np.sqrt(difference.sum(axis=0)))
+    probes = np.random.default_rng(seed).standard_normal((k, 8))
+    difference = matrix @ (vectors @ probes) - vectors @ (values[:, None] * probes)
+    return np.full(k, 4 * np.linalg.norm(difference) / np.sqrt(8))
+
+
+def none_above(matrix: Array, values: HostArray, vectors: Array, level: float, *, in_place: bool = False) -> bool:
+    """Tell whether the matrix without the given pairs has no eigenvalue above ``level``.
+
+    Computes a Cholesky factorization of  level I - (A - V diag(lambda) V'), which exists when every eigenvalue of the
+    deflated matrix lies below ``level``, but for :func:`check_rounding`, and breaks down when one lies above
+    (Sylvester's law of inertia). A has then no more eigenvalues above it than there are pairs, whatever these are worth
+    (Weyl: taking off k pairs lowers eigenvalue k + 1 to no less than the first of the rest).
+
+    Cost: m^3 / 3 + m^2 k operations and one more m x m matrix; with ``in_place`` none: the lower triangle of the matrix
+    is worked in, and filled again from the upper one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> A, e = np.diag([3.0, 2.0, 1.0]), np.eye(3)
+    >>> none_above(A, np.array([3.0]), e[:, :1], 2.5), none_above(A, np.array([2.0]), e[:, 1:2], 2.5)
+    (True, False)
+    """
+    host = to_host(matrix)
+    # LAPACK wants columns one after the other; the transpose of a symmetric matrix is the matrix.
+    columns = host.T if host.flags.c_contiguous else host
+    if not (in_place and columns.flags.f_contiguous and columns.dtype == FLOAT64):
+        return _is_below(np.array(columns, dtype=FLOAT64, order="F"), values, to_host(vectors), level)
+    diagonal = columns.diagonal().copy()
+    try:
+        return _is_below(columns, values, to_host(vectors), level)
+    finally:
+        completed(columns.T)
+        _diagonal(columns)[...] = diagonal
+
+
+def check_rounding(trace: float, values: HostArray, level: float, size: int) -> float:
+    """Return by how much an eigenvalue may exceed the level that :func:`none_above` finds none above.
+
+    A Cholesky factorization that runs to its end proves that the matrix B it was given has no eigenvalue under
+    -(m + 1) eps/2 trace(B),  in whatever order it sums (Rump 2006, doi:10.1007/s10543-006-0056-1). B itself has k + 3
+    roundings per entry, of numbers that add up to at most  trace(B) + 2 sum |lambda| + 2 level  in the norm.
+    """
+    given = size * level - trace + float(values.sum())
+    sizes = max(given, 0.0) + 2 * float(np.abs(values).sum()) + 2 * abs(level)
+    return (size + len(values) + 8) * eps_of(FLOAT64) / 2 * sizes
+
+
+def _is_below(columns: HostArray, values: HostArray, V: HostArray, level: float) -> bool:
+    """Tell whether  level I - (A - V diag(lambda) V')  is positive definite; A may be written over by it.
+
+    What BLAS returns counts: it may have worked in a copy.
+    """
+    beta = -1.0
+    for sign in (1.0, -1.0):
+        part = np.flatnonzero(sign * values > 0)
+        if len(part) or beta < 0:
+            # BLAS wants one column at least.
+            scaled = V[:, part] * np.sqrt(sign * values[part]) if len(part) else np.zeros((len(V), 1))
+            columns = blas.dsyrk(sign, np.asfortranarray(scaled), beta=beta, c=columns, lower=1, overwrite_c=1)
+            beta = 1.0
+    _diagonal(columns)[...] += level
+    _, broken_at = lapack.dpotrf(columns, lower=1, clean=0, overwrite_a=1)
+    return bool(broken_at == 0)
+
+
+def _diagonal(columns: HostArray) -> HostArray:
+    """Return the diagonal, to be written, of a matrix whose columns lie one after the other."""
+    return columns.T.reshape(-1)[:: len(columns) + 1]

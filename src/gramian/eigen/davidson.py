@@ -12,17 +12,74 @@ Davidson (1975), doi:10.1016/0021-9991(75)90065-0.
 Morgan and Scott (1986), generalizations of Davidson's method, doi:10.1137/0907054.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.eigen.approximation import CLEAR, CLUSTER, PROBES, Approximation, first_block, step_width
+from gramian.arrays.precision import FLOAT64
+from gramian.eigen.krylov_basis import KrylovBasis
 from gramian.eigen.orthonormal import orthonormalized
-from gramian.eigen.pairs import Compression, EigenPairs, EigenSolver, Probe
+from gramian.eigen.pairs import Approximation, Compression, EigenPairs, EigenSolver, Probe, Watch
 from gramian.operators.symmetric import SymmetricOperator
+
+__all__ = ["Approximation", "Davidson", "first_block", "step_width"]
+
+PROBES = 2
+"""Gaussian columns of the first block, carried along as a Krylov sequence of their own: an eigenvalue that the
+approximation knows nothing of shows itself there."""
+
+CLEAR = 0.7
+"""The first block ends where the next value is below this share of the last one wanted, if that is near."""
+
+CLUSTER = 0.95
+"""The same where columns are dear: values further apart than this are left to the steps."""
+
+FEWEST = 8
+"""Columns of a step, at least."""
+
+WIDEST = 4
+"""Blocks of ``width`` that the first one may have beyond what is wanted."""
+
+
+def first_block(values: HostArray | None, k: int, *, width: int, reserved: int = 0, clear: float = CLEAR) -> int:
+    """Return how many columns of an approximation make the first block: full blocks that end at a gap.
+
+    Where wanted values are part of a cluster, the approximation cannot tell its members apart; a block that holds all
+    of it can. Blocks are whole ones of ``width``, less what is reserved and the probes; a gap is where the next value
+    is below ``clear`` times the last one wanted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first_block(np.array([9.0, 8.0, 7.0] + [1.0] * 80), 3, width=16)
+    14
+    >>> first_block(np.array([9.0] * 50 + [1.0] * 80), 3, width=16, reserved=1)
+    61
+    """
+    taken = reserved + PROBES
+    blocks = -(-(k + 2 + taken) // width)
+    sizes = [width * count - taken for count in range(blocks, blocks + WIDEST)]
+    if values is None or len(values) < k:
+        return sizes[0]
+    ends = [size for size in sizes if size >= len(values) or values[size] <= clear * values[k - 1]]
+    return min(ends[0] if ends else sizes[0], len(values))
+
+
+def step_width(k: int, width: int, *, thrifty: bool = False) -> int:
+    """Return the columns of a step: whole blocks of ``width`` for about half of the pairs wanted.
+
+    Where columns are to be saved, no more than the pairs wanted and the probes.
+
+    Examples
+    --------
+    >>> step_width(10, 16), step_width(10, 16, thrifty=True), step_width(100, 16)
+    (16, 12, 64)
+    """
+    whole = width * max(1, -(-k // (2 * width)))
+    return min(whole, max(k + PROBES, FEWEST)) if thrifty else whole
+
 
 ROUGH, LOOKS = 0.05, 6
 """A residual above this share of the first eigenvalue leaves it open where the eigenvalue lies; how many products are
@@ -52,11 +109,11 @@ class Davidson(EigenSolver):
     has not become smaller for twenty products. Without an approximation the directions are the residuals themselves:
     block Krylov.
 
-    Cost: one application of ``width`` columns a step (the first may be wider), 4 m p (width + q) operations for p
+    Cost: one application of ``width`` columns per step (the first may be wider), 4 m p (width + q) operations for p
     columns in the basis and q pairs of the approximation, 2 m p numbers.
 
-    Not where products are cheap beside the basis: :class:`~gramian.eigen.krylov.Krylov` needs more of them but keeps
-    them narrower, and searches the rest of the space at the end.
+    Not where products are cheap compared with the basis: :class:`~gramian.eigen.krylov.Krylov` needs more of them but
+    keeps them narrower, and searches the rest of the space at the end.
 
     Parameters
     ----------
@@ -75,10 +132,10 @@ class Davidson(EigenSolver):
     Examples
     --------
     >>> import numpy as np
-    >>> from gramian.operators.held import HeldMatrix
+    >>> from gramian.operators.dense import DenseMatrix
     >>> A = np.diag(np.arange(1.0, 201.0)) + 0.1
     >>> near = Approximation(np.arange(200.0, 160.0, -1), np.eye(200)[:, :159:-1])
-    >>> pairs = Davidson().solve(HeldMatrix(A), 3, approximation=near)
+    >>> pairs = Davidson().solve(DenseMatrix(A), 3, start=near)
     >>> pairs.converged, bool(np.allclose(pairs.values, np.linalg.eigvalsh(A)[:-4:-1]))
     (3, True)
     """
@@ -96,15 +153,11 @@ class Davidson(EigenSolver):
         k: int,
         *,
         seed: int = 0,
-        approximation: Approximation | None = None,
-        watch: Callable[[int, float], None] | None = None,
+        start: Approximation | None = None,
+        watch: Watch | None = None,
     ) -> EigenPairs:
-        """Return the ``k`` largest eigenpairs of ``operator``.
-
-        ``watch`` is called after each product with the products made and the worst residual over the first eigenvalue.
-        """
-        iteration = _Iteration(operator, k, self, approximation)
-        iteration.begin(seed)
+        """Return the ``k`` largest eigenpairs of ``operator``; residuals are corrected by ``start``."""
+        iteration = _Iteration(self, operator, k, start, seed)
         first = operator.applications
         while not iteration.ended() and operator.applications - first < self.max_applications:
             iteration.step()
@@ -114,50 +167,51 @@ class Davidson(EigenSolver):
 
 
 class _Iteration:
-    """The state of one solve: Q (orthonormal), W = A Q, T = Q'W, and the directions to add next."""
+    """One solve: the basis, the Ritz pairs in it, and the directions that it is expanded by next."""
 
-    def __init__(self, operator: SymmetricOperator, k: int, solver: Davidson, near: Approximation | None) -> None:
-        self.operator, self.k, self.solver, self.near = operator, k, solver, near
+    def __init__(
+        self, solver: Davidson, operator: SymmetricOperator, k: int, near: Approximation | None, seed: int
+    ) -> None:
+        self.solver, self.operator, self.k, self.near, self.seed = solver, operator, k, near, seed
         values = None if near is None else near.values
         clear = CLUSTER if solver.thrifty else CLEAR
         first = first_block(values, k, width=solver.width, reserved=solver.reserved, clear=clear)
-        self.first = min(operator.size, first)
+        first = min(operator.size, first)
         self.block = step_width(k, solver.width, thrifty=solver.thrifty)
-        smallest = self.first + PROBES + 2 * self.block
-        self.basis = min(operator.size, max(solver.basis or self.first + PROBES + ROOM * self.block, smallest))
-        self.columns, self.error, self.steps = 0, 0.0, 0
+        smallest = first + PROBES + 2 * self.block
+        self.capacity = min(operator.size, max(solver.basis or first + PROBES + ROOM * self.block, smallest))
+        self.directions = self._first_directions(first)
+        self.probing = slice(max(self.directions.shape[1] - PROBES, 0), self.directions.shape[1])
+        self.basis = KrylovBasis(self.capacity, FLOAT64, like=self.directions)
+        self.error, self.steps = 0.0, 0
         self.worst, self.mark, self.stuck = np.inf, np.inf, 0
+        # What was measured after the last product: Ritz values, the differences A v - theta v of the first ones, and
+        # their norms.
+        self.values, self.norms = np.zeros(0), np.zeros(0)
         self.residuals = np.full(k, np.inf)
-        self.norms = np.zeros(0)
 
-    def begin(self, seed: int) -> None:
-        """Make the first block: leading vectors of the approximation, and Gaussian columns."""
+    def _first_directions(self, first: int) -> HostArray:
+        """Return leading vectors of the approximation, and Gaussian columns."""
         m = self.operator.size
-        self.seed = seed
-        self.Q, self.W = np.zeros((self.basis, m)).T, np.zeros((self.basis, m)).T
-        self.T = np.zeros((self.basis, self.basis))
         if self.near is None:
-            self.pending = orthonormalized(self._gaussian(min(m, self.first + PROBES)))
-        else:
-            start = np.asarray(self.near.vectors[:, : self.first], dtype=float)
-            start = orthonormalized(start, before=start)
-            draw = self._gaussian(min(PROBES, m - start.shape[1]))
-            self.pending = np.hstack([start, orthonormalized(draw, start)])
-        self.values, self.rotation = np.zeros(0), np.zeros((0, 0))
-        self.probing = slice(max(self.pending.shape[1] - PROBES, 0), self.pending.shape[1])
+            return to_host(orthonormalized(self._gaussian(min(m, first + PROBES))))
+        start = np.asarray(self.near.vectors[:, :first], dtype=float)
+        start = orthonormalized(start, before=start)
+        draw = self._gaussian(min(PROBES, m - start.shape[1]))
+        return np.hstack([start, orthonormalized(draw, start)])
 
     def step(self) -> None:
-        """Add the pending directions, apply the operator to them, find the Ritz pairs and the next directions."""
-        if self.columns + self.pending.shape[1] > self.basis:
-            self._restart()
-        new = slice(self.columns, self.columns + self.pending.shape[1])
-        product = self.operator.apply(self.pending)
-        self.Q[:, new], self.W[:, new] = self.pending, to_host(product.values)
-        self.columns, self.error, self.steps = new.stop, max(self.error, product.error), self.steps + 1
-        self._extend(new)
-        self._look()
+        """Apply the operator to the directions, take them into the basis, find the Ritz pairs and what comes next."""
+        if self.basis.columns + self.directions.shape[1] > self.capacity:
+            keep = min(self.basis.columns - 1, self.k + self.solver.width, self.capacity - self.directions.shape[1])
+            self.basis.shrink(self.basis.ritz().leading(keep))
+        product = self.operator.apply(self.directions)
+        products = to_host(product.values)
+        self.basis.add(self.directions, products)
+        self.error, self.steps = max(self.error, product.error), self.steps + 1
+        self._measure()
         if not self.finished():
-            self._plan_next(self.W[:, new][:, self.probing])
+            self._plan_next(products[:, self.probing])
 
     def ended(self) -> bool:
         """Tell whether there is nothing left to do, or nothing left to hope for."""
@@ -167,7 +221,7 @@ class _Iteration:
         """Tell whether every wanted pair meets the tolerance, and the probes have been looked at once."""
         if len(self.values) < self.k:
             return False
-        if self.columns == self.operator.size:
+        if self.basis.is_whole:
             return True
         return self.steps > 1 and self._met() == self.k and not self._may_be_passed_over()
 
@@ -185,11 +239,11 @@ class _Iteration:
 
     def result(self) -> EigenPairs:
         """Return the wanted Ritz pairs."""
-        k, whole = min(self.k, self.columns), self.columns == self.operator.size
+        k, whole = min(self.k, self.basis.columns), self.basis.is_whole
         met = self._met()
         return EigenPairs(
             values=self.values[:k].copy(),
-            vectors=self.Q[:, : self.columns] @ self.rotation[:, :k],
+            vectors=self.basis.vectors(self.basis.ritz().leading(k)),
             residuals=self.residuals[:k],
             applications=self.operator.applications,
             converged=met,
@@ -211,23 +265,14 @@ class _Iteration:
         self.seed += 1
         return to_host(gaussian((self.operator.size, columns), seed=self.seed, like=np.empty(0)))
 
-    def _extend(self, new: slice) -> None:
-        """Fill the rows and columns of T that the new directions add."""
-        part = self.Q[:, : new.stop].T @ self.W[:, new]
-        self.T[: new.stop, new] = part
-        self.T[new, : new.start] = part[: new.start].T
-        self.T[new, new] = (part[new.start :] + part[new.start :].T) / 2
-
-    def _look(self) -> None:
+    def _measure(self) -> None:
         """Find the Ritz pairs, and the measured residuals of the first ones."""
-        p = self.columns
-        values, rotation = np.linalg.eigh(self.T[:p, :p])
-        self.values, self.rotation = values[::-1], rotation[:, ::-1]
-        leading = self.rotation[:, : min(p, max(self.k + PROBES, self.block - PROBES))]
-        self.difference = self.W[:, :p] @ leading - self.Q[:, :p] @ (leading * self.values[: leading.shape[1]])
+        pairs = self.basis.ritz()
+        leading = pairs.leading(max(self.k + PROBES, self.block - PROBES))
+        self.values, self.difference = pairs.values, self.basis.remainders(leading)
         self.norms = np.sqrt(np.einsum("ij,ij->j", self.difference, self.difference))
         self.residuals = np.full(self.k, np.inf)
-        self.residuals[: min(self.k, p)] = self.norms[: self.k]
+        self.residuals[: min(self.k, len(self.norms))] = self.norms[: self.k]
 
     def _asked(self) -> HostArray:
         """Return the residual that each wanted pair must show.
@@ -235,7 +280,7 @@ class _Iteration:
         Less than the tolerance by what the products are wrong by, but no product can show one below its own rounding.
         """
         top = abs(float(self.values[0]))
-        asked = self.solver.tol / self.operator.amplification(self.values[: self.k])
+        asked = self.solver.tol / self.operator.residual_weight(self.values[: self.k])
         return np.asarray(np.maximum(asked - self.error, 2 * self.error) * top)
 
     def _met(self) -> int:
@@ -248,7 +293,7 @@ class _Iteration:
     def _plan_next(self, probes: HostArray) -> None:
         """Correct the residuals that are not small enough yet, then those of the pairs beyond."""
         if len(self.values) < self.k:
-            self.pending = self._beside(self._gaussian(self.solver.width))
+            self.directions = self._added(self._gaussian(self.solver.width))
             return
         self._notice_progress()
         norms = self.residuals / np.maximum(self._asked(), np.finfo(float).tiny)
@@ -256,8 +301,8 @@ class _Iteration:
         beyond = np.arange(self.k, self.difference.shape[1])
         chosen = np.concatenate([open_pairs, beyond])[: self.block - PROBES]
         directions = self._corrected(self.difference[:, chosen], self.values[chosen])
-        self.pending = self._beside(np.hstack([directions, probes]))
-        self.probing = slice(max(self.pending.shape[1] - PROBES, 0), self.pending.shape[1])
+        self.directions = self._added(np.hstack([directions, probes]))
+        self.probing = slice(max(self.directions.shape[1] - PROBES, 0), self.directions.shape[1])
 
     def _corrected(self, residuals: HostArray, thetas: HostArray) -> HostArray:
         """Return the directions  (theta - A~)^-1 r,  up to their lengths."""
@@ -270,13 +315,13 @@ class _Iteration:
         inside = U.T @ residuals.astype(U.dtype)
         return np.asarray(residuals + U @ (mu[:, None] / distance * inside).astype(U.dtype))
 
-    def _beside(self, directions: HostArray) -> HostArray:
+    def _added(self, directions: HostArray) -> HostArray:
         """Return what directions add to the basis; Gaussian columns where they add nothing."""
-        Q, room = self.Q[:, : self.columns], self.operator.size - self.columns
+        V, room = self.basis.V, self.basis.size - self.basis.columns
         lengths = np.sqrt(np.einsum("ij,ij->j", directions, directions))
-        added = orthonormalized(directions[:, lengths > 0], Q) if (lengths > 0).any() else directions[:, :0]
+        added = orthonormalized(directions[:, lengths > 0], V) if (lengths > 0).any() else directions[:, :0]
         if added.shape[1] == 0:
-            added = orthonormalized(self._gaussian(self.solver.width), Q)
+            added = orthonormalized(self._gaussian(self.solver.width), V)
         return added[:, :room]
 
     def _notice_progress(self) -> None:
@@ -290,19 +335,6 @@ class _Iteration:
             self.mark, self.stuck = worst, 0
 
     def _coupling(self) -> float:
-        """Return |A Q - Q T|_F."""
-        p = self.columns
-        whole = float(np.einsum("ij,ij->", self.W[:, :p], self.W[:, :p]))
+        """Return |A V - V T|_F."""
+        whole = float(np.einsum("ij,ij->", self.basis.W, self.basis.W))
         return float(np.sqrt(max(whole - float(np.sum(self.values**2)), 0.0)))
-
-    def _restart(self) -> None:
-        """Cut the basis back to the best Ritz vectors."""
-        keep = min(self.columns - 1, self.k + self.solver.width, self.basis - self.pending.shape[1])
-        rotation = self.rotation[:, :keep]
-        self.Q[:, :keep], self.W[:, :keep] = (
-            self.Q[:, : self.columns] @ rotation,
-            self.W[:, : self.columns] @ rotation,
-        )
-        self.T[:keep, :keep] = np.diag(self.values[:keep])
-        self.columns = keep
-        self.values, self.rotation = self.values[:keep], np.eye(keep)

@@ -1,17 +1,16 @@
 """Dense eigendecomposition of the small matrix, repaired where squaring has cost digits."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg
 
 from gramian.arrays.namespace import HostArray, from_host, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of, squaring_floor
-from gramian.eigen.held_checks import measured_residuals
+from gramian.eigen.certificate import measured_residuals
 from gramian.eigen.orthonormal import rotate
-from gramian.eigen.pairs import EigenPairs, EigenSolver, sum_of_squares
-from gramian.eigen.tridiagonal import all_pairs
+from gramian.eigen.pairs import Approximation, EigenPairs, EigenSolver, Watch, sum_of_squares
 from gramian.operators.symmetric import SymmetricOperator
 
 ALL_PAIRS = 256
@@ -29,11 +28,6 @@ TRIANGLE_PAIRS = 256
 """Pairs that are repaired from the triangle at once: of more, squares are solved again where they lost digits, which
 takes a pass more, half the time and a third of the memory."""
 
-NUMPY_SIZE = 1500
-"""Size up to which NumPy's solver keeps up with SciPy's (level at 784, 4 to 9% faster at 600 and from 1,000 on).
-
-Its BLAS is that of the products which follow, so that no idle threads of another one spin beside them."""
-
 FORESEEN = 2.0**-8
 """Units of eps lambda_1: where less than that is allowed, a sample fails, and looking at it would only cost a pass.
 
@@ -46,8 +40,8 @@ class Direct(EigenSolver):
 
     Computes  A = V diag(lambda) V'. Where the wanted eigenvalues reach so far below the first that forming A
     has cost their digits (a singular value under ``squaring_floor`` of the first), that part of the
-    spectrum is solved again from the factor F, A = F'F:  F V is small there, so that squaring it costs digits beside
-    its own size, not beside s_1. Where that is still too much, what lies under the floor of that part is solved again
+    spectrum is solved again from the factor F, A = F'F:  F V is small there, so that squaring it costs digits relative
+    to its own size, not to s_1. Where that is still too much, what lies under the floor of that part is solved again
     in the same way or, if it is 256 pairs at most, from the triangle R of a QR factorization of F V, never squared:
     R = P diag(s) Q',  lambda = s^2, and V is rotated by Q. Many pairs are repaired only if a sample of them shows that
     it is needed.
@@ -67,24 +61,35 @@ class Direct(EigenSolver):
     whole : bool, default=True
         Whether all pairs of a small matrix are found though a few are wanted, so that its whole spectrum is known.
         Without, and without ``repair``, it takes half as long or less where BLAS is held to one thread; else SciPy's
-        threads, which find a few, would spin beside NumPy's.
+        threads, which find a few, would compete with NumPy's.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from gramian.operators.held import HeldMatrix
-    >>> Direct().solve(HeldMatrix(np.diag([1.0, 3.0, 2.0])), 2).values
+    >>> from gramian.operators.dense import DenseMatrix
+    >>> Direct().solve(DenseMatrix(np.diag([1.0, 3.0, 2.0])), 2).values
     array([3., 2.])
     """
+
+    is_dense: ClassVar[bool] = True
 
     repair: bool = True
     share: float = 1.0
     whole: bool = True
 
-    def solve(self, operator: SymmetricOperator, k: int, *, seed: int = 0) -> EigenPairs:
-        """Return the ``k`` largest eigenpairs of ``operator``."""
-        held = operator.materialize()
-        matrix = to_host(held.matrix)
+    def solve(
+        self,
+        operator: SymmetricOperator,
+        k: int,
+        *,
+        seed: int = 0,
+        start: Approximation | None = None,
+        watch: Watch | None = None,
+    ) -> EigenPairs:
+        """Return the ``k`` largest eigenpairs of ``operator``; a dense solve is one step and needs no start."""
+        del start
+        dense = operator.materialize()
+        matrix = to_host(dense.matrix)
         values, vectors = dense_pairs(matrix, k, whole=self.whole or self.repair)
         repaired = 0
         wanted = values[: k if self.share >= 1 else self._holding(operator.trace(), values, k)]
@@ -95,10 +100,14 @@ class Direct(EigenSolver):
         # LAPACK's vectors lie one after the other; another order would cost a transposition.
         leading = np.asfortranarray(vectors[:, :k])
         known = len(values) == len(matrix)
+        residuals = measured_residuals(matrix, values[:k], leading, seed=seed)
+        if watch is not None:
+            top = float(values[0]) if k else 0.0
+            watch(operator.applications, float(residuals.max(initial=0.0)) / top if top > 0 else 0.0)
         return EigenPairs(
             values=values[:k].copy(),
-            vectors=from_host(leading, like=held.like()),
-            residuals=measured_residuals(matrix, values[:k], leading, seed=seed),
+            vectors=from_host(leading, like=dense.like()),
+            residuals=residuals,
             applications=operator.applications,
             converged=k,
             stopped=f"dense solve; {repaired} small values recomputed from the rows" if repaired else "dense solve",
@@ -122,13 +131,13 @@ def dense_pairs(matrix: HostArray, k: int, *, whole: bool = True) -> tuple[HostA
     m = len(matrix)
     fewest = m // 3 if m >= ALL_PAIRS else 0 if whole else m // FEW_PAIRS + 1
     if k >= fewest:
-        values, vectors = np.linalg.eigh(matrix) if m <= NUMPY_SIZE else all_pairs(matrix)
+        values, vectors = np.linalg.eigh(matrix)
     else:
         subset = [m - k - 1, m - 1]
         values, vectors = scipy.linalg.eigh(matrix, driver="evr", subset_by_index=subset, check_finite=False)
         if len(values) <= k:
             # Of a spectrum that is one eigenvalue many times over, this driver may find none (seen for I - 11'/300).
-            values, vectors = all_pairs(matrix)
+            values, vectors = np.linalg.eigh(matrix)
     return values[::-1], vectors[:, ::-1]
 
 
@@ -144,12 +153,12 @@ def _is_sound(operator: SymmetricOperator, values: HostArray, vectors: HostArray
     stay within what is promised of s, 35 m eps s_1, and within lambda, so that no zero is taken for a value (of a zero,
     lambda is nothing but error).
 
-    Cost: one pass and 2 n m operations a pair of the sample; a repair of s pairs takes 2 n m s + n s^2.
+    Cost: one pass and 2 n m operations per pair of the sample; a repair of s pairs takes 2 n m s + n s^2.
     """
     m, k = len(vectors), len(values)
     first = _first_below(values, squaring_floor(m) ** 2 * values[0])
     # What is lost counts more where the vectors are not the answer yet.
-    if k - first < 4 * SAMPLE or values[-1] <= 0 or np.any(operator.amplification(values) > 1):
+    if k - first < 4 * SAMPLE or values[-1] <= 0 or np.any(operator.residual_weight(values) > 1):
         return False
     allowed = np.minimum(values, 2 * 35 * m * operator.data_eps * np.sqrt(values[0] * np.maximum(values, 0.0)))
     if allowed[-1] < FORESEEN * eps_of(FLOAT64) * values[0]:
@@ -170,8 +179,8 @@ def _is_sound(operator: SymmetricOperator, values: HostArray, vectors: HostArray
 def _repaired(operator: SymmetricOperator, values: HostArray, vectors: HostArray) -> tuple[HostArray, HostArray, int]:
     """Solve the part of the spectrum under the floor again, from the factor, in the place of its vectors.
 
-    Squares in the subspace may have lost digits beside its own first: what lies under the floor of those is solved once
-    more, and so on, or from the triangle of the factor where it is few.
+    Squares in the subspace may have lost digits relative to its own first: what lies under the floor of those is solved
+    once more, and so on, or from the triangle of the factor where it is few.
     """
     m = len(values)
     kept = start = _first_below(values, squaring_floor(m) ** 2 * values[0])
@@ -224,12 +233,9 @@ def _solved_again(operator: SymmetricOperator, small: HostArray, *, top: float, 
 
 
 def _pairs_in_place(matrix: HostArray) -> tuple[HostArray, HostArray]:
-    """Return all eigenpairs, ascending; the vectors of a large matrix take its place."""
-    if len(matrix) <= NUMPY_SIZE:
-        values, vectors = np.linalg.eigh(matrix)
-    else:
-        matrix = matrix if matrix.flags.f_contiguous else matrix.T
-        values, vectors = scipy.linalg.eigh(matrix, driver="evd", overwrite_a=True, check_finite=False)
+    """Return all eigenpairs, ascending; the vectors take the place of the matrix."""
+    matrix = matrix if matrix.flags.f_contiguous else matrix.T
+    values, vectors = scipy.linalg.eigh(matrix, driver="evd", overwrite_a=True, check_finite=False)
     return values, vectors
 
 

@@ -5,23 +5,8 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
 
-PROJECTIONS = 3
-"""Projections along a whole basis at most; twice is enough but for a block that lies in it."""
-
-ROUNDING_PART = 0.1
-"""Share of what is left that a projection may take and still be the last: its own rounding is then a digit at most."""
-
-WELL_SPREAD = 0.1
-"""Smallest singular value of unit columns that count as far from dependent."""
-
-INDEPENDENT = 4500
-"""Eigenvalue of the inner products of unit columns, in units of eps, under which a combination of them is rounding."""
-
-STRETCH = 1 << 12
-"""Entries of long vectors that are combined at a time."""
-
-NOTHING = 32
-"""Part of a column, in units of eps, that is at most rounding."""
+CHUNK = 1 << 12
+"""Entries of long vectors that are combined at a time, so that they stay in a core's cache."""
 
 
 def orthonormalized(
@@ -43,7 +28,8 @@ def orthonormalized(
 
     Cost: 4 m p b + 4 m b^2 operations, twice, for p columns in the basis.
     """
-    drop = max(drop, NOTHING * eps_of(dtype_of(block)))
+    # Less than that of a column is rounding.
+    drop = max(drop, 32 * eps_of(dtype_of(block)))
     for first in (True, False):
         norms = _norms(block if before is None or not first else before)
         if basis is not None and basis.shape[1] > 0 and not (first and before is not None):
@@ -55,7 +41,7 @@ def orthonormalized(
         if block.shape[1] == 0:
             return block
         block, spread = _independent(block, overwrite=overwrite)
-        if before is not None and spread > WELL_SPREAD:
+        if before is not None and spread > 0.1:
             return block
     return block
 
@@ -71,11 +57,13 @@ def projected(block: Array, basis: Array, recent: slice) -> tuple[Array, HostArr
     coefficients = np.zeros((basis.shape[1], block.shape[1]))
     coefficients[recent] = to_host(near.T @ block)
     left = block - rotated(near, coefficients[recent])
-    for _ in range(PROJECTIONS):
+    # Twice is enough but for a block that lies in the basis.
+    for _ in range(3):
         more = to_host(basis.T @ left)
         left = left - rotated(basis, more)
         coefficients += more
-        if np.all(np.linalg.norm(more, axis=0) <= ROUNDING_PART * _norms(left)):
+        # What a projection takes by rounding is at most as large as that: a digit of what is left.
+        if np.all(np.linalg.norm(more, axis=0) <= 0.1 * _norms(left)):
             break
     return left, coefficients
 
@@ -99,7 +87,8 @@ def _independent(block: Array, *, overwrite: bool = False) -> tuple[Array, float
         return block / float(lengths[0]), 1.0
     inner = to_host(block.T @ block).astype(FLOAT64, copy=False)
     s, U = np.linalg.eigh(inner / np.outer(lengths, lengths))
-    kept = s > INDEPENDENT * eps_of(dtype_of(block))
+    # A combination of unit columns with a smaller square is rounding.
+    kept = s > 4500 * eps_of(dtype_of(block))
     root = U[:, kept] / np.sqrt(s[kept])
     spread = float(np.sqrt(s[kept][0])) if kept.any() else 0.0
     if overwrite and kept.all():
@@ -122,16 +111,16 @@ def rotated(vectors: Array, rotation: HostArray) -> Array:
 def rotate(vectors: Array, rotation: HostArray, out: Array) -> None:
     """Write  vectors @ rotation  to ``out``, which may be some of the vectors themselves.
 
-    On the host a stretch of all vectors is taken at a time, so that no further long vectors are made.
+    On the host a chunk of all vectors is taken at a time, so that no further long vectors are made.
     """
-    for rows in stretches(vectors):
+    for rows in chunks_of(vectors):
         out[rows, :] = rotated(vectors[rows, :], rotation)
 
 
-def stretches(vectors: Array) -> list[slice]:
-    """Cut long vectors on the host into stretches that stay in a core's cache; elsewhere they are one."""
+def chunks_of(vectors: Array) -> list[slice]:
+    """Cut long vectors on the host into chunks that stay in a core's cache; elsewhere they are one."""
     m = vectors.shape[0]
-    step = STRETCH if isinstance(vectors, np.ndarray) else max(m, 1)
+    step = CHUNK if isinstance(vectors, np.ndarray) else max(m, 1)
     return [slice(low, min(low + step, m)) for low in range(0, m, step)]
 
 
@@ -141,6 +130,6 @@ def longest(block: Array, columns: int) -> HostArray:
     return np.sort(np.argsort(-squares, kind="stable")[:columns])
 
 
-def beside(left: Array, right: Array) -> Array:
+def side_by_side(left: Array, right: Array) -> Array:
     """Return the columns of both blocks."""
     return namespace_of(left).concat([left, right], axis=1)

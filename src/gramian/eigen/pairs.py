@@ -1,17 +1,36 @@
-"""What a solver returns, and the contract it keeps."""
+"""The contract of an eigensolver: what it may be given, what it does, and what it returns."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.operators.symmetric import SymmetricOperator
 
+Watch = Callable[[int, float], None]
+"""Told of each step of a solver: the products made, and the worst residual relative to the first eigenvalue."""
+
+
+class Approximation(NamedTuple):
+    """Leading pairs of an operator near the one to be solved, or of that operator itself.
+
+    Attributes
+    ----------
+    values : numpy array (p,)
+        Descending, positive.
+    vectors : array (m, p)
+        Nearly orthonormal columns; float32 will do.
+    """
+
+    values: HostArray
+    vectors: Array
+
 
 class Probe(NamedTuple):
-    """A random search of the space beside the pairs found: its Gaussian columns, and the products made from them."""
+    """A random search of the space orthogonal to the pairs found: its Gaussian columns, and its products."""
 
     columns: int
     steps: int
@@ -48,10 +67,12 @@ class EigenPairs:
     compression : Compression or None
         What else the iteration knows of the operator.
     square_sum : float or None
-        Sum of the squares of all eigenvalues, where the matrix was held and they are not known one by one.
+        Sum of the squares of all eigenvalues, where the matrix was formed and they are not known one by one.
     error : float
         Of the products that the pairs rest on, relative to the largest eigenvalue: what float32 ones have, where the
         tolerance allows for them.
+    formed : SymmetricOperator or None
+        The operator with its matrix, where the solver formed it on the way: what the pairs are to be checked by.
     """
 
     values: HostArray
@@ -68,6 +89,7 @@ class EigenPairs:
     compression: "Compression | None" = None
     square_sum: float | None = None
     error: float = 0.0
+    formed: SymmetricOperator | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +123,44 @@ def sum_of_squares(matrix: HostArray) -> float:
 
 
 class EigenSolver(ABC):
-    """A method for the k largest eigenpairs: a frozen value that prints, compares and pickles."""
+    """A method for the k largest eigenpairs: a frozen value that prints, compares and pickles.
+
+    Attributes
+    ----------
+    is_dense : bool
+        Whether it forms the matrix and ranks every eigenvalue, so that the answer needs no other solver's help.
+    gains_from_start : bool
+        Whether pairs known before save products.
+    """
+
+    is_dense: ClassVar[bool] = False
+
+    @property
+    def gains_from_start(self) -> bool:
+        """Whether pairs known before save products."""
+        return False
 
     @abstractmethod
-    def solve(self, operator: SymmetricOperator, k: int, *, seed: int = 0) -> EigenPairs:
-        """Return the ``k`` largest eigenpairs of ``operator``."""
+    def solve(
+        self,
+        operator: SymmetricOperator,
+        k: int,
+        *,
+        seed: int = 0,
+        start: Approximation | None = None,
+        watch: Watch | None = None,
+    ) -> EigenPairs:
+        """Return the ``k`` largest eigenpairs of ``operator``.
+
+        Parameters
+        ----------
+        operator : SymmetricOperator
+        k : int
+        seed : int, default=0
+            Of the random columns.
+        start : Approximation, optional
+            What is known of the leading pairs; a hint that a solver may leave aside.
+        watch : callable, optional
+            Called after each step with the products made so far and the worst residual of a wanted pair, relative to
+            the first eigenvalue, as far as it is known then.
+        """

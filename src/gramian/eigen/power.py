@@ -6,7 +6,7 @@ import numpy as np
 
 from gramian.arrays.draws import gaussian
 from gramian.arrays.namespace import Array, namespace_of
-from gramian.eigen.pairs import EigenPairs, EigenSolver
+from gramian.eigen.pairs import Approximation, EigenPairs, EigenSolver, Watch
 from gramian.operators.symmetric import SymmetricOperator
 
 
@@ -17,7 +17,7 @@ class Power(EigenSolver):
     Needs no gap for the value: from a random start v'Av >= (1 - e) lambda_1 after about log(m / e) / e steps,
     whatever the spectrum. The vector converges at the rate lambda_{i+1} / lambda_i: clustered spectra are slow.
 
-    Cost: one application a step. For teaching, and where a vector is all the memory there is;
+    Cost: one application per step. For teaching, and where a vector is all the memory there is;
     :class:`~gramian.eigen.krylov.Krylov` needs far fewer passes.
 
     Parameters
@@ -30,8 +30,8 @@ class Power(EigenSolver):
     Examples
     --------
     >>> import numpy as np
-    >>> from gramian.operators.held import HeldMatrix
-    >>> pairs = Power().solve(HeldMatrix(np.diag([1.0, 3.0, 2.0])), 2)
+    >>> from gramian.operators.dense import DenseMatrix
+    >>> pairs = Power().solve(DenseMatrix(np.diag([1.0, 3.0, 2.0])), 2)
     >>> pairs.values.round(6)
     array([3., 2.])
     """
@@ -39,8 +39,21 @@ class Power(EigenSolver):
     tol: float = 1e-10
     max_iterations: int = 10_000
 
-    def solve(self, operator: SymmetricOperator, k: int, *, seed: int = 0) -> EigenPairs:
-        """Return the ``k`` largest eigenpairs of ``operator``, found one after the other."""
+    def solve(
+        self,
+        operator: SymmetricOperator,
+        k: int,
+        *,
+        seed: int = 0,
+        start: Approximation | None = None,
+        watch: Watch | None = None,
+    ) -> EigenPairs:
+        """Return the ``k`` largest eigenpairs of ``operator``, found one after the other from random columns.
+
+        ``watch`` hears of every step, with the residual of the pair that is being looked for.
+        """
+        del start
+        watch = watch or (lambda _products, _worst: None)
         xp = namespace_of(operator.like())
         starts = gaussian((operator.size, k), seed=seed, like=operator.like())
         found = starts[:, :0]
@@ -50,16 +63,16 @@ class Power(EigenSolver):
         residuals: list[float] = []
         for i in range(k):
             scale = values[0] if values else None
-            v, value, residual = self._next_pair(operator, found, starts[:, i], scale, tol=tol)
+            v, value, residual = self._next_pair(operator, found, starts[:, i], scale, tol=tol, watch=watch)
             found = xp.concat([found, v[:, None]], axis=1)
             values.append(value)
             residuals.append(residual)
         return self._in_order(operator, found, np.array(values), np.array(residuals))
 
     def _next_pair(
-        self, operator: SymmetricOperator, found: Array, v: Array, scale: float | None, *, tol: float
+        self, operator: SymmetricOperator, found: Array, v: Array, scale: float | None, *, tol: float, watch: Watch
     ) -> tuple[Array, float, float]:
-        """Iterate until what is left of A v beside v and the pairs found is small; return the whole residual."""
+        """Iterate until what is left of A v outside v and the pairs found is small; return the whole residual."""
         norm = namespace_of(v).linalg.vector_norm
         value, residual = 0.0, np.inf
         v = _unit(v - found @ (found.T @ v))
@@ -67,8 +80,10 @@ class Power(EigenSolver):
             w = operator.apply(v[:, None]).values[:, 0]
             value = float(v @ w)
             residual = float(norm(w - value * v))
+            top = max(scale or value, value)
+            watch(operator.applications, residual / top if top > 0 else 0.0)
             w = w - found @ (found.T @ w)
-            if float(norm(w - value * v)) <= tol * max(scale or value, value) or value == 0.0:
+            if float(norm(w - value * v)) <= tol * top or value == 0.0:
                 break
             v = _unit(w - found @ (found.T @ w))
         return v, value, residual

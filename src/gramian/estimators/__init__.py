@@ -2,7 +2,37 @@
 
 from gramian.estimators.ica import ICA, FastICA, fastica
 from gramian.estimators.incremental_pca import IncrementalPCA
+from gramian.estimators.kernel_pca import KernelPCA
+from gramian.estimators.maps import FourierFeatures, Nystroem, PolynomialMap
 from gramian.estimators.pca import PCA
+from gramian.estimators.probabilistic_pca import ProbabilisticPCA
 from gramian.estimators.truncated_svd import TruncatedSVD
 
-__all__ = ["ICA", "PCA", "FastICA", "IncrementalPCA", "TruncatedSVD", "fastica"]
+ESTIMATORS = (
+    PCA,
+    IncrementalPCA,
+    TruncatedSVD,
+    KernelPCA,
+    ICA,
+    FastICA,
+    ProbabilisticPCA,
+    PolynomialMap,
+    Nystroem,
+    FourierFeatures,
+)
+"""Every estimator. Of those with the same kind of model, a file that names none is opened as the first."""
+
+__all__ = [
+    "ESTIMATORS",
+    "ICA",
+    "PCA",
+    "FastICA",
+    "FourierFeatures",
+    "IncrementalPCA",
+    "KernelPCA",
+    "Nystroem",
+    "PolynomialMap",
+    "ProbabilisticPCA",
+    "TruncatedSVD",
+    "fastica",
+]

@@ -1,13 +1,279 @@
-"""Independent component analysis, in the manners of scikit-learn's FastICA."""
+"""Independent component analysis, in the manners of scikit-learn's FastICA: ``ICA``, ``FastICA`` and ``fastica``."""
 
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from functools import partial
+from math import sqrt
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, Literal
 
-from gramian.arrays.namespace import Array, HostArray
-from gramian.estimators.parameters import FASTICA_LIMITS, ICA_LIMITS, Limits
-from gramian.estimators.unmixed import UnmixedSources
-from gramian.models.ica import ICAOptions
-from gramian.unmixing.independence import Independence
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, is_sparse
+from gramian.errors import ConvergenceWarning, ParameterError, users_line
+from gramian.estimators.inputs import feature_names, finite_results, keep_names, open_new_rows, open_rows, open_scores
+from gramian.estimators.parameters import (
+    CALL,
+    FLAG,
+    NOTHING,
+    RESOURCES,
+    SEED,
+    Limit,
+    Limits,
+    check_parameters,
+    is_whole,
+    number,
+    one_of,
+    seed_of,
+    whole,
+)
+from gramian.estimators.reporting import ReportMixin
+from gramian.estimators.saving import SaveMixin
+from gramian.models.ica.fit import METHODS, fit_ica
+from gramian.models.ica.model import ICAModel, ICAOptions
+from gramian.models.score_file import write_scores
+from gramian.sources.rows import Block, RowSource
+from gramian.unmixing.contrast import CONTRASTS, Contrast, contrast_of
+from gramian.unmixing.independence import Independence, source_name
+
+
+class UnmixingNotConverged(ConvergenceWarning, TheirConvergenceWarning):
+    """Gramian's warning and scikit-learn's in one, so that a filter for either sees it."""
+
+
+FASTICA_LIMITS: Limits = {
+    "n_components": (NOTHING, whole(1)),
+    "algorithm": (one_of("parallel", "deflation"),),
+    "whiten": (
+        one_of("unit-variance", "arbitrary-variance"),
+        Limit(lambda value: value is False or value is np.False_, "False"),
+    ),
+    "fun": (one_of(*CONTRASTS), CALL),
+    "fun_args": (NOTHING, Limit(lambda value: isinstance(value, dict), "a dict")),
+    "max_iter": (whole(1),),
+    "tol": (number(0.0),),
+    "w_init": (
+        NOTHING,
+        Limit(
+            lambda value: hasattr(value, "__array__") or isinstance(value, list | tuple),
+            "an array with a row and a column for each source",
+        ),
+    ),
+    "whiten_solver": (one_of("eigh", "svd"),),
+    "random_state": (NOTHING, SEED),
+    **RESOURCES,
+}
+"""Limits of the parameters that both classes have."""
+
+
+class UnmixedSources(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A fitted linear map to independent sources and back, in scikit-learn's manners. Abstract: see ``ICA``."""
+
+    _MODEL: ClassVar[type] = ICAModel
+
+    n_components: int | None
+    algorithm: str
+    whiten: str | bool
+    fun: Any
+    fun_args: dict[str, Any] | None
+    max_iter: int
+    tol: float
+    w_init: Any
+    random_state: Any
+    memory_budget: int | None
+    progress: Callable[[str], None] | None
+    components_: Array
+    mixing_: Array
+    mean_: Array
+    n_features_in_: int
+    n_iter_: int
+    feature_names_in_: HostArray
+    _model: ICAModel
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "UnmixedSources":
+        """Learn to unmix from rows.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+            Rows are samples, columns sensors.
+        y : ignored
+        sample_weight : array (n,), optional
+            How often each row counts: a weight is a repetition.
+
+        Returns
+        -------
+        self : estimator
+            If the fit fails, the former model stays.
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Learn to unmix from rows and return the sources of the same rows.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        y : ignored
+        sample_weight : array (n,), optional
+            How often each row counts: a weight is a repetition.
+
+        Returns
+        -------
+        S : array (n, k)
+            The same as ``fit(X).transform(X)``.
+        """
+        return self._sources(self._fit(X, sample_weight))
+
+    def transform(self, X: Any, copy: bool = True) -> Array:  # noqa: FBT001 - as scikit-learn's
+        """Return the sources of rows:  S = (X - mean) components'.
+
+        Cost: 2 n d k operations, one pass.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        copy : bool, default=True
+            Accepted as scikit-learn's; rows are never written to.
+
+        Returns
+        -------
+        S : array (n, k)
+        """
+        return self._sources(self._opened(X))
+
+    def write_scores(self, X: Any, path: str | PathLike[str]) -> Path:
+        """Write the sources of rows to a .parquet, .npy or .csv file, block by block: see ``PCA.write_scores``.
+
+        Parameters
+        ----------
+        X : path, array, sparse array or table (n, d)
+        path : path
+
+        Returns
+        -------
+        path : Path
+        """
+        source = self._opened(X)
+        return write_scores(partial(_block_sources, self._model), source, path, names=self.get_feature_names_out())
+
+    def inverse_transform(self, X: Any, copy: bool = True) -> Array:  # noqa: FBT001 - as scikit-learn's
+        """Return the rows that sources stand for:  X = S mixing' + mean.
+
+        Parameters
+        ----------
+        X : array (n, k)
+            Sources, as ``transform`` gives them.
+        copy : bool, default=True
+            Accepted as scikit-learn's; sources are never written to.
+
+        Returns
+        -------
+        rows : array (n, d)
+        """
+        model = self._fitted_model()
+        source = open_scores(self, X, k=self._n_features_out, scores="sources", of="sources")
+        return finite_results(source.map_rows(partial(_reconstruct, model)), source)
+
+    def remove(self, X: Any, sources: Any) -> Array:
+        """Return rows without some of their sources, for example those that hold eye blinks.
+
+        Computes  X - sum_i s_i mixing_i'  over the sources named; what no source explains stays in the rows. Fit on
+        some rows and remove from all of them.  Cost: one pass, 4 n d operations per source.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        sources : int, str, iterable of them, or mask of k bools
+            The sources to take out: positions from 0, negative ones from the end, or names, so that 0 is "IC1"; or True
+            for each that is to go. Repeated ones count once.
+
+        Returns
+        -------
+        rows : array (n, d)
+        """
+        source = self._opened(X)
+        positions = source_positions(sources, self._n_features_out, name=type(self).__name__)
+        return finite_results(self._model.remove(source, positions), source)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what this estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns that ``transform`` gives."""
+        return int(self.components_.shape[0])
+
+    def _fitted_model(self) -> ICAModel:
+        if "_model" not in self.__dict__:
+            check_is_fitted(self)
+        return self._model
+
+    def _options(self) -> ICAOptions:
+        """Return what the model is asked for, by the parameters that both classes have."""
+        return ICAOptions(
+            n_components=None if self.n_components is None or self.whiten is False else int(self.n_components),
+            algorithm=self.algorithm,
+            contrast=contrast_of(self.fun, self.fun_args),
+            whiten=self.whiten is not False,
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            start=None if self.w_init is None else _start_of(self.w_init),
+            seed=seed_of(self.random_state),
+            name=type(self).__name__,
+            warning=UnmixingNotConverged,
+            memory_budget=self.memory_budget,
+            progress=self.progress,
+        )
+
+    def _fit(self, X: Any, sample_weight: Any) -> RowSource:
+        check_parameters(self)
+        options = self._options()
+        if self.whiten is False and self.n_components is not None:
+            warnings.warn("Ignoring n_components with whiten=False.", UserWarning, stacklevel=users_line())
+        source = open_rows(self, X, weights=sample_weight)
+        model, names = fit_ica(source, options), feature_names(X, source)
+        self._adopt(in_their_units(model, self.whiten), names)
+        return source
+
+    def _adopt(self, model: ICAModel, names: HostArray | None) -> None:
+        """Take over a finished model: the last step of a fit, so that a fit that fails leaves the former one."""
+        for name in ("mean_", "whitening_"):
+            self.__dict__.pop(name, None)
+        fields: dict[str, Any] = {
+            "components_": model.components,
+            "mixing_": model.mixing,
+            "_unmixing": model.unmixing,
+            "n_iter_": model.n_iter,
+            "gradient_norm_": model.gradient_norm,
+            "explained_variance_": model.variances,
+        }
+        if model.mean is not None:
+            fields |= {"mean_": model.mean, "whitening_": model.whitening}
+        self.__dict__.update(fields, _model=model, n_features_in_=model.n_columns)
+        keep_names(self, names)
+
+    def _restore(self, model: ICAModel, names: HostArray | None, fields: Mapping[str, Any]) -> None:
+        del fields
+        self._adopt(model, names)
+
+    def _opened(self, X: Any) -> RowSource:
+        self._fitted_model()
+        return open_new_rows(self, X)
+
+    def _sources(self, source: RowSource) -> Array:
+        return finite_results(self._model.project(source), source)
 
 
 class ICA(UnmixedSources):
@@ -22,7 +288,7 @@ class ICA(UnmixedSources):
     norm, of every algorithm; repeated or constant columns reduce the number of sources; independence and stability
     are measured.
 
-    Cost: that of a PCA, then one pass an iteration: 4 n k^2 operations and n k hyperbolic tangents, in float32 but for
+    Cost: that of a PCA, then one pass per iteration: 4 n k^2 operations and n k hyperbolic tangents, in float32 but for
     the last ones, and 4 n k bytes. Not for Gaussian sources, which no method can tell apart: ``independence_`` names
     them.
 
@@ -50,15 +316,21 @@ class ICA(UnmixedSources):
     random_state : int, RandomState, Generator or None, default=None
         Where the algorithm starts. None is a fixed seed.
     runs : int, default=1
-        With 2 or more: how many bootstrap resamples are unmixed, each from a start of its own, to measure
-        ``stability_``; the fit then begins at the most central of them. Each has a quarter as many rows as the data (of
-        which 20,000 at most are drawn from), or 10 a source where that is more.
+        With 2 or more: how many parts of the rows are unmixed, each from a start of its own, to measure ``stability_``;
+        the fit then begins at the most central of them. Each has one row in ``runs`` (of 20,000 at most), a quarter of
+        them at most, or 10 for each source where that is more.
     independence : bool or 'all', default=True
         Whether independence is measured: on at most 100,000 rows of up to 5 sources, 12,500 of 10, 10,000 of 11 to 50
-        and 200 a source of more; 'all' takes all rows. ``independence_.n_rows`` says how many it were, and the errors
-        stated hold for that many. No source is called too Gaussian that all rows can tell from one.
+        and 200 per source of more; 'all' takes all rows. ``independence_.n_rows`` says how many it were, and the errors
+        stated hold for that many. Weighted rows are drawn by their weights. No source is called too Gaussian that all
+        rows can tell from one.
     memory_budget : int or None, default=None
-        Bytes beyond the rows that the whitening, and then copies of the white rows, may use.
+        Bytes that a fit may use beyond the rows. None: three quarters of the machine's memory. A copy of the white
+        rows takes no more than that, or an eighth of the memory.
+    device : str or None, default=None
+        Where to compute. None: where the rows are. Rows are not moved between devices.
+    progress : callable or None, default=None
+        Called with a sentence before each stage of the work.
 
     Attributes
     ----------
@@ -79,13 +351,14 @@ class ICA(UnmixedSources):
     mutual_information_drop_ : float
         Nats of mutual information that unmixing took out of the white columns. Not finite for discrete columns, which
         have no density, where their values are seen to repeat: of few rows the error of W may part them, and the drop
-        is large and about as uncertain. NaN for fewer than 50 rows or 10 a source.
+        is large and about as uncertain. NaN for fewer than 50 rows or 10 per source.
     independence_ : Independence or None
         That number's error, negentropy, kurtosis, dependence of pairs, and sources that are too Gaussian; prints as a
         table.
     stability_ : array (k,) or None
-        Index of each source over the runs: 1 when all of them find it. It is that of fits to a quarter of the rows, so
-        lower than all rows together would give.
+        Index of each source over the runs: 1 when all of them find it. It is that of fits to parts of the rows, so
+        lower than all rows together would give. Above 0.95 for clear sources; two that no rotation tells from another,
+        such as Gaussian ones, are under 0.9.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only for tables whose column names are all strings.
@@ -104,6 +377,14 @@ class ICA(UnmixedSources):
     ()
     """
 
+    _LIMITS: ClassVar[Limits] = {
+        **FASTICA_LIMITS,
+        "algorithm": (Limit(lambda value: isinstance(value, str) and value in METHODS, ", ".join(map(repr, METHODS))),),
+        "fun": (*FASTICA_LIMITS["fun"], Limit(lambda value: isinstance(value, Contrast), "a Contrast")),
+        "runs": (whole(1),),
+        "independence": (FLAG, one_of("all")),
+    }
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -120,6 +401,8 @@ class ICA(UnmixedSources):
         runs: int = 1,
         independence: bool | Literal["all"] = True,
         memory_budget: int | None = None,
+        device: str | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
         self.n_components = n_components
         self.algorithm = algorithm
@@ -134,6 +417,8 @@ class ICA(UnmixedSources):
         self.runs = runs
         self.independence = independence
         self.memory_budget = memory_budget
+        self.device = device
+        self.progress = progress
 
     @property
     def independence_(self) -> Independence | None:
@@ -151,13 +436,26 @@ class ICA(UnmixedSources):
         """Index of each source over the runs; None with ``runs=1``."""
         return self._fitted_model().stability
 
-    def _limits(self) -> Limits:
-        return ICA_LIMITS
-
     def _options(self) -> ICAOptions:
-        return replace(
-            self._shared_options(), runs=self.runs, independence=self.independence, memory_budget=self.memory_budget
+        return replace(super()._options(), runs=self.runs, independence=self.independence)
+
+    @classmethod
+    def _from_model(cls, model: ICAModel) -> tuple["ICA", ICAModel]:
+        asked = model.options
+        estimator = cls(
+            asked.n_components,
+            algorithm=asked.algorithm,
+            whiten="unit-variance" if asked.whiten else False,
+            fun=asked.contrast,
+            max_iter=asked.max_iter,
+            tol=asked.tol,
+            w_init=asked.start,
+            random_state=asked.seed,
+            runs=asked.runs,
+            independence=asked.independence,
+            memory_budget=asked.memory_budget,
         )
+        return estimator, in_their_units(model, estimator.whiten)
 
 
 class FastICA(UnmixedSources):
@@ -169,7 +467,7 @@ class FastICA(UnmixedSources):
 
     Parameters
     ----------
-    n_components, whiten, fun, fun_args, w_init, whiten_solver, random_state
+    n_components, whiten, fun, fun_args, w_init, whiten_solver, random_state, memory_budget, device, progress
         As in :class:`ICA`.
     algorithm : {'parallel', 'deflation'}, default='parallel'
     max_iter : int, default=200
@@ -189,6 +487,8 @@ class FastICA(UnmixedSources):
     (1000, 2)
     """
 
+    _LIMITS: ClassVar[Limits] = FASTICA_LIMITS
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -202,6 +502,9 @@ class FastICA(UnmixedSources):
         w_init: Any = None,
         whiten_solver: str = "svd",
         random_state: Any = None,
+        memory_budget: int | None = None,
+        device: str | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
         self.n_components = n_components
         self.algorithm = algorithm
@@ -213,12 +516,12 @@ class FastICA(UnmixedSources):
         self.w_init = w_init
         self.whiten_solver = whiten_solver
         self.random_state = random_state
-
-    def _limits(self) -> Limits:
-        return FASTICA_LIMITS
+        self.memory_budget = memory_budget
+        self.device = device
+        self.progress = progress
 
     def _options(self) -> ICAOptions:
-        return replace(self._shared_options(), independence=False)
+        return replace(super()._options(), independence=False)
 
 
 def fastica(
@@ -293,3 +596,89 @@ def fastica(
     if return_n_iter:
         result.append(estimator.n_iter_)
     return tuple(result)
+
+
+def _start_of(w_init: Any) -> HostArray:
+    """Return ``w_init`` as a square matrix of finite numbers, or say what it is instead."""
+    try:
+        start = np.asarray(w_init, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        message = f"w_init is no matrix of numbers ({error}). Pass an array with a row and a column for each source."
+        raise ParameterError(message) from error
+    if start.ndim != 2 or start.shape[0] != start.shape[1]:
+        message = f"w_init has invalid shape {start.shape} -- should be (k, k), a row and a column for each source."
+        raise ParameterError(message)
+    if not np.isfinite(start).all():
+        i, j = np.argwhere(~np.isfinite(start))[0].tolist()
+        message = f"w_init has {start[i, j]} in row {i}, column {j}. Pass finite numbers, or None to draw a start."
+        raise ParameterError(message)
+    return start
+
+
+def in_their_units(model: ICAModel, whiten: Any) -> ICAModel:
+    """Return the model with scikit-learn's whitening, K / sqrt(n), and sources of the variance asked for."""
+    if model.whitening is None:
+        return model
+    root = sqrt(model.n_rows if model.weight is None else model.weight)
+    if whiten == "arbitrary-variance":
+        return replace(
+            model, whitening=model.whitening / root, components=model.components / root, mixing=model.mixing * root
+        )
+    return replace(model, whitening=model.whitening / root, unmixing=model.unmixing * root)
+
+
+def _block_sources(model: ICAModel, block: Block) -> Array:
+    return model.project(block.rows)
+
+
+def _reconstruct(model: ICAModel, block: Block) -> Array:
+    sources = block.rows.toarray() if is_sparse(block.rows) else block.rows
+    with np.errstate(invalid="ignore", over="ignore"):
+        return model.reconstruct(cast(sources, dtype_of(model.components)))
+
+
+def source_positions(sources: Any, k: int, *, name: str) -> list[int]:
+    """Return the positions, from 0, of the sources that are named, each once.
+
+    Parameters
+    ----------
+    sources : int, str, iterable of them, or mask of k bools
+        Positions from 0, negative ones from the end; or names, "IC1" for the first.
+    k : int
+        How many sources there are.
+    name : str
+        What the estimator is called in the error.
+
+    Examples
+    --------
+    >>> source_positions([0, -1, "IC2"], 3, name="ICA"), source_positions([True, False, True], 3, name="ICA")
+    ([0, 2, 1], [0, 2])
+    """
+    named = _listed(sources)
+    if named and all(isinstance(i, bool | np.bool_) for i in named):
+        if len(named) != k:
+            message = (
+                f"sources is a mask of {len(named)}, and this {name} has {k} sources. Pass True or False for each."
+            )
+            raise ParameterError(message)
+        return [i for i, taken in enumerate(named) if taken]
+    named_so = {source_name(i): i for i in range(k)}
+    positions: list[Any] = [named_so.get(i, i) if isinstance(i, str) else i for i in named]
+    wrong = [i for i in positions if not is_whole(i) or not -k <= i < k]
+    if wrong:
+        message = (
+            f"sources holds {wrong[0]!r}, and this {name} has the sources 0 to {k - 1}, called {source_name(0)} to "
+            f"{source_name(k - 1)}. Pass positions, names or a mask of {k}."
+        )
+        raise ParameterError(message)
+    # Each source once: 0 and -k are the same one, and taking it out twice would put its opposite in.
+    return list(dict.fromkeys(int(i) % k for i in positions))
+
+
+def _listed(sources: Any) -> list[Any]:
+    """Return what is named as a list: one thing alone, an array, or anything that can be gone through."""
+    if isinstance(sources, str) or not isinstance(sources, Iterable):
+        return [sources]
+    if hasattr(sources, "ndim"):
+        return list(np.atleast_1d(np.asarray(sources)).tolist())
+    return list(sources)

@@ -1,22 +1,28 @@
 """Incremental PCA: scikit-learn's class over exact moments."""
 
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.utils import Tags
 
-from gramian.arrays.namespace import Array, dtype_of, from_host
+from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, to_host
 from gramian.errors import NotSupportedError, ParameterError
-from gramian.estimators.features import feature_names
-from gramian.estimators.gaussian import GaussianScores
-from gramian.estimators.opening import open_rows
-from gramian.estimators.parameters import INCREMENTAL_PCA_LIMITS, check_parameters
-from gramian.estimators.projection import LinearProjection
-from gramian.estimators.streamed import StreamedFit
-from gramian.models.pca import PCAModel, PCAOptions, fit_pca
-from gramian.models.resuming import begin, resume, squares_fit
-from gramian.models.streaming import Batches, ExactBatches
-from gramian.planning.plan import default_budget
-from gramian.sources.measuring import measure_moments
+from gramian.estimators.inputs import check_features, feature_names, open_rows, say
+from gramian.estimators.parameters import FLAG, NOTHING, RESOURCES, Limits, check_parameters, whole
+from gramian.estimators.projection import (
+    GaussianScores,
+    LinearProjection,
+    StreamedFit,
+    check_divisor,
+    naming_the_model_of_missing_values,
+    require_divisor,
+)
+from gramian.estimators.saving import saved_numbers
+from gramian.models.pca.fit import effective_rows, fit_pca
+from gramian.models.pca.model import PCAModel, PCAOptions
+from gramian.models.pca.streaming import Batches, ExactBatches, begin, resume, squares_fit
+from gramian.sources.moments import measure_moments
 from gramian.sources.rows import RowSource
 
 
@@ -30,7 +36,7 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
     each batch and so depends on their order and size; this one does not. It keeps that class's refusals (a first
     batch smaller than ``n_components``, sparse rows in ``partial_fit``): ``PCA.partial_fit`` has neither.
 
-    Cost: d^2 operations a row, two d x d matrices whatever the number of batches, and one d^3 solution when a fitted
+    Cost: d^2 operations per row, two d x d matrices whatever the number of batches, and one d^3 solution when a fitted
     attribute is read. Where d x d does not fit the machine, ``fit`` goes through the rows, and ``partial_fit`` keeps
     leading directions and says what may be lost.
 
@@ -45,6 +51,12 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
     batch_size : int or None, default=None
         Kept by ``fit`` as ``batch_size_`` (None: 5 d). Rows are read in blocks that suit the machine; the answer does
         not depend on it.
+    memory_budget : int or None, default=None
+        Bytes that a fit may use beyond the rows. None: three quarters of the machine's memory.
+    device : str or None, default=None
+        Where to compute. None: where the rows are. Rows are not moved between devices.
+    progress : callable or None, default=None
+        Called with a sentence before each stage of the work.
 
     Attributes
     ----------
@@ -64,7 +76,7 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
     Examples
     --------
     >>> import numpy as np
-    >>> from gramian import PCA, IncrementalPCA
+    >>> from gramian import IncrementalPCA, PCA
     >>> X = np.random.default_rng(0).normal(size=(100, 3)) * [3.0, 2.0, 1.0]
     >>> batches = IncrementalPCA(n_components=2)
     >>> for start in range(0, 100, 25):
@@ -73,7 +85,14 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
     True
     """
 
-    SOLVED: ClassVar[tuple[str, ...]] = ("_model", *LinearProjection.COPIED, "var_")
+    _LIMITS: ClassVar[Limits] = {
+        "n_components": (NOTHING, whole(1)),
+        "whiten": (FLAG,),
+        "copy": (FLAG,),
+        "batch_size": (NOTHING, whole(1)),
+        **RESOURCES,
+    }
+    _SOLVED: ClassVar[tuple[str, ...]] = ("_model", *LinearProjection._COPIED, "var_")  # noqa: SLF001
 
     def __init__(
         self,
@@ -82,44 +101,56 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
         whiten: bool = False,
         copy: bool = True,
         batch_size: int | None = None,
+        memory_budget: int | None = None,
+        device: str | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
         self.n_components = n_components
         self.whiten = whiten
         self.copy = copy
         self.batch_size = batch_size
+        self.memory_budget = memory_budget
+        self.device = device
+        self.progress = progress
 
-    def fit(self, X: Any, y: Any = None) -> "IncrementalPCA":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "IncrementalPCA":
         """Learn the components from all rows of a table, forgetting earlier batches.
 
         Parameters
         ----------
         X : array, sparse array, table or path (n, d)
         y : ignored
+        sample_weight : array (n,), optional
+            How often each row counts: a weight is a repetition.
 
         Returns
         -------
         self : IncrementalPCA
             If the fit fails, the former model stays.
         """
-        self._fit(X)
+        self._fit(X, sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Learn the components from rows and return the scores of the same rows.
 
         Parameters
         ----------
         X : array, sparse array, table or path (n, d)
         y : ignored
+        sample_weight : array (n,), optional
+            How often each row counts: a weight is a repetition.
 
         Returns
         -------
         Y : array (n, k)
         """
-        source = self._fit(X)
+        source = self._fit(X, sample_weight)
         return self._scores(self._model, source)
 
-    def partial_fit(self, X: Any, y: Any = None, check_input: Any = True) -> "IncrementalPCA":
+    def partial_fit(
+        self, X: Any, y: Any = None, check_input: Any = True, sample_weight: Any = None
+    ) -> "IncrementalPCA":
         """Learn from one more batch of rows, as if all batches had been one table.
 
         Parameters
@@ -128,15 +159,18 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
             Sparse rows are refused, as scikit-learn does; ``PCA.partial_fit`` takes them.
         y : ignored
         check_input : bool, default=True
-            Accepted as scikit-learn's; rows are always checked.
+            Accepted as scikit-learn's, in its place; rows are always checked.
+        sample_weight : array (n,), optional
+            How often each row counts: a weight is a repetition.
 
         Returns
         -------
         self : IncrementalPCA
             If a batch is refused, the state before it stays.
         """
-        check_parameters(self, INCREMENTAL_PCA_LIMITS)
-        source = open_rows(self, X)
+        check_parameters(self)
+        with naming_the_model_of_missing_values():
+            source = open_rows(self, X, weights=sample_weight)
         if source.is_sparse:
             message = (
                 "IncrementalPCA.partial_fit does not support sparse input. Either convert data to dense or use "
@@ -144,9 +178,14 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
             )
             raise NotSupportedError(message)
         earlier = self.__dict__.get("_batches")
-        self._check_batch(X, source, earlier)
-        options = PCAOptions(n_components=self._count_components(source, earlier))
-        batches = self._gather(source, earlier)
+        if earlier is not None:
+            check_features(self, X, source)
+        options = self._options(self._count_components(source, earlier))
+        with naming_the_model_of_missing_values():
+            if earlier is None:
+                batches = begin(source, n_components=options.n_components, budget=self._budget)
+            else:
+                batches = earlier.absorb(source)
         self._remember(batches, options, self._counts(batches, options) | self._first_names(X, source, earlier))
         return self
 
@@ -157,30 +196,32 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
         tags.input_tags.sparse = True
         return tags
 
-    def _fit(self, X: Any) -> RowSource:
-        check_parameters(self, INCREMENTAL_PCA_LIMITS)
-        source = open_rows(self, X)
-        options = PCAOptions(n_components=self._count_components(source, None))
-        batches, model = self._solved(source, options)
-        names = feature_names(X, source)
-        self._forget()
-        self.__dict__.update(self._counts(batches, options), _batches=batches)
-        self.batch_size_ = self.batch_size or 5 * source.n_columns
-        self._adopt(model, names)
-        self._set_column_variances(model)
-        return source
+    def _fit(self, X: Any, sample_weight: Any) -> RowSource:
+        with naming_the_model_of_missing_values():
+            check_parameters(self)
+            source = open_rows(self, X, weights=sample_weight)
+            options = self._options(self._count_components(source, None))
+            check_divisor(source, options.ddof)
+            batches, model = self._solved(source, options)
+            names = feature_names(X, source)
+            self._forget()
+            self.__dict__.update(self._counts(batches, options), _batches=batches)
+            self.batch_size_ = self.batch_size or 5 * source.n_columns
+            self._adopt(model, names)
+            self._set_column_variances(model)
+            return source
 
     def _solved(self, source: RowSource, options: PCAOptions) -> tuple[Batches, PCAModel]:
         """Fit all rows exactly, through their moments or, where a d x d matrix does not fit, through the rows."""
-        if squares_fit(source.n_columns, default_budget()):
+        if squares_fit(source.n_columns, self._budget):
+            say(self, f"solving: moments of {source.n_rows:,} rows in one pass, then {source.n_columns:,} columns")
             exact = ExactBatches.of(source)
             return exact, exact.fit(options)
         model = fit_pca(source, options)
-        return resume(model, budget=default_budget(), squares=measure_moments(source, scatter=False).squares), model
+        return resume(model, budget=self._budget, squares=measure_moments(source, scatter=False).squares), model
 
-    def _begin(self, source: RowSource) -> Batches:
-        k = self._count_components(source, None)
-        return begin(source, n_components=k, budget=default_budget())
+    def _options(self, k: int) -> PCAOptions:
+        return PCAOptions(n_components=k, memory_budget=self.memory_budget, progress=self.progress)
 
     def _counts(self, batches: Batches, options: PCAOptions) -> dict[str, Any]:
         moments = batches.moments
@@ -191,6 +232,8 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
         }
 
     def _adopt_streamed(self, model: PCAModel) -> None:
+        # Here and not when a batch comes: later batches may bring what the first ones lack.
+        require_divisor(model.n_rows, model.options.ddof, weight=model.weight)
         self._adopt(model, self.__dict__.get("feature_names_in_"))
         self._set_column_variances(model)
 
@@ -200,7 +243,7 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
 
     def _count_components(self, source: RowSource, earlier: Batches | None) -> int:
         """Return k, fixed by the first batch, in the limits and words of scikit-learn."""
-        n, d, k = source.n_rows, source.n_columns, self.n_components
+        n, d, k = effective_rows(source), source.n_columns, self.n_components
         if k is None:
             return min(n, d) if earlier is None else int(self.n_components_)
         if k > d:
@@ -222,3 +265,16 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
             )
             raise ParameterError(message)
         return int(k)
+
+    def _saved_fields(self) -> dict[str, Any]:
+        batch = {"batch_size_": self.batch_size_} if "batch_size_" in self.__dict__ else {}
+        return super()._saved_fields() | {"var_": self.var_} | batch
+
+    def _restore(self, model: PCAModel, names: HostArray | None, fields: Mapping[str, Any]) -> None:
+        super()._restore(model, names, fields)
+        self.var_ = saved_numbers(fields, "var_", model.n_columns)
+        self.n_components_, self.n_samples_seen_ = len(model.components), model.n_rows
+        if "batch_size_" in fields:
+            self.batch_size_ = int(fields["batch_size_"])
+        squares = to_host(self.var_).astype(np.float64) * model.weight
+        self._batches = resume(model, budget=self._budget, squares=squares)

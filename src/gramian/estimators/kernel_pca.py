@@ -1,36 +1,71 @@
-"""Kernel principal component analysis, in scikit-learn's manners."""
+"""Kernel principal component analysis, in scikit-learn's manners.
 
+The class, then what its parameters ask of the model, and the way of rows and scores in and out.
+"""
+
+import warnings
 from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
-from gramian.arrays.namespace import Array
-from gramian.errors import NotSupportedError, ParameterError
-from gramian.estimators.features import feature_names
-from gramian.estimators.kernel_asking import LIMITS, asked_count, asked_features, takes_sparse
-from gramian.estimators.kernel_fields import (
-    fields_of,
-    like_rows,
-    own_copy,
-    preimage_fields,
-    without_rows,
+from gramian.arrays.namespace import Array, HostArray, from_host
+from gramian.eigen.certificate import Certificate
+from gramian.errors import NotSupportedError, ParameterError, RankWarning, users_line
+from gramian.estimators.inputs import feature_names, keep_names, open_new_rows, open_rows, open_scores
+from gramian.estimators.maps import GAMMA, KERNEL, NAMED, ExplicitMap
+from gramian.estimators.parameters import (
+    FLAG,
+    NOTHING,
+    RESOURCES,
+    SEED,
+    SHARE,
+    Limit,
+    Limits,
+    check_parameters,
+    is_whole,
+    number,
+    one_of,
+    seed_of,
+    shown,
+    whole,
 )
-from gramian.estimators.kernel_projection import KernelProjection
-from gramian.estimators.opening import open_rows
-from gramian.estimators.parameters import Limits, check_parameters, seed_of
-from gramian.kernels.kernel import Kernel
-from gramian.kernels.named import as_kernel
-from gramian.kernels.precomputed import Precomputed
+from gramian.estimators.reporting import ReportMixin
+from gramian.estimators.saving import SaveMixin
+from gramian.features.feature_map import FeatureMap, FeatureRecipe
+from gramian.features.kernel_error import KernelError
+from gramian.kernels.named import Precomputed, as_kernel
 from gramian.kernels.widths import Gamma
-from gramian.models.kernel_inverse import expansion_of
-from gramian.models.kernel_pca import KernelPCAModel, KernelPCAOptions, fit_kernel_pca
-from gramian.models.kernel_planned import EIGEN_SOLVERS
-from gramian.models.preimage_choice import ChosenPreimage, fit_preimage, method_named, require_room
-from gramian.sources.rows import RowSource
+from gramian.models.archive.catalog import refuse
+from gramian.models.kernel_pca.fit import EIGEN_SOLVERS, fit_kernel_pca
+from gramian.models.kernel_pca.model import KernelPCAModel, KernelPCAOptions
+from gramian.models.kernel_pca.preimage import (
+    ChosenPreimage,
+    PreimageChoice,
+    PreimageMethod,
+    Preimages,
+    RidgeMap,
+    expansion_of,
+    fit_preimage,
+    method_named,
+    require_room,
+)
+from gramian.models.score_file import write_scores
+from gramian.planning.kernel_plan import KernelPlan
+from gramian.sources.dense import DenseRows
+from gramian.sources.finiteness import require_finite
+from gramian.sources.rows import Block, RowSource, require_local
 
 
-class KernelPCA(KernelProjection):
+class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Kernel principal component analysis: PCA of features that are known by their inner products alone.
 
     Computes, with  K_ij = k(x_i, x_j)  centered,  the k largest eigenpairs  K u = lambda u,  |u| = 1.  The scores of
@@ -59,11 +94,11 @@ class KernelPCA(KernelProjection):
         column; SVC's takes the variance of all entries, which also counts how far the means of columns are apart.
         'median' is 1 / (2 m^2), m being the median distance of rows. A kernel that has no gamma ignores it, as in
         scikit-learn; one that has, and to which a word says nothing, refuses the word instead of guessing a number:
-        'median' beside an inner product ('poly', 'sigmoid'), where gamma is no width, and both words beside 'chi2'.
+        'median' for an inner product ('poly', 'sigmoid'), where gamma is no width, and both words for 'chi2'.
     degree, coef0 : float, default=3, 1
         Of the polynomial and sigmoid kernels.
     kernel_params : mapping or None, default=None
-        Passed by name to a kernel that is a function; refused beside any other.
+        Passed by name to a kernel that is a function; refused for any other.
     alpha : float, default=1.0
         Of the ridge regression of ``inverse_transform``.
     fit_inverse_transform : bool, default=False
@@ -93,6 +128,9 @@ class KernelPCA(KernelProjection):
     pre_image : {'ridge', 'fixed_point', 'distances', 'auto'} or None, default=None
         How ``inverse_transform`` finds rows; 'auto' chooses by held-out error. None: 'ridge' where
         ``fit_inverse_transform`` is set.
+    device : str or None, default=None
+        Where to compute. Kernel values are computed on the CPU alone, to which rows are copied block by block: None
+        or 'cpu'; anything else is refused.
     progress : callable or None, default=None
         Called with a sentence before each stage of the work and after each product.
 
@@ -125,7 +163,7 @@ class KernelPCA(KernelProjection):
         Whether the model is that of landmarks or features near the kernel.
     error_estimate_ : KernelError or None
         The error of the approximation of K, measured.
-    verdict_ : str
+    n_components_reason_ : str
         How the number of components was chosen; empty when it was given.
 
     Examples
@@ -141,7 +179,47 @@ class KernelPCA(KernelProjection):
     np.float64(1.0)
     """
 
-    LIMITS: ClassVar[Limits] = LIMITS
+    _MODEL: ClassVar[type] = KernelPCAModel
+    _HOST_ONLY: ClassVar[bool] = True
+    _LIMITS: ClassVar[Limits] = {
+        "n_components": (NOTHING, whole(1), SHARE),
+        "kernel": (KERNEL,),
+        "gamma": GAMMA,
+        "degree": (number(0.0),),
+        "coef0": (number(float("-inf")),),
+        "kernel_params": (NOTHING, NAMED),
+        "alpha": (number(0.0),),
+        "fit_inverse_transform": (FLAG,),
+        "eigen_solver": (one_of(*EIGEN_SOLVERS),),
+        "tol": (number(0.0),),
+        "max_iter": (NOTHING, whole(1)),
+        "iterated_power": (whole(0), one_of("auto")),
+        "remove_zero_eig": (FLAG,),
+        "random_state": (NOTHING, SEED),
+        "copy_X": (FLAG,),
+        "n_jobs": (NOTHING, Limit(is_whole, "an integer")),
+        "landmarks": (NOTHING, whole(1)),
+        "features": (
+            NOTHING,
+            Limit(
+                lambda value: isinstance(value, ExplicitMap | FeatureRecipe | FeatureMap),
+                "a map such as FourierFeatures() or Nystroem()",
+            ),
+        ),
+        "pre_image": (
+            NOTHING,
+            one_of("ridge", "fixed_point", "distances", "auto"),
+            Limit(lambda value: isinstance(value, PreimageMethod), "a pre-image method"),
+        ),
+        **RESOURCES,
+    }
+
+    n_features_in_: int
+    feature_names_in_: HostArray
+    eigenvalues_: HostArray
+    _model: KernelPCAModel
+    pre_image_choice_: PreimageChoice
+    _preimage: ChosenPreimage
 
     def __init__(
         self,
@@ -166,6 +244,7 @@ class KernelPCA(KernelProjection):
         landmarks: int | None = None,
         features: Any = None,
         pre_image: Any = None,
+        device: str | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
         self.n_components = n_components
@@ -188,6 +267,7 @@ class KernelPCA(KernelProjection):
         self.landmarks = landmarks
         self.features = features
         self.pre_image = pre_image
+        self.device = device
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KernelPCA":
@@ -218,7 +298,7 @@ class KernelPCA(KernelProjection):
             With ``kernel="precomputed"`` the kernel matrix (n, n).
         y : ignored
         sample_weight : array (n,), optional
-            How often each row counts.
+            How often each row counts: a weight is a repetition.
 
         Returns
         -------
@@ -226,49 +306,176 @@ class KernelPCA(KernelProjection):
             The same as ``fit(X).transform(X)``, to rounding.
         """
         model = self._fit(X, sample_weight)
-        return like_rows(model.scores, model.source)
+        return _like_rows(model.scores, model.source)
+
+    @property
+    def certificate_(self) -> Certificate:
+        """How far each component can be from the truth, and how that is known; prints as a table."""
+        return self._fitted_model().certificate
+
+    @property
+    def plan_(self) -> KernelPlan:
+        """What was done, why, and what it was expected to cost."""
+        return self._fitted_model().plan
+
+    @property
+    def approximate_(self) -> bool:
+        """Whether the model is that of landmarks or features near the kernel, not of the kernel."""
+        return self._fitted_model().approximate
+
+    @property
+    def error_estimate_(self) -> KernelError | None:
+        """The measured error of the approximation of K; None for an exact model."""
+        return self._fitted_model().error
+
+    @property
+    def n_components_reason_(self) -> str:
+        """How the number of components was chosen, in words; empty when it was given."""
+        return self._fitted_model().verdict
+
+    def transform(self, X: Any) -> Array:
+        """Project rows on the components.
+
+        Computes  Y = kc(X, X_fit) A,  A = u / sqrt(lambda);  components with a zero eigenvalue score zero.  Cost: n
+        kernel values per row, in pieces of 8 MB; m for a model on m landmarks.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (m, d)
+            With ``kernel="precomputed"`` the kernel values between new rows and those of the fit (m, n).
+
+        Returns
+        -------
+        Y : array (m, k)
+            In the library and the precision of X. For a Dask array or data frame a Dask array, lazily.
+        """
+        model, source = self._opened(X)
+        return _like_rows(model.project(source), source)
+
+    def write_scores(self, X: Any, path: str | PathLike[str]) -> Path:
+        """Project rows and write the scores to a .parquet, .npy or .csv file, block by block: see ``PCA.write_scores``.
+
+        Parameters
+        ----------
+        X : path, array, sparse array or table (m, d)
+        path : path
+
+        Returns
+        -------
+        path : Path
+        """
+        model, source = self._opened(X)
+        return write_scores(partial(_scores, model), source, path, names=self.get_feature_names_out())
+
+    def reconstruction_error(self, X: Any) -> Array:
+        """Return the squared distance of each row from the components, in feature space.
+
+        Computes  kc(x, x) - |y|^2,  what kernel PCA makes small, from the kernel alone (no phi, no pre-image). With a
+        linear kernel it is the ``reconstruction_error`` of ``PCA``.  Cost: that of ``transform``.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (m, d)
+
+        Returns
+        -------
+        errors : array (m,)
+        """
+        model, source = self._opened(X)
+        return _like_rows(model.squared_error(source), source)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Return rows whose features are near to what scores stand for.
+
+        Cost: see ``pre_image``; for the ridge n kernel values per row of scores.
+
+        Parameters
+        ----------
+        X : array (m, k)
+            Scores, as ``transform`` gives them.
+
+        Returns
+        -------
+        rows : array (m, d)
+        """
+        return self.pre_images(X).rows
+
+    def pre_images(self, X: Any) -> Preimages:
+        """Return what ``inverse_transform`` does, with the error of every row.
+
+        Parameters
+        ----------
+        X : array (m, k)
+            Scores, as ``transform`` gives them.
+
+        Returns
+        -------
+        Preimages
+            ``rows`` (m, d); ``errors`` (m,), the squared distance in feature space that is left; ``found`` (m,),
+            False where the method fell back on its start.
+        """
+        check_is_fitted(self, "_model")
+        check_is_fitted(
+            self,
+            "_preimage",
+            msg="The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse "
+            "transform is not available. Set it, or pre_image, and fit again.",
+        )
+        source = open_scores(self, X, k=len(self.eigenvalues_))
+        require_local(source, "The way back from kernel scores")
+        require_finite(source)
+        blocks = [source.block(i).rows for i in range(source.n_blocks)]
+        scores = np.vstack([block.toarray() if source.is_sparse else np.asarray(block) for block in blocks])
+        found = self._preimage.fitted.rebuild(scores)
+        return found._replace(rows=_like_rows(found.rows, source))
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = self._is_precomputed()
-        tags.input_tags.sparse = takes_sparse(self)
+        tags.input_tags.sparse = _takes_sparse(self)
         return tags
 
     def _fit(self, X: Any, sample_weight: Any) -> KernelPCAModel:
-        check_parameters(self, self.LIMITS)
+        check_parameters(self)
         wanted = self._wanted_preimage()
         source = open_rows(self, X, weights=sample_weight)
         options = self._options(source)
         if self.copy_X and self.landmarks is None and self.features is None and not self._is_precomputed():
-            source = own_copy(source, X)
+            source = _own_copy(source, X)
         if wanted is not None and self.memory_budget is not None:
             n = min(source.n_rows, self.landmarks or source.n_rows)
             method = method_named(wanted, alpha=float(self.alpha), seed=options.seed)
             require_room(method, n, source.n_columns, budget=self.memory_budget)
         model = fit_kernel_pca(source, options)
         found = None if wanted is None else self._bind_preimage(wanted, model)
-        fields = fields_of(model, gamma=self.gamma) | preimage_fields(found)
-        names = feature_names(X, source)
+        fields, names = _fields(model, gamma=self.gamma) | _preimage_fields(found), feature_names(X, source)
         for name in ("dual_coef_", "X_transformed_fit_", "X_fit_", "_preimage", "pre_image_choice_"):
             self.__dict__.pop(name, None)
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(fields, _model=without_rows(model) if model.approximate else model)
-        if names is not None:
-            self.feature_names_in_ = names
+        # Nothing that comes later needs the rows of an approximate model.
+        kept = replace(model, source=DenseRows(np.zeros((0, model.n_columns)))) if model.approximate else model
+        self.__dict__.update(fields, _model=kept)
+        keep_names(self, names)
         return model
 
     def _options(self, source: RowSource) -> KernelPCAOptions:
         """Check the parameters against each other and the rows; return what the model is asked for."""
-        features, kernel = asked_features(self), self._kernel()
+        features = _asked_features(self)
+        kernel = as_kernel(
+            self.kernel, gamma=self.gamma, degree=self.degree, coef0=float(self.coef0), parameters=self.kernel_params
+        )
         if isinstance(kernel, Precomputed) and source.is_sparse:
             message = "A precomputed kernel is a dense matrix, and this one is sparse. Pass X.toarray()."
             raise NotSupportedError(message)
+        k, n = self.n_components, source.n_rows
+        if is_whole(k) and k > n:
+            message = f"n_components={k} is more than n_samples={n}: {n} components are all there are."
+            warnings.warn(message, RankWarning, stacklevel=users_line())
         return KernelPCAOptions(
-            n_components=asked_count(self.n_components, source.n_rows),
+            n_components=min(int(k), n) if is_whole(k) else k if k is None else float(k),
             kernel=kernel,
-            way=EIGEN_SOLVERS[self.eigen_solver] if source.n_rows > 1 else "dense",
+            way=EIGEN_SOLVERS[self.eigen_solver] if n > 1 else "dense",
             tol=float(self.tol),
             seed=seed_of(self.random_state),
             memory_budget=self.memory_budget,
@@ -277,11 +484,6 @@ class KernelPCA(KernelProjection):
             drop_zeros=bool(self.remove_zero_eig),
             strict=self.eigen_solver == "randomized",
             progress=self.progress,
-        )
-
-    def _kernel(self) -> Kernel:
-        return as_kernel(
-            self.kernel, gamma=self.gamma, degree=self.degree, coef0=float(self.coef0), parameters=self.kernel_params
         )
 
     def _wanted_preimage(self) -> Any:
@@ -298,3 +500,147 @@ class KernelPCA(KernelProjection):
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernel, Precomputed) or (isinstance(self.kernel, str) and self.kernel == "precomputed")
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns that ``transform`` gives."""
+        return len(self.eigenvalues_)
+
+    def _fitted_model(self) -> KernelPCAModel:
+        if "_model" not in self.__dict__:
+            check_is_fitted(self, "_model")
+        return self._model
+
+    def _opened(self, X: Any) -> tuple[KernelPCAModel, RowSource]:
+        """Open new rows for a fitted model: fitted at all, the same columns, finite."""
+        model = self._fitted_model()
+        source = open_new_rows(self, X)
+        # In the rows, for a kernel may well give finite numbers for infinite ones; lazy rows are checked as they come.
+        if source.is_local:
+            require_finite(source)
+        return model, source
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        given = super()._saved_parameters()
+        # An estimator of features stands for the recipe that the fit used.
+        return given if given["features"] is None else given | {"features": self._fitted_model().options.features}
+
+    def _saved_fields(self) -> dict[str, Any]:
+        return {"pre_image_choice_": self.pre_image_choice_} if "pre_image_choice_" in self.__dict__ else {}
+
+    def _restore(self, model: KernelPCAModel, names: HostArray | None, fields: Mapping[str, Any]) -> None:
+        self.__dict__.update(_fields(model, gamma=self.gamma), _model=model)
+        keep_names(self, names)
+        wanted, choice = self._wanted_preimage(), fields.get("pre_image_choice_")
+        if wanted is None:
+            return
+        if choice is not None and not isinstance(choice, PreimageChoice):
+            refuse("its choice of a pre-image is none")
+        found = self._bind_preimage(wanted if choice is None else choice.method, model)
+        self.__dict__.update(_preimage_fields(ChosenPreimage(found.fitted, choice)))
+
+    @classmethod
+    def _from_model(cls, model: KernelPCAModel) -> tuple["KernelPCA", KernelPCAModel]:
+        asked = model.options
+        estimator = cls(
+            asked.n_components,
+            kernel="linear" if asked.features is not None else asked.kernel,
+            tol=asked.tol,
+            random_state=asked.seed,
+            memory_budget=asked.memory_budget,
+            landmarks=asked.landmarks,
+            features=asked.features,
+            remove_zero_eig=asked.drop_zeros,
+        )
+        return estimator, model
+
+
+def _scores(model: KernelPCAModel, block: Block) -> Array:
+    return model.project(block.rows)
+
+
+def _asked_features(estimator: Any) -> FeatureRecipe | FeatureMap | None:
+    """Return the map asked for; an estimator stands for its parameters, and is not fitted itself."""
+    given = estimator.features
+    alone = {"kernel": "linear", "gamma": None, "degree": 3, "coef0": 1, "kernel_params": None}
+    for name, default in alone.items() if given is not None else ():
+        value = getattr(estimator, name)
+        if value not in (default, {}):
+            message = (
+                f"features stand for a kernel of their own, and {name}={shown(value)} is given with them. Give its "
+                f"name and parameters there, and leave {name} alone."
+            )
+            raise ParameterError(message)
+    if isinstance(given, ExplicitMap):
+        check_parameters(given)
+        return given._recipe()  # noqa: SLF001
+    return given  # type: ignore[no-any-return]
+
+
+def _takes_sparse(estimator: Any) -> bool:
+    """Tell whether sparse rows are taken; a parameter that is not yet checked may be anything."""
+    if estimator.fit_inverse_transform or estimator.pre_image is not None:
+        return False
+    if estimator.features is not None:
+        return isinstance(estimator.features, BaseEstimator) and estimator.features.__sklearn_tags__().input_tags.sparse
+    try:
+        return bool(as_kernel(estimator.kernel).takes_sparse)
+    except ParameterError:
+        return False
+
+
+def _fields(model: KernelPCAModel, *, gamma: Any) -> dict[str, Any]:
+    """Return the fitted fields of a model by their names; ``gamma`` is what was asked for.
+
+    Of a kernel without a gamma, ``gamma_`` is what scikit-learn shows: the number given, or 1/d.
+    """
+    own = getattr(model.kernel, "gamma", None)
+    if not isinstance(own, float):
+        own = 1.0 / model.n_columns if gamma is None or isinstance(gamma, str) else float(gamma)
+    if model.approximate:
+        rows = getattr(getattr(model.expansion, "phi", None), "landmarks", None)
+    else:
+        rows = model.source.whole if model.source.is_local else model.source.collection
+    fields = {
+        "eigenvalues_": model.eigenvalues,
+        "eigenvectors_": model.vectors,
+        "explained_variance_ratio_": model.shares,
+        "kernel_": model.kernel,
+        "gamma_": own,
+        "n_features_in_": model.n_columns,
+    }
+    return fields if rows is None else fields | {"X_fit_": rows}
+
+
+def _preimage_fields(found: ChosenPreimage | None) -> dict[str, Any]:
+    """Return the fields of the way back: the method, how it was chosen, and scikit-learn's names for a ridge."""
+    if found is None:
+        return {}
+    fields: dict[str, Any] = {"_preimage": found}
+    if found.choice is not None:
+        fields["pre_image_choice_"] = found.choice
+    if isinstance(found.fitted, RidgeMap):
+        fields |= {"dual_coef_": found.fitted.dual, "X_transformed_fit_": found.fitted.centers}
+    return fields
+
+
+def _own_copy(source: RowSource, X: Any) -> RowSource:
+    """Return a source whose rows are not the user's, copied only where they still are; Dask's cannot be changed."""
+    rows = source.whole
+    is_new = isinstance(X, list | tuple) or (
+        isinstance(rows, np.ndarray) and isinstance(X, np.ndarray) and not np.may_share_memory(rows, X)
+    )
+    if rows is None or (isinstance(rows, np.ndarray) and is_new):
+        return copy(source)
+    return source.copied()
+
+
+def _like_rows(values: Any, source: RowSource) -> Array:
+    """Return values in the precision of the rows, and in their library where they are dense."""
+    if not source.is_local:
+        values = source.spread(values) if isinstance(values, np.ndarray) else values
+        return values.astype(source.dtype)
+    if not isinstance(values, np.ndarray):
+        return values
+    like = np.empty(0) if source.is_sparse else source.like()
+    return from_host(values, like=like, dtype=source.dtype)

@@ -1,24 +1,186 @@
 """Explicit feature maps in scikit-learn's manners: ``PolynomialMap``, ``FourierFeatures`` and ``Nystroem``."""
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from math import isfinite
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.arrays.namespace import HostArray
-from gramian.errors import InputError, ParameterError
-from gramian.estimators.explicit_map import ExplicitMap
-from gramian.estimators.parameters import FLAG, NOTHING, SEED, Limit, Limits, number, one_of, seed_of, whole
-from gramian.features.feature_map import FeatureMap
-from gramian.features.fourier import RandomFourier
+from gramian.arrays.namespace import Array, HostArray, namespace_of
+from gramian.errors import InputError, MemoryBudgetError, ParameterError
+from gramian.estimators.inputs import feature_names, keep_names, open_new_rows, open_rows, say
+from gramian.estimators.parameters import (
+    FLAG,
+    NOTHING,
+    RESOURCES,
+    SEED,
+    Limit,
+    Limits,
+    check_parameters,
+    number,
+    one_of,
+    seed_of,
+    whole,
+)
+from gramian.estimators.saving import SaveMixin
+from gramian.features.feature_map import FeatureMap, FeatureRecipe, MappedRows
+from gramian.features.fourier import FourierMap, RandomFourier
+from gramian.features.kernel_error import KernelError, measure_kernel_error
 from gramian.features.landmarks import CHOICES
-from gramian.features.nystrom import Landmarks
-from gramian.features.polynomial import Monomials
+from gramian.features.nystrom import LandmarkMap, Landmarks
+from gramian.features.polynomial import MonomialMap, Monomials
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.named import as_kernel
 from gramian.kernels.widths import Gamma
+from gramian.machine import available_memory, in_words
+from gramian.models.archive.catalog import refuse
+from gramian.sources.finiteness import require_finite
+from gramian.sources.rows import Block, RowSource
+
+
+class ExplicitMap(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A feature map in scikit-learn's manners. Abstract: see ``PolynomialMap``, ``FourierFeatures``, ``Nystroem``."""
+
+    _LIMITS: ClassVar[Limits]
+    _COPIED: ClassVar[Mapping[str, Callable[[Any], Any]]]
+
+    memory_budget: int | None
+    progress: Callable[[str], None] | None
+    n_features_in_: int
+    feature_names_in_: HostArray
+    error_estimate_: KernelError | None
+    _map: FeatureMap
+    _seed: int = 0
+
+    def fit(self, X: Any, y: Any = None) -> "ExplicitMap":
+        """Fit the map to rows, and measure its error on them.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        y : ignored
+
+        Returns
+        -------
+        self : estimator
+            If the fit fails, the former map stays.
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Fit the map to rows and return their features: the same as ``fit(X).transform(X)``.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        y : ignored
+
+        Returns
+        -------
+        features : array (n, D)
+        """
+        return self._features(self._fit(X))
+
+    def transform(self, X: Any) -> Array:
+        """Return the features of rows.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+
+        Returns
+        -------
+        features : array (n, D)
+            In the library and the precision of X; dense also for sparse rows.
+        """
+        check_is_fitted(self, "_map")
+        source = open_new_rows(self, X)
+        # In the rows, for a kernel may well give finite numbers for infinite ones.
+        if source.is_local:
+            require_finite(source)
+        return self._features(source)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what this estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = True
+        return tags
+
+    @abstractmethod
+    def _recipe(self) -> FeatureRecipe:
+        """Return what is asked for."""
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns that ``transform`` gives."""
+        return self._map.n_features
+
+    def _fit(self, X: Any) -> RowSource:
+        check_parameters(self)
+        source = open_rows(self, X)
+        require_finite(source)
+        recipe = self._recipe()
+        say(self, "fitting the map")
+        phi = recipe.fit(source)
+        say(self, "measuring the error of the map")
+        error = None if phi.kernel is None else measure_kernel_error(phi, source)
+        self._adopt(phi, error, feature_names(X, source))
+        self._seed = int(getattr(recipe, "seed", 0))
+        return source
+
+    def _adopt(self, phi: Any, error: KernelError | None, names: HostArray | None) -> None:
+        """Take over a finished map: the last step of a fit, so that a fit that fails leaves the former one."""
+        self._map, self.error_estimate_, self.n_features_in_ = phi, error, phi.n_columns
+        self.__dict__.update({name: field(phi) for name, field in self._COPIED.items()})
+        keep_names(self, names)
+
+    def _model_to_save(self) -> FeatureMap:
+        check_is_fitted(self, "_map")
+        return self._map
+
+    def _seed_used(self) -> int:
+        return self._seed
+
+    def _saved_fields(self) -> dict[str, Any]:
+        return {"error_estimate_": self.error_estimate_}
+
+    def _restore(self, model: FeatureMap, names: HostArray | None, fields: Mapping[str, Any]) -> None:
+        error = fields["error_estimate_"]
+        if not isinstance(error, KernelError | None):
+            refuse("its error estimate is none")
+        self._adopt(model, error, names)
+
+    def _features(self, source: RowSource) -> Array:
+        if not source.is_local:
+            return MappedRows(source, self._map).map_rows(_rows_of)
+        needed = source.n_rows * self._map.n_features * source.dtype.itemsize
+        room = self.memory_budget or available_memory()
+        if needed > room:
+            message = (
+                f"{source.n_rows:,} rows of {self._map.n_features:,} features are {in_words(needed)}, and "
+                f"{in_words(room)} are {'free' if self.memory_budget is None else 'the memory_budget'}. Transform "
+                "them in parts, or ask for fewer features."
+            )
+            raise MemoryBudgetError(message, needed=needed, budget=room)
+        with np.errstate(over="ignore", invalid="ignore"):
+            features = MappedRows(source, self._map).map_rows(_rows_of)
+            total = float(namespace_of(features).sum(features))
+        if not isfinite(total):
+            message = f"The features of these rows overflow {source.dtype.name}. Scale the columns first."
+            raise InputError(message)
+        return features
+
+
+def _rows_of(block: Block) -> Array:
+    return block.rows
+
 
 KERNEL = Limit(
     lambda value: isinstance(value, str | Kernel) or callable(value),
@@ -47,6 +209,12 @@ class PolynomialMap(ExplicitMap):
     coef0 : float, default=1.0
         Not negative. With 0 only the monomials of the full degree are there.
     weights : bool, default=True
+    memory_budget : int or None, default=None
+        Bytes that the features that ``transform`` returns may take. None: what is free.
+    device : str or None, default=None
+        Where to compute. None: where the rows are. Rows are not moved between devices.
+    progress : callable or None, default=None
+        Called with a sentence before each stage of the work.
 
     Attributes
     ----------
@@ -68,18 +236,34 @@ class PolynomialMap(ExplicitMap):
     144.0
     """
 
-    LIMITS: ClassVar[Limits] = {
+    _LIMITS: ClassVar[Limits] = {
         "degree": (whole(1),),
         "gamma": (NOTHING, number(0.0)),
         "coef0": (number(0.0),),
         "weights": (FLAG,),
+        **RESOURCES,
     }
+    _MODEL: ClassVar[type] = MonomialMap
+    _COPIED: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"n_output_features_": attrgetter("n_features")}
 
-    def __init__(self, degree: int = 2, *, gamma: float | None = 1.0, coef0: float = 1.0, weights: bool = True) -> None:
+    def __init__(
+        self,
+        degree: int = 2,
+        *,
+        gamma: float | None = 1.0,
+        coef0: float = 1.0,
+        weights: bool = True,
+        memory_budget: int | None = None,
+        device: str | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
         self.weights = weights
+        self.memory_budget = memory_budget
+        self.device = device
+        self.progress = progress
 
     def get_feature_names_out(self, input_features: Any = None) -> HostArray:
         """Return the monomials as text, from the names of the columns.
@@ -99,9 +283,6 @@ class PolynomialMap(ExplicitMap):
 
     def _recipe(self) -> Monomials:
         return Monomials(int(self.degree), self.gamma, float(self.coef0), bool(self.weights))
-
-    def _adopt(self, phi: FeatureMap) -> None:
-        self.n_output_features_ = phi.n_features
 
 
 class FourierFeatures(ExplicitMap):
@@ -128,6 +309,12 @@ class FourierFeatures(ExplicitMap):
         Whether frequencies come in orthogonal groups: less error, for kernels of the Euclidean distance.
     random_state : int, RandomState, Generator or None, default=None
         Draws the frequencies. None is a fixed seed.
+    memory_budget : int or None, default=None
+        Bytes that the features that ``transform`` returns may take. None: what is free.
+    device : str or None, default=None
+        Where to compute. None: where the rows are. Rows are not moved between devices.
+    progress : callable or None, default=None
+        Called with a sentence before each stage of the work.
 
     Attributes
     ----------
@@ -152,12 +339,18 @@ class FourierFeatures(ExplicitMap):
     True
     """
 
-    LIMITS: ClassVar[Limits] = {
+    _LIMITS: ClassVar[Limits] = {
         "kernel": (KERNEL,),
         "gamma": GAMMA,
         "n_components": (whole(1),),
         "orthogonal": (FLAG,),
         "random_state": (NOTHING, SEED),
+        **RESOURCES,
+    }
+    _MODEL: ClassVar[type] = FourierMap
+    _COPIED: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "frequencies_": attrgetter("frequencies"),
+        "kernel_": attrgetter("kernel"),
     }
 
     def __init__(
@@ -168,12 +361,18 @@ class FourierFeatures(ExplicitMap):
         n_components: int = 100,
         orthogonal: bool = False,
         random_state: Any = None,
+        memory_budget: int | None = None,
+        device: str | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.n_components = n_components
         self.orthogonal = orthogonal
         self.random_state = random_state
+        self.memory_budget = memory_budget
+        self.device = device
+        self.progress = progress
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""
@@ -188,9 +387,6 @@ class FourierFeatures(ExplicitMap):
             bool(self.orthogonal),
             seed_of(self.random_state),
         )
-
-    def _adopt(self, phi: Any) -> None:
-        self.frequencies_, self.kernel_ = phi.frequencies, phi.kernel
 
 
 class Nystroem(ExplicitMap):
@@ -221,6 +417,12 @@ class Nystroem(ExplicitMap):
         Rows drawn at random; centers of k-means; or rows chosen by a randomly pivoted Cholesky factorization.
     random_state : int, RandomState, Generator or None, default=None
         Draws the landmarks. None is a fixed seed.
+    memory_budget : int or None, default=None
+        Bytes that the features that ``transform`` returns may take. None: what is free.
+    device : str or None, default=None
+        Where to compute. None: where the rows are. Rows are not moved between devices.
+    progress : callable or None, default=None
+        Called with a sentence before each stage of the work.
 
     Attributes
     ----------
@@ -249,7 +451,7 @@ class Nystroem(ExplicitMap):
     True
     """
 
-    LIMITS: ClassVar[Limits] = {
+    _LIMITS: ClassVar[Limits] = {
         "kernel": (KERNEL,),
         "gamma": GAMMA,
         "coef0": (NOTHING, number(-np.inf)),
@@ -258,6 +460,14 @@ class Nystroem(ExplicitMap):
         "n_components": (whole(1),),
         "landmarks": (one_of(*CHOICES),),
         "random_state": (NOTHING, SEED),
+        **RESOURCES,
+    }
+    _MODEL: ClassVar[type] = LandmarkMap
+    _COPIED: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
+        "components_": attrgetter("landmarks"),
+        "component_indices_": attrgetter("positions"),
+        "normalization_": attrgetter("root.T"),
+        "kernel_": attrgetter("kernel"),
     }
 
     def __init__(
@@ -271,6 +481,9 @@ class Nystroem(ExplicitMap):
         n_components: int = 100,
         landmarks: str = "uniform",
         random_state: Any = None,
+        memory_budget: int | None = None,
+        device: str | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -280,6 +493,9 @@ class Nystroem(ExplicitMap):
         self.n_components = n_components
         self.landmarks = landmarks
         self.random_state = random_state
+        self.memory_budget = memory_budget
+        self.device = device
+        self.progress = progress
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""
@@ -296,10 +512,6 @@ class Nystroem(ExplicitMap):
         }
         kernel = as_kernel(self.kernel, **{name: value for name, value in given.items() if value is not None})
         return Landmarks(kernel, int(self.n_components), self.landmarks, seed_of(self.random_state))
-
-    def _adopt(self, phi: Any) -> None:
-        self.components_, self.component_indices_ = phi.landmarks, phi.positions
-        self.normalization_, self.kernel_ = phi.root.T, phi.kernel
 
 
 def _takes_sparse(kernel: Any) -> bool:

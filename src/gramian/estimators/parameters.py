@@ -1,4 +1,7 @@
-"""Declared limits of every parameter, one table a class, and the sentence said when one is broken."""
+"""What a parameter may be: limits that a class declares, one table per class, and the sentence where one is broken.
+
+Each estimator holds its own table as ``_LIMITS``; ``RESOURCES`` is the part that they share.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -9,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.errors import ParameterError
-from gramian.unmixing.contrast import Contrast
 
 
 class Limit(NamedTuple):
@@ -44,7 +46,6 @@ NOTHING = Limit(lambda value: value is None, "None")
 FLAG = Limit(lambda value: isinstance(value, bool | np.bool_), "True or False")
 TEXT = Limit(lambda value: isinstance(value, str), "a name")
 CALL = Limit(callable, "a function")
-CONTRAST = Limit(lambda value: isinstance(value, Contrast), "a Contrast")
 SHARE = Limit(
     lambda value: isinstance(value, float | np.floating) and 0 < value < 1,
     "a share strictly between 0 and 1",
@@ -60,95 +61,28 @@ SEED = Limit(
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
-SVD_SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "gram", "krylov", "power")
-
-PCA_LIMITS: Limits = {
-    "n_components": (NOTHING, whole(0), SHARE, one_of("mle", "auto")),
-    "copy": (FLAG,),
-    "whiten": (FLAG,),
-    "svd_solver": (one_of(*SVD_SOLVERS),),
-    "tol": (number(0.0),),
-    "iterated_power": (one_of("auto"), whole(0)),
-    "n_oversamples": (whole(1),),
-    "power_iteration_normalizer": (one_of("auto", "QR", "LU", "none"),),
-    "random_state": (NOTHING, SEED),
-    "center": (FLAG,),
-    "scale": (FLAG,),
-    "ddof": (whole(0),),
+RESOURCES: Limits = {
     "memory_budget": (NOTHING, BYTES),
     "device": (NOTHING, TEXT),
     "progress": (NOTHING, CALL),
 }
-
-INCREMENTAL_PCA_LIMITS: Limits = {
-    "n_components": (NOTHING, whole(1)),
-    "whiten": (FLAG,),
-    "copy": (FLAG,),
-    "batch_size": (NOTHING, whole(1)),
-}
-
-PROBABILISTIC_PCA_LIMITS: Limits = {
-    "n_components": (NOTHING, whole(1)),
-    "scale": (FLAG,),
-    "tol": (number(0.0),),
-    "max_iter": (whole(1),),
-    "random_state": (NOTHING, SEED),
-}
-
-TRUNCATED_SVD_LIMITS: Limits = {
-    "n_components": (whole(1),),
-    "algorithm": (one_of("randomized", "arpack"),),
-    "n_iter": (whole(0),),
-    "n_oversamples": (whole(1),),
-    "power_iteration_normalizer": (one_of("auto", "QR", "LU", "none"),),
-    "random_state": (NOTHING, SEED),
-    "tol": (number(0.0),),
-}
-
-ARRAY = Limit(
-    lambda value: hasattr(value, "__array__") or isinstance(value, list | tuple),
-    "an array with a row and a column for each source",
-)
-WORDS = Limit(lambda value: isinstance(value, dict), "a dict")
-NO = Limit(lambda value: value is False or value is np.False_, "False")
-
-FASTICA_LIMITS: Limits = {
-    "n_components": (NOTHING, whole(1)),
-    "algorithm": (one_of("parallel", "deflation"),),
-    "whiten": (one_of("unit-variance", "arbitrary-variance"), NO),
-    "fun": (one_of("logcosh", "exp", "cube"), CALL),
-    "fun_args": (NOTHING, WORDS),
-    "max_iter": (whole(1),),
-    "tol": (number(0.0),),
-    "w_init": (NOTHING, ARRAY),
-    "whiten_solver": (one_of("eigh", "svd"),),
-    "random_state": (NOTHING, SEED),
-}
-
-ICA_LIMITS: Limits = {
-    **FASTICA_LIMITS,
-    "algorithm": (one_of("picard", "parallel", "deflation", "infomax"),),
-    "fun": (one_of("logcosh", "exp", "cube"), CALL, CONTRAST),
-    "runs": (whole(1),),
-    "independence": (FLAG, one_of("all")),
-    "memory_budget": (NOTHING, BYTES),
-}
+"""Limits of the parameters that say what a fit may use, where it computes, and who hears of it."""
 
 
-def check_parameters(estimator: Any, limits: Limits) -> None:
-    """Refuse the first parameter that is outside its declared limits.
+def check_parameters(estimator: Any) -> None:
+    """Refuse the first parameter that is outside the limits of its class.
 
     Examples
     --------
     >>> from gramian import IncrementalPCA
-    >>> check_parameters(IncrementalPCA(batch_size=0), INCREMENTAL_PCA_LIMITS)
+    >>> check_parameters(IncrementalPCA(batch_size=0))
     Traceback (most recent call last):
     gramian.errors.ParameterError: batch_size=0 is not a value that IncrementalPCA takes. Pass None, or an integer
     of at least 1.
     """
     owner: Any = type(estimator)
     defaults = _defaults(owner)
-    for name, allowed in limits.items():
+    for name, allowed in owner._LIMITS.items():  # noqa: SLF001
         value = getattr(estimator, name)
         if value is defaults.get(name, defaults):
             continue

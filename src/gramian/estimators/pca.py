@@ -1,33 +1,47 @@
-"""Principal component analysis, in scikit-learn's manners."""
+"""Principal component analysis, in scikit-learn's manners.
 
-from collections.abc import Callable
+Below the class stand scikit-learn's names for solvers: what each allows, how it words a refusal, and which one its
+"auto" means. They decide limits and wording only; how the eigenproblem is solved is the plan's choice (``plan_``).
+"""
+
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, ClassVar
 
-import numpy as np
 from sklearn.utils import Tags
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.errors import NotSupportedError, ParameterError
-from gramian.estimators.divisor import check_divisor, require_divisor
-from gramian.estimators.features import feature_names
-from gramian.estimators.gaussian import GaussianScores
-from gramian.estimators.opening import open_rows
-from gramian.estimators.parameters import PCA_LIMITS, check_parameters, is_whole, seed_of
-from gramian.estimators.projection import LinearProjection
-from gramian.estimators.solvers import DENSE_ONLY, ITERATIVE, check_components, check_sparse, name_solver
-from gramian.estimators.streamed import StreamedFit
-from gramian.models.few_rows import fit_few, is_few
-from gramian.models.pca import PCAModel, PCAOptions, fit_pca
-from gramian.models.resuming import begin, resume
-from gramian.models.streaming import Batches
-from gramian.planning.plan import default_budget
-from gramian.sources.opening import as_source
+from gramian.estimators.inputs import check_features, feature_names, open_rows
+from gramian.estimators.parameters import (
+    FLAG,
+    NOTHING,
+    RESOURCES,
+    SEED,
+    SHARE,
+    Limits,
+    check_parameters,
+    is_whole,
+    number,
+    one_of,
+    seed_of,
+    whole,
+)
+from gramian.estimators.projection import (
+    GaussianScores,
+    LinearProjection,
+    StreamedFit,
+    check_divisor,
+    naming_the_model_of_missing_values,
+    require_divisor,
+)
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAModel, PCAOptions
+from gramian.models.pca.streaming import Batches, begin, resume
 from gramian.sources.rows import RowSource
 
-LEAST_TOL = 1e-12
-"""Tolerance from which on the checks of a short fit stand for those of its certificate."""
+ITERATIVE = ("arpack", "randomized")
+DENSE_ONLY = ("full", "randomized")
 
 
 class PCA(GaussianScores, StreamedFit, LinearProjection):
@@ -41,7 +55,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
     measured residuals, never on a count; null directions are never whitened into noise; a likelihood does not depend
     on ``whiten``; signs make the largest loading of each component positive.
 
-    Cost: about n d min(n, d) operations and one pass for all components; 4 n d (k + 10) a step for few of many.
+    Cost: about n d min(n, d) operations and one pass for all components; 4 n d (k + 10) per step for few of many.
     ``plan_`` says what was done. Not for rows with missing values, nor for structure that is not linear.
 
     Parameters
@@ -62,7 +76,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
     iterated_power, n_oversamples, power_iteration_normalizer : default='auto', 10, 'auto'
         Accepted as scikit-learn's, and checked; iterations stop on residuals, so none of them changes the answer.
     random_state : int, RandomState, Generator or None, default=None
-        Where iterations start. None is a fixed seed; the answer does not depend on it beyond rounding.
+        Where iterations start. None is a fixed seed; it changes the answer by rounding at most.
     center : bool, default=True
         Whether the mean is subtracted.
     scale : bool, default=False
@@ -96,7 +110,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         Residual, bounds and grade of each component; prints as a table.
     plan_ : Plan
         What was done and why.
-    verdict_ : str
+    n_components_reason_ : str
         How the number of components was chosen; empty when it was given.
 
     Examples
@@ -113,7 +127,22 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
     True
     """
 
-    SOLVED: ClassVar[tuple[str, ...]] = ("_model", *LinearProjection.COPIED, "n_components_")
+    _LIMITS: ClassVar[Limits] = {
+        "n_components": (NOTHING, whole(0), SHARE, one_of("mle", "auto")),
+        "copy": (FLAG,),
+        "whiten": (FLAG,),
+        "svd_solver": (one_of("auto", "full", "covariance_eigh", "arpack", "randomized", "gram", "krylov", "power"),),
+        "tol": (number(0.0),),
+        "iterated_power": (one_of("auto"), whole(0)),
+        "n_oversamples": (whole(1),),
+        "power_iteration_normalizer": (one_of("auto", "QR", "LU", "none"),),
+        "random_state": (NOTHING, SEED),
+        "center": (FLAG,),
+        "scale": (FLAG,),
+        "ddof": (whole(0),),
+        **RESOURCES,
+    }
+    _SOLVED: ClassVar[tuple[str, ...]] = ("_model", *LinearProjection._COPIED, "n_components_")  # noqa: SLF001
 
     def __init__(
         self,
@@ -157,7 +186,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         return None if factor is None else 1.0 / factor
 
     @property
-    def verdict_(self) -> str:
+    def n_components_reason_(self) -> str:
         """How the number of components was chosen, in words; empty when it was given."""
         return str(self._fitted_model().verdict)
 
@@ -187,7 +216,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         X : array, sparse array, table or path (n, d)
         y : ignored
         sample_weight : array (n,), optional
-            How often each row counts.
+            How often each row counts: a weight is a repetition.
 
         Returns
         -------
@@ -195,7 +224,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             The same as ``fit(X).transform(X)``.
         """
         source = self._fit(X, sample_weight)
-        return self._scores(self._model, as_source(X) if source is None else source)
+        return self._scores(self._model, source)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
         """Learn from one more batch of rows, as if all batches had been one table.
@@ -204,28 +233,33 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         read. Where a d x d matrix does not fit ``memory_budget``, and after a ``fit`` that left components out, the
         leading directions are kept instead: then a warning and the bounds of ``certificate_`` say what may be lost.
 
-        Cost: d^2 operations a row and two d x d matrices, however many batches there are.
+        Cost: d^2 operations per row and two d x d matrices, however many batches there are.
 
         Parameters
         ----------
         X : array, sparse array, table or path (n, d)
         y : ignored
         sample_weight : array (n,), optional
-            How often each row counts.
+            How often each row counts: a weight is a repetition.
 
         Returns
         -------
         self : PCA
             If a batch is refused, the state before it stays.
         """
-        check_parameters(self, PCA_LIMITS)
-        source = open_rows(self, X, weights=sample_weight)
-        check_device(self.device, source)
+        check_parameters(self)
+        with naming_the_model_of_missing_values():
+            source = open_rows(self, X, weights=sample_weight)
         earlier = self._earlier()
-        self._check_batch(X, source, earlier)
+        if earlier is not None:
+            check_features(self, X, source)
         count = source.n_rows + (0 if earlier is None else earlier.moments.count)
         options, name = self._streamed_options(count, source.n_columns)
-        batches = self._gather(source, earlier)
+        with naming_the_model_of_missing_values():
+            if earlier is None:
+                batches = begin(source, n_components=self.n_components, budget=self._budget)
+            else:
+                batches = earlier.absorb(source)
         fields = {"n_features_in_": source.n_columns, "n_samples_": count, "_fit_svd_solver": name}
         self._remember(batches, options, fields | self._first_names(X, source, earlier))
         return self
@@ -238,47 +272,18 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         tags.input_tags.sparse = self.svd_solver not in DENSE_ONLY
         return tags
 
-    def _fit(self, X: Any, sample_weight: Any) -> RowSource | None:
-        """Fit a model and take it over; return the rows as they were opened, None where there was no need."""
-        check_parameters(self, PCA_LIMITS)
-        if sample_weight is None and type(X) is np.ndarray and self._fit_few(X):
-            return None
-        source = open_rows(self, X, weights=sample_weight)
-        check_device(self.device, source)
-        check_divisor(source.n_rows, self.ddof, weights=source.weights)
-        options, name = self._options((source.n_rows, source.n_columns), sparse=source.is_sparse)
-        self._take_over(fit_pca(source, options), feature_names(X, source), name)
-        return source
-
-    def _take_over(self, model: PCAModel, names: HostArray | None, solver: str) -> None:
-        self._forget()
-        self._adopt(model, names)
-        self.n_components_, self.n_samples_, self._fit_svd_solver = len(model.components), model.n_rows, solver
-
-    def _fit_few(self, X: HostArray) -> bool:
-        """Fit a small, plain table in the short way; tell whether that was done."""
-        if not (is_few(X) and self._asks_little() and len(X) > self.ddof):
-            return False
-        name = name_solver(self.svd_solver, n_components=self.n_components, shape=X.shape, sparse=False)
-        check_components(self.n_components, svd_solver=name, shape=X.shape)
-        ddof, seed = int(self.ddof), self.random_state or 0
-        model = fit_few(X, _plain_options(self.n_components, ddof, self.svd_solver, float(self.tol), seed))
-        if model is None:
-            return False
-        self._take_over(model, None, name)
-        return True
-
-    def _asks_little(self) -> bool:
-        """Tell whether all that is asked for is a number of components, by a dense solver."""
-        k, seed = self.n_components, self.random_state
-        return (
-            (k is None or (type(k) is int and k > 0))
-            and (seed is None or type(seed) is int)
-            and self.svd_solver in ("auto", "full", "covariance_eigh")
-            and (self.tol == 0 or self.tol >= LEAST_TOL)
-            and (self.center and not self.scale)
-            and (self.memory_budget is None and self.device is None and self.progress is None)
-        )
+    def _fit(self, X: Any, sample_weight: Any) -> RowSource:
+        """Fit a model and take it over; return the rows as they were opened."""
+        with naming_the_model_of_missing_values():
+            check_parameters(self)
+            source = open_rows(self, X, weights=sample_weight)
+            check_divisor(source, self.ddof)
+            options, name = self._options((source.n_rows, source.n_columns), sparse=source.is_sparse)
+            model, names = fit_pca(source, options), feature_names(X, source)
+            self._forget()
+            self._adopt(model, names)
+            self.n_components_, self.n_samples_, self._fit_svd_solver = len(model.components), model.n_rows, name
+            return source
 
     def _adopt_streamed(self, model: PCAModel) -> None:
         # Here and not when a batch comes: later batches may bring what the first ones lack.
@@ -298,13 +303,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
                 "added about it. Set center=False again, or begin with partial_fit on a new PCA."
             )
             raise NotSupportedError(message)
-        return resume(self._model, budget=self._budget())
-
-    def _budget(self) -> int:
-        return self.memory_budget or default_budget()
-
-    def _begin(self, source: RowSource) -> Batches:
-        return begin(source, n_components=self.n_components, budget=self._budget())
+        return resume(self._model, budget=self._budget)
 
     def _streamed_options(self, n: int, d: int) -> tuple[PCAOptions, str]:
         """Return the options for batches: as many components as were asked for, once there are enough rows."""
@@ -337,17 +336,98 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         )
         return options, name
 
+    def _restore(self, model: PCAModel, names: HostArray | None, fields: Mapping[str, Any]) -> None:
+        super()._restore(model, names, fields)
+        shape = (model.n_rows, model.n_columns)
+        name = name_solver(self.svd_solver, n_components=self.n_components, shape=shape, sparse=False)
+        self.n_components_, self.n_samples_, self._fit_svd_solver = len(model.components), model.n_rows, name
 
-@lru_cache(maxsize=64)
-def _plain_options(k: int | None, ddof: int, solver: str, tol: float, seed: int) -> PCAOptions:
-    return PCAOptions(n_components=k, ddof=ddof, solver=solver, tol=tol, seed=seed)
+    @classmethod
+    def _from_model(cls, model: PCAModel) -> tuple["PCA", PCAModel]:
+        asked = model.options
+        estimator = cls(
+            asked.n_components,
+            svd_solver=asked.solver,
+            tol=asked.tol,
+            random_state=asked.seed,
+            center=asked.center,
+            scale=asked.scale,
+            ddof=asked.ddof,
+            memory_budget=asked.memory_budget,
+        )
+        return estimator, model
 
 
-def check_device(device: str | None, source: RowSource) -> None:
-    """Refuse to compute elsewhere than where the rows are."""
-    if device is None:
+def name_solver(svd_solver: str, *, n_components: Any, shape: tuple[int, int], sparse: bool) -> str:
+    """Return the name under which scikit-learn would do this fit: its rule for "auto", or the name itself.
+
+    Examples
+    --------
+    >>> name_solver("auto", n_components=10, shape=(1000, 500), sparse=False)
+    'randomized'
+    >>> name_solver("auto", n_components=None, shape=(150, 4), sparse=False)
+    'covariance_eigh'
+    """
+    if svd_solver != "auto":
+        return svd_solver
+    n, d = shape
+    if sparse:
+        return "arpack"
+    if d <= 1000 and n >= 10 * d:
+        return "covariance_eigh"
+    if max(n, d) <= 500 or isinstance(n_components, str):
+        return "full"
+    return "randomized" if n_components is not None and 1 <= n_components < 0.8 * min(n, d) else "full"
+
+
+def check_sparse(svd_solver: str, *, sparse: bool) -> None:
+    """Refuse sparse rows for the names that scikit-learn refuses them for."""
+    if sparse and svd_solver in DENSE_ONLY:
+        message = (
+            f'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while "{svd_solver}" '
+            "was passed. Pass svd_solver='auto', which takes sparse rows with every n_components."
+        )
+        raise NotSupportedError(message)
+
+
+def check_components(n_components: Any, *, svd_solver: str, shape: tuple[int, int]) -> None:
+    """Refuse a number of components that the rows, or the solver of that name, cannot give."""
+    if n_components is None:
         return
-    where = str(getattr(source.like(), "device", "cpu"))
-    if device.partition(":")[0] != where.partition(":")[0]:
-        message = f"device={device!r}, and the rows are on {where!r}. Move them first, or leave device=None."
+    n, d = shape
+    if n_components == "mle":
+        _check_mle(svd_solver, n, d)
+    elif is_whole(n_components):
+        _check_count(int(n_components), svd_solver, n, d)
+
+
+def _check_mle(svd_solver: str, n: int, d: int) -> None:
+    if svd_solver in ITERATIVE:
+        message = (
+            f"n_components='mle' cannot be a string with svd_solver='{svd_solver}'. "
+            "Pass an integer or a share, or svd_solver='auto'."
+        )
+        raise ParameterError(message)
+    if n < d and svd_solver in {"full", "covariance_eigh"}:
+        message = (
+            f"n_components='mle' is only supported if n_samples >= n_features, and there are {n} rows of {d} "
+            "columns. Pass n_components='auto', a share, or an integer."
+        )
+        raise ParameterError(message)
+
+
+def _check_count(n_components: int, svd_solver: str, n: int, d: int) -> None:
+    most = min(n, d)
+    least = 1 if svd_solver in ITERATIVE else 0
+    if not least <= n_components <= most:
+        message = (
+            f"n_components={n_components} must be between {least} and min(n_samples, n_features)={most} with "
+            f"svd_solver='{svd_solver}'. Pass an integer up to {most}, or None for all."
+        )
+        raise ParameterError(message)
+    if svd_solver == "arpack" and n_components == most:
+        message = (
+            f"n_components={n_components} must be strictly less than min(n_samples, n_features)={most} with "
+            f"svd_solver='arpack', and n_samples={n}, n_features={d}. Pass a smaller integer, or svd_solver='auto'."
+        )
         raise ParameterError(message)

@@ -1,6 +1,7 @@
 """Probabilistic PCA, in scikit-learn's manners."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -10,23 +11,33 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
-from gramian.estimators.features import feature_names
-from gramian.estimators.opening import open_new_rows, open_rows
-from gramian.estimators.parameters import PROBABILISTIC_PCA_LIMITS, check_parameters, seed_of
-from gramian.models.probabilistic import choose_filling
-from gramian.models.probabilistic_pca import ProbabilisticPCAModel, fit_probabilistic_pca
+from gramian.estimators.inputs import feature_names, keep_names, open_new_rows, open_rows
+from gramian.estimators.parameters import (
+    FLAG,
+    NOTHING,
+    SEED,
+    Limits,
+    check_parameters,
+    number,
+    seed_of,
+    whole,
+)
+from gramian.estimators.saving import SaveMixin
+from gramian.models.probabilistic.filling import choose_filling
+from gramian.models.probabilistic.fit import ProbabilisticPCAModel, fit_probabilistic_pca
 from gramian.sources.rows import Block, RowSource
 
 
-class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """PCA as a probability model: for tables with holes (NaN), with the uncertainty of what is filled in.
+class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """PCA as a probability model: for tables with missing values (NaN), with the uncertainty of what is filled in.
 
     Computes  the maximum likelihood of  x = mu + W z + e,  z ~ N(0, I) of k numbers,  e ~ N(0, s2 I)  (Tipping and
-    Bishop, 1999, doi:10.1111/1467-9868.00196):  without holes in closed form, the principal components; with holes by
-    EM over what is known. The scores of a row are the expected  V (x - mu),  those of PCA where nothing is missing.
+    Bishop, 1999, doi:10.1111/1467-9868.00196):  without missing values in closed form, the principal components;
+    with them by EM over what is known. The scores of a row are the expected  V (x - mu),  those of PCA where nothing is
+    missing.
 
-    Cost: n d k^2 operations a step, some tens to hundreds of them, and the table in memory. Not for holes that say
-    something by being there (a value too large to measure), nor for sparse tables, whose unstored entries would be
+    Cost: n d k^2 operations per step, some tens to hundreds of them, and the table in memory. Not for values that
+    are missing for a reason (too large to measure), nor for sparse tables, whose unstored entries would be
     zeros here. Where few entries are known, maximum likelihood overfits: use few components.
 
     Parameters
@@ -70,11 +81,21 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     True
     """
 
+    _MODEL: ClassVar[type] = ProbabilisticPCAModel
+    _LIMITS: ClassVar[Limits] = {
+        "n_components": (NOTHING, whole(1)),
+        "scale": (FLAG,),
+        "tol": (number(0.0),),
+        "max_iter": (whole(1),),
+        "random_state": (NOTHING, SEED),
+    }
+
     components_: HostArray
     n_components_: int
     n_features_in_: int
     feature_names_in_: HostArray
     _model: ProbabilisticPCAModel
+    _seed: int = 0
 
     def __init__(
         self,
@@ -92,7 +113,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> "ProbabilisticPCA":
-        """Learn the model from rows with holes.
+        """Learn the model from rows with missing values.
 
         Parameters
         ----------
@@ -104,16 +125,17 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         -------
         self : ProbabilisticPCA
         """
-        check_parameters(self, PROBABILISTIC_PCA_LIMITS)
+        check_parameters(self)
         source = open_rows(self, X)
         names, rows = feature_names(X, source), _dense(source)
         if len(rows) < 2:
             message = f"{len(rows)} sample is no table to learn a variance from: a minimum of 2 is required."
             raise InputError(message)
-        k = self._count(rows)
-        self._adopt(
-            fit_probabilistic_pca(rows, k, scale=self.scale, tol=float(self.tol), max_iter=self.max_iter), names
-        )
+        seed = seed_of(self.random_state)
+        k = self._count(rows, seed)
+        model = fit_probabilistic_pca(rows, k, scale=self.scale, tol=float(self.tol), max_iter=self.max_iter)
+        self._adopt(model, names)
+        self._seed = seed
         return self
 
     def transform(self, X: Any) -> HostArray:
@@ -122,7 +144,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return model.project(rows)
 
     def transform_std(self, X: Any) -> HostArray:
-        """Return the standard deviation of each score (n, k): 0 for a row without holes."""
+        """Return the standard deviation of each score (n, k): 0 for a complete row."""
         model, rows = self._rows(X)
         return model.transform_std(rows)
 
@@ -139,7 +161,7 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self._model.reconstruct(scores)
 
     def impute(self, X: Any) -> HostArray:
-        """Return rows (n, d) with each hole filled by its expected value, given the rest of its row."""
+        """Return rows (n, d) with each missing value filled by its expectation, given the rest of its row."""
         model, rows = self._rows(X)
         return model.impute(rows)
 
@@ -178,10 +200,10 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Number of columns that ``transform`` gives."""
         return int(self.components_.shape[0])
 
-    def _count(self, rows: HostArray) -> int:
+    def _count(self, rows: HostArray, seed: int) -> int:
         most = int(min(rows.shape))
         if self.n_components is None:
-            return min(most, max(1, choose_filling(rows, scale=self.scale, seed=seed_of(self.random_state))))
+            return min(most, max(1, choose_filling(rows, scale=self.scale, seed=seed)))
         if self.n_components > most:
             message = (
                 f"n_components={self.n_components} is more than min(n_samples, n_features)={most}. Pass an integer "
@@ -199,9 +221,18 @@ class ProbabilisticPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.loglike_, self.n_iter_ = model.log_likelihood, max(1, model.n_steps)
         self.n_components_, self.n_features_in_ = len(model.components), len(model.mean)
         self.n_samples_ = model.n_rows
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = names
+        keep_names(self, names)
+
+    def _model_to_save(self) -> ProbabilisticPCAModel:
+        check_is_fitted(self)
+        return self._model
+
+    def _seed_used(self) -> int:
+        return self._seed
+
+    def _restore(self, model: ProbabilisticPCAModel, names: HostArray | None, fields: Mapping[str, Any]) -> None:
+        del fields
+        self._adopt(model, names)
 
     def _rows(self, X: Any) -> tuple[ProbabilisticPCAModel, HostArray]:
         check_is_fitted(self)

@@ -1,8 +1,14 @@
-"""What every linear estimator shares: scores and back, names of its outputs, and the fields of a fitted model."""
+"""What PCA, IncrementalPCA and TruncatedSVD share.
 
+``LinearProjection`` takes rows to scores and back. ``GaussianScores`` is the Gaussian that components and noise stand
+for: how likely, and how far, each row is. ``StreamedFit`` is ``partial_fit``: batches are merged at once, and the
+eigenproblem is solved when a fitted field is read.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,28 +17,36 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_numpy, namespace_of
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_numpy, is_sparse, namespace_of
 from gramian.eigen.certificate import Certificate
 from gramian.errors import InputError
-from gramian.estimators.opening import open_new_rows
-from gramian.estimators.saving import Saved
-from gramian.estimators.shown import Reported
-from gramian.models import scoring
-from gramian.models.pca import PCAModel
+from gramian.estimators.inputs import (
+    feature_names,
+    finite_results,
+    keep_names,
+    open_new_rows,
+    open_scores,
+)
+from gramian.estimators.reporting import ReportMixin
+from gramian.estimators.saving import SaveMixin, saved_numbers
+from gramian.models.pca import scoring
+from gramian.models.pca.model import PCAModel, PCAOptions
+from gramian.models.pca.scoring import Outliers, find_outliers
+from gramian.models.pca.streaming import Batches
 from gramian.models.score_file import write_scores
-from gramian.planning.plan import Plan
-from gramian.sources.opening import as_source, require_finite
-from gramian.sources.rows import Block, RowSource
+from gramian.planning.plan import Plan, default_budget
+from gramian.sources.rows import Block, RowSource, rows_here
 
 
-class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearProjection(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A fitted linear map to scores and back, in scikit-learn's manners. Abstract: see ``PCA``.
 
     The fitted fields are those of one frozen model. A field that a person assigns afterwards
     (``pca.components_ = rotated``) is the one used from then on.
     """
 
-    COPIED: ClassVar[dict[str, str]] = {
+    _MODEL: ClassVar[type] = PCAModel
+    _COPIED: ClassVar[Mapping[str, str]] = {
         "components_": "components",
         "explained_variance_": "variances",
         "explained_variance_ratio_": "shares",
@@ -40,9 +54,8 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
         "mean_": "mean",
         "noise_variance_": "noise_variance",
     }
-    REPLACEABLE: ClassVar[tuple[str, ...]] = ("components_", "explained_variance_", "mean_")
+    _REPLACEABLE: ClassVar[tuple[str, ...]] = ("components_", "explained_variance_", "mean_")
 
-    whiten: bool = False
     components_: Array
     explained_variance_: Array
     mean_: Array
@@ -95,8 +108,7 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
         path : Path
         """
         model, source = self._opened(X, "write_scores")
-        factors = scoring.whitening(model) if self.whiten else None
-        return write_scores(partial(_project, model, factors), source, path, names=self.get_feature_names_out())
+        return write_scores(self._projection(model), source, path, names=self.get_feature_names_out())
 
     def inverse_transform(self, X: Any) -> Array:
         """Return the rows that scores stand for.
@@ -116,16 +128,10 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
         k = model.components.shape[0]
         if k == 0:
             return model.reconstruct(X)
-        source = as_source(X)
+        source = open_scores(self, X, k=k)
         self._check_library(model, source, "inverse_transform")
-        if source.n_columns != k:
-            message = (
-                f"X has {source.n_columns} columns, and this {type(self).__name__} has {k} components. Pass scores "
-                "as transform gives them, one column a component."
-            )
-            raise InputError(message)
-        factors = scoring.deviations(model) if self.whiten else None
-        return self._finite(source.map_rows(partial(_reconstruct, model, factors)), source)
+        factors = scoring.deviations(model) if self._is_whitened else None
+        return finite_results(source.map_rows(partial(_reconstruct, model, factors)), source)
 
     def reconstruction_error(self, X: Any) -> Array:
         """Return the squared distance of each row from its reconstruction, also called Q or SPE.
@@ -144,7 +150,7 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
         errors : array (n,)
         """
         model, source = self._opened(X, "reconstruction_error")
-        return self._finite(scoring.reconstruction_error(model, source), source)
+        return finite_results(scoring.reconstruction_error(model, source), source)
 
     def _fitted_model(self) -> PCAModel:
         """Return the model, with the fields that a person has replaced since the fit."""
@@ -152,20 +158,38 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
             check_is_fitted(self)
         model = self._model
         changed = {}
-        for name in self.REPLACEABLE:
-            value, field = getattr(self, name), self.COPIED[name]
+        for name in self._REPLACEABLE:
+            value, field = getattr(self, name), self._COPIED[name]
             if value is not getattr(model, field):
                 changed[field] = value
         return replace(model, **changed) if changed else model
 
     def _adopt(self, model: PCAModel, names: HostArray | None) -> None:
         """Take over a finished model: the last step of a fit, so that a fit that fails leaves the former one."""
-        fields = {name: getattr(model, field) for name, field in self.COPIED.items()}
+        fields = {name: getattr(model, field) for name, field in self._COPIED.items()}
         self.__dict__.update(fields, _model=model, n_features_in_=model.n_columns)
-        if names is not None:
-            self.feature_names_in_ = names
-        else:
-            self.__dict__.pop("feature_names_in_", None)
+        keep_names(self, names)
+
+    def _saved_fields(self) -> dict[str, Any]:
+        """Return the variances that are not the model's: those that a person, or TruncatedSVD, has put there."""
+        names = ("explained_variance_", "explained_variance_ratio_")
+        here = {name: self.__dict__[name] for name in names if name in self.__dict__}
+        model = self._fitted_model()
+        return {
+            name: value
+            for name, value in here.items()
+            if name not in self._COPIED or value is not getattr(model, self._COPIED[name])
+        }
+
+    def _restore(self, model: PCAModel, names: HostArray | None, fields: Mapping[str, Any]) -> None:
+        self._adopt(model, names)
+        for name in ("explained_variance_", "explained_variance_ratio_"):
+            if name in fields:
+                self.__dict__[name] = saved_numbers(fields, name, len(model.components))
+
+    @property
+    def _is_whitened(self) -> bool:
+        return bool(getattr(self, "whiten", False))
 
     @property
     def _n_features_out(self) -> int:
@@ -179,20 +203,11 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
         self._check_library(model, source, method)
         return model, source
 
-    def _scores(self, model: PCAModel, source: RowSource) -> Array:
-        factors = scoring.whitening(model) if self.whiten else None
-        return self._finite(source.map_rows(partial(_project, model, factors)), source)
+    def _projection(self, model: PCAModel) -> Callable[[Block], Array]:
+        return partial(_project, model, scoring.whitening(model) if self._is_whitened else None)
 
-    def _finite(self, results: Array, source: RowSource) -> Array:
-        if not source.is_local:
-            # Lazy: a chunk that holds NaN or infinity is refused when it is computed.
-            return results
-        # One sum over the results stands for a look at all n d values: NaN and infinity survive every product.
-        with np.errstate(invalid="ignore", over="ignore"):
-            total = float(namespace_of(results).sum(results))
-        if not isfinite(total):
-            require_finite(source)
-        return results
+    def _scores(self, model: PCAModel, source: RowSource) -> Array:
+        return finite_results(source.map_rows(self._projection(model)), source)
 
     def _check_library(self, model: PCAModel, source: RowSource, method: str) -> None:
         rows, fitted = source.like(), model.components
@@ -210,6 +225,17 @@ class LinearProjection(Reported, Saved, ClassNamePrefixFeaturesOutMixin, Transfo
         raise InputError(message)
 
 
+@contextmanager
+def naming_the_model_of_missing_values() -> Iterator[None]:
+    """Add to a refusal of rows with NaN which estimator takes them."""
+    try:
+        yield
+    except InputError as error:
+        if error.is_missing:
+            error.args = (f"{error} ProbabilisticPCA fits rows with missing values as they are.",)
+        raise
+
+
 def _project(model: PCAModel, factors: Array | None, block: Block) -> Array:
     """Return the scores of one block, whitened where there are factors; what is not finite is refused afterwards."""
     with np.errstate(invalid="ignore", over="ignore"):
@@ -221,7 +247,7 @@ def _project(model: PCAModel, factors: Array | None, block: Block) -> Array:
 
 def _reconstruct(model: PCAModel, factors: HostArray | None, block: Block) -> Array:
     """Return the rows of one block of scores, whitening undone where there are factors."""
-    scores = block.rows.toarray() if hasattr(block.rows, "indptr") else block.rows
+    scores = block.rows.toarray() if is_sparse(block.rows) else block.rows
     scores = cast(scores, dtype_of(model.components))
     if factors is not None:
         scores = scores * from_host(factors, like=scores, dtype=dtype_of(scores))
@@ -232,3 +258,191 @@ def _library(array: Array) -> str:
     if isinstance(array, np.ndarray):
         return "NumPy arrays"
     return f"{type(array).__module__.partition('.')[0]} arrays on {array.device}"
+
+
+class GaussianScores:
+    """Covariance, likelihood and distances, for the estimators that have a noise variance."""
+
+    _fitted_model: Any
+    _opened: Any
+
+    @property
+    def loadings_(self) -> Array:
+        """Components times the deviation along each (d, k), or covariances of columns with unit-variance scores."""
+        model = self._fitted_model()
+        factors = from_host(scoring.deviations(model), like=model.components, dtype=None)
+        return model.components.T * namespace_of(factors).asarray(factors, dtype=model.components.dtype)
+
+    def get_covariance(self) -> Array:
+        """Return the covariance of the rows under the model (d, d).
+
+        Computes  C = V' diag(variances - s2) V + s2 I  with s2 the noise variance. It is the covariance of the
+        rows as they came, whether or not ``whiten`` is set (scikit-learn's is another matrix when it is).
+        Cost: d^2 k operations and one d x d matrix: not for d in the tens of thousands.
+
+        Returns
+        -------
+        covariance : array (d, d)
+        """
+        return scoring.covariance(self._fitted_model())
+
+    def get_precision(self) -> Array:
+        """Return the inverse of the covariance (d, d); its pseudo-inverse where it is singular.
+
+        Computes  V' diag(1/variances - 1/s2) V + I/s2,  which needs no inversion.
+        Cost: d^2 k operations and one d x d matrix.
+
+        Returns
+        -------
+        precision : array (d, d)
+        """
+        return scoring.precision(self._fitted_model())
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log-likelihood of each row under the model.
+
+        Computes  -(d log 2 pi + log det C + z' diag(1/variances) z + r^2/s2) / 2,  z being the scores of a row and
+        r its distance from the subspace of the components. Without noise and with fewer directions than columns
+        the density is that within the subspace, and -inf for a row off it.  Cost: one pass, 4 n d k operations.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+
+        Returns
+        -------
+        log_likelihood : array (n,)
+        """
+        model, source = self._opened(X, "score_samples")
+        return finite_results(scoring.log_likelihood(model, source), source)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log-likelihood of the rows, so that a grid search can choose ``n_components``.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        y : ignored
+
+        Returns
+        -------
+        mean_log_likelihood : float
+        """
+        samples = self.score_samples(X)
+        return float(rows_here(namespace_of(samples).mean(samples)))
+
+    def hotelling_t2(self, X: Any) -> Array:
+        """Return Hotelling's T2 of each row: its squared distance from the mean, in standard deviations.
+
+        Computes  sum of scores^2 / variances  over the components. Null directions count nothing.
+        Cost: one pass, 2 n d k operations. It sees only the subspace of the components: a row far outside it
+        shows in ``reconstruction_error`` instead.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+
+        Returns
+        -------
+        t2 : array (n,)
+        """
+        model, source = self._opened(X, "hotelling_t2")
+        return finite_results(scoring.hotelling_t2(model, source), source)
+
+    def outliers(self, X: Any, *, n_components: int | None = None, level: float = 0.99) -> Outliers:
+        """Return both distances of each row with their limits, and the rows above one of them, furthest first.
+
+        Computes Hotelling's T2 within the components and the squared prediction error off them: see
+        :func:`~gramian.models.pca.scoring.find_outliers`.  Cost: two passes, 6 n d k operations.
+
+        Parameters
+        ----------
+        X : array, sparse array or table (n, d)
+        n_components : int, optional
+            Components that count as known; by default all, and then nothing is left to be off.
+        level : float, default=0.99
+            Share of Gaussian rows under each limit.
+
+        Returns
+        -------
+        Outliers
+        """
+        model, source = self._opened(X, "outliers")
+        found = find_outliers(model, source, n_components=n_components, level=level)
+        finite_results(found.t2 + found.spe, source)
+        return found
+
+
+class StreamedFit:
+    """The state of ``partial_fit``: one frozen ``Batches`` value, replaced by each merge, and the options to solve it.
+
+    A batch costs its own d^2 operations per row and one d x d addition. The eigenproblem, d^3, is solved once for
+    any number of batches: the first time that a fitted field is read.
+    """
+
+    _SOLVED: ClassVar[tuple[str, ...]]
+    memory_budget: int | None
+    _batches: Batches
+    _pending: PCAOptions
+
+    def __getattr__(self, name: str) -> Any:
+        """Solve what has been gathered when a field of the solution is read for the first time."""
+        if name in self._SOLVED and "_pending" in self.__dict__:
+            self._adopt_streamed(self._batches.fit(self._pending))
+            del self._pending
+            return self.__dict__[name]
+        if isinstance(getattr(type(self), name, None), property):
+            # A property that could not be read because nothing is fitted: its own sentence, not that it is missing.
+            check_is_fitted(self)
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        raise AttributeError(message)
+
+    def _adopt_streamed(self, model: PCAModel) -> None:
+        raise NotImplementedError
+
+    @property
+    def _budget(self) -> int:
+        return self.memory_budget or default_budget()
+
+    def _remember(self, batches: Batches, pending: PCAOptions, fields: dict[str, Any]) -> None:
+        """Replace the state and drop the solution of the former one."""
+        for name in self._SOLVED:
+            self.__dict__.pop(name, None)
+        self.__dict__.update(fields, _batches=batches, _pending=pending)
+
+    def _forget(self) -> None:
+        """Drop the state: a fit of all rows at once starts anew."""
+        self.__dict__.pop("_batches", None)
+        self.__dict__.pop("_pending", None)
+
+    def _first_names(self, X: Any, source: RowSource, earlier: Batches | None) -> dict[str, Any]:
+        """Return the column names to remember: those of the first batch."""
+        names = None if earlier is not None else feature_names(X, source)
+        return {} if names is None else {"feature_names_in_": names}
+
+
+def check_divisor(source: RowSource, ddof: int) -> None:
+    """Refuse rows, or weights, that leave nothing to divide sums of squares by: W - ddof."""
+    weights = source.weights
+    if weights is None:
+        require_divisor(source.n_rows, ddof, weight=source.n_rows)
+    else:
+        require_divisor(int((weights > 0).sum()), ddof, weight=float(weights.sum()))
+
+
+def require_divisor(n_rows: int, ddof: int, *, weight: float) -> None:
+    """Refuse a sum of weights up to ddof; one row that counts is its own mean, with no variance."""
+    if weight > ddof or (n_rows == 1 and ddof == 1):
+        return
+    if weight == n_rows:
+        rows = "There is 1 row" if n_rows == 1 else f"There are {n_rows} rows"
+        message = (
+            f"{rows} and ddof={ddof}, so variances have nothing to be divided by. "
+            f"Pass more than {ddof} rows, or a ddof below {n_rows}."
+        )
+    else:
+        message = (
+            f"sample_weight sums to {weight:g} and ddof={ddof}, so variances have nothing to be divided by. "
+            "A weight is a number of repetitions: multiply them, or pass ddof=0."
+        )
+    raise InputError(message)

@@ -1,5 +1,6 @@
 """Truncated SVD: PCA without centering, under scikit-learn's name for it."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from sklearn.utils import Tags
@@ -7,12 +8,22 @@ from sklearn.utils import Tags
 from gramian.arrays.namespace import Array, dtype_of, from_host
 from gramian.eigen.certificate import Certificate
 from gramian.errors import ParameterError
-from gramian.estimators.features import feature_names
-from gramian.estimators.opening import open_rows
-from gramian.estimators.parameters import TRUNCATED_SVD_LIMITS, check_parameters, seed_of
+from gramian.estimators.inputs import feature_names, open_rows
+from gramian.estimators.parameters import (
+    NOTHING,
+    RESOURCES,
+    SEED,
+    Limits,
+    check_parameters,
+    number,
+    one_of,
+    seed_of,
+    whole,
+)
 from gramian.estimators.projection import LinearProjection
-from gramian.models.pca import PCAOptions, fit_pca
-from gramian.sources.measuring import measure_moments
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.sources.moments import measure_moments
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 
@@ -23,7 +34,7 @@ class TruncatedSVD(LinearProjection):
     Computes  X = U S V'  up to k, with residuals and bounds; the scores are  X V' = U S.  It is
     ``PCA(center=False)`` with the parameters and attributes of ``sklearn.decomposition.TruncatedSVD``.
 
-    Cost: 4 n d (k + 10) operations a step (stored entries instead of n d for sparse rows), or n d min(n, d) in one
+    Cost: 4 n d (k + 10) operations per step (stored entries instead of n d for sparse rows), or n d min(n, d) in one
     pass where that is less. Not for finding directions of variance: without centering the first component is mostly
     the mean. Centering sparse rows costs nothing here, so PCA takes them too.
 
@@ -38,6 +49,12 @@ class TruncatedSVD(LinearProjection):
         Where iterations start.
     tol : float, default=0.0
         Largest residual, relative to the first eigenvalue. 0 means 1e-10 (1e-6 for float32 rows).
+    memory_budget : int or None, default=None
+        Bytes that a fit may use beyond the rows. None: three quarters of the machine's memory.
+    device : str or None, default=None
+        Where to compute. None: where the rows are. Rows are not moved between devices.
+    progress : callable or None, default=None
+        Called with a sentence before each stage of the work.
 
     Attributes
     ----------
@@ -64,8 +81,18 @@ class TruncatedSVD(LinearProjection):
     array([3., 2.])
     """
 
-    COPIED: ClassVar[dict[str, str]] = {"components_": "components", "singular_values_": "singular_values"}
-    REPLACEABLE: ClassVar[tuple[str, ...]] = ("components_",)
+    _LIMITS: ClassVar[Limits] = {
+        "n_components": (whole(1),),
+        "algorithm": (one_of("randomized", "arpack"),),
+        "n_iter": (whole(0),),
+        "n_oversamples": (whole(1),),
+        "power_iteration_normalizer": (one_of("auto", "QR", "LU", "none"),),
+        "random_state": (NOTHING, SEED),
+        "tol": (number(0.0),),
+        **RESOURCES,
+    }
+    _COPIED: ClassVar[dict[str, str]] = {"components_": "components", "singular_values_": "singular_values"}
+    _REPLACEABLE: ClassVar[tuple[str, ...]] = ("components_",)
 
     def __init__(
         self,
@@ -77,6 +104,9 @@ class TruncatedSVD(LinearProjection):
         power_iteration_normalizer: str = "auto",
         random_state: Any = None,
         tol: float = 0.0,
+        memory_budget: int | None = None,
+        device: str | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
         self.n_components = n_components
         self.algorithm = algorithm
@@ -85,6 +115,9 @@ class TruncatedSVD(LinearProjection):
         self.power_iteration_normalizer = power_iteration_normalizer
         self.random_state = random_state
         self.tol = tol
+        self.memory_budget = memory_budget
+        self.device = device
+        self.progress = progress
 
     @property
     def certificate_(self) -> Certificate:
@@ -92,40 +125,50 @@ class TruncatedSVD(LinearProjection):
         model = self._fitted_model()
         return model.certificate.rescaled(model.weight - model.options.ddof)
 
-    def fit(self, X: Any, y: Any = None) -> "TruncatedSVD":
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "TruncatedSVD":
         """Find the components of rows.
 
         Parameters
         ----------
         X : array, sparse array, table or path (n, d)
         y : ignored
+        sample_weight : array (n,), optional
+            How often each row counts: a weight is a repetition.
 
         Returns
         -------
         self : TruncatedSVD
             If the fit fails, the former model stays.
         """
-        self.fit_transform(X)
+        self.fit_transform(X, sample_weight=sample_weight)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Find the components of rows and return the scores of the same rows.
 
         Parameters
         ----------
         X : array, sparse array, table or path (n, d)
         y : ignored
+        sample_weight : array (n,), optional
+            How often each row counts: a weight is a repetition.
 
         Returns
         -------
         Y : array (n, k)
         """
-        check_parameters(self, TRUNCATED_SVD_LIMITS)
-        source = open_rows(self, X)
+        check_parameters(self)
+        source = open_rows(self, X, weights=sample_weight)
         self._check_count(source)
         # No degree of freedom goes to a mean, so that one row has a divisor too.
         options = PCAOptions(
-            n_components=self.n_components, center=False, ddof=0, tol=self.tol, seed=seed_of(self.random_state)
+            n_components=self.n_components,
+            center=False,
+            ddof=0,
+            tol=self.tol,
+            seed=seed_of(self.random_state),
+            memory_budget=self.memory_budget,
+            progress=self.progress,
         )
         model = fit_pca(source, options)
         scores = self._scores(model, source)
@@ -156,7 +199,7 @@ class TruncatedSVD(LinearProjection):
 
 def _variances(scores: Array, source: RowSource, *, like: Array) -> tuple[Array, Array]:
     """Return the variance of each column of scores about its mean, and its share of that of the rows."""
-    of_scores = measure_moments(as_source(scores), scatter=False)
+    of_scores = measure_moments(as_source(scores, weights=source.weights), scatter=False)
     of_rows = measure_moments(source, scatter=False)
     total = float(of_rows.squares.sum())
     shares = of_scores.squares / total if total > 0 else of_scores.squares

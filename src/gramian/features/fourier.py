@@ -1,15 +1,40 @@
-"""Random Fourier features: waves whose frequencies are drawn from a kernel's spectral density."""
+"""Random Fourier features: waves whose frequencies are drawn from a kernel's spectral density.
+
+===============================  ===================================================
+kernel                           frequencies
+===============================  ===================================================
+Gaussian                         normal, of variance 2 gamma
+Laplacian                        independent Cauchy, of scale gamma
+Matern                           Student's t in d dimensions, 2 nu degrees of freedom
+c k                              those of k
+k1 + k2                          of k1 or of k2, by the share of each in k(0)
+k1 k2                            one of k1 plus one of k2
+===============================  ===================================================
+
+Each kernel draws its own (:meth:`~gramian.kernels.kernel.Kernel.draw_waves`), so that one of a user's joins by
+having that method.
+"""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, device_of, dtype_of, from_host, is_numpy, namespace_of
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    cast,
+    device_of,
+    dtype_of,
+    from_host,
+    is_numpy,
+    is_sparse,
+    namespace_of,
+)
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import ParameterError
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.resolving import resolve_kernel
-from gramian.features.spectral import Draw, draw_waves
+from gramian.kernels.forms import WaveDraw
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.radial import Gaussian
 from gramian.sources.rows import RowSource
@@ -40,7 +65,7 @@ class RandomFourier(FeatureRecipe):
 
     Notes
     -----
-    Cost: d D / 2 draws for a fit (and d^2 D operations where orthogonal); b d D operations and b D waves a block. Not
+    Cost: d D / 2 draws for a fit (and d^2 D operations where orthogonal); b d D operations and b D waves per block. Not
     where few features must do: landmarks adapt to the rows and need fewer for the same error.
 
     Examples
@@ -64,8 +89,7 @@ class RandomFourier(FeatureRecipe):
             message = f"{self.n_features} random Fourier features make no map. Pass at least 1."
             raise ParameterError(message)
         resolved, rng = resolve_kernel(self.kernel, source), np.random.default_rng(self.seed)
-        draw = Draw(-(-self.n_features // 2), source.n_columns, self.orthogonal, rng)
-        waves = draw_waves(resolved.kernel, draw)
+        waves = resolved.kernel.draw_waves(WaveDraw(-(-self.n_features // 2), source.n_columns, self.orthogonal, rng))
         phase = 2 * np.pi * float(rng.random()) if self.n_features % 2 else None
         return FourierMap(resolved.kernel, waves.frequencies, waves.height, resolved.origin, phase)
 
@@ -84,7 +108,7 @@ class FourierMap(FeatureMap):
     origin : array (d,) or None
         Subtracted from dense rows first: inner products do not change, and angles stay small enough to be accurate.
     phase : float or None
-        Of the last cosine, which has no sine beside it, where D is odd.
+        Of the last cosine, which has no sine of its own, where D is odd.
     """
 
     kernel: Kernel
@@ -122,10 +146,10 @@ class FourierMap(FeatureMap):
         return phi
 
     def _angles(self, rows: Array) -> Array:
-        if self.origin is not None and not hasattr(rows, "indptr"):
+        if self.origin is not None and not is_sparse(rows):
             # In float64, before anything is rounded to the rows' type: an offset costs no digits of the angles.
             rows = cast(cast(rows, FLOAT64) - self.origin, dtype_of(rows))
         frequencies = self.frequencies.T.astype(dtype_of(rows))
-        if hasattr(rows, "indptr"):
+        if is_sparse(rows):
             return rows @ frequencies
         return rows @ from_host(frequencies, like=rows)

@@ -9,11 +9,11 @@ from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.errors import InputError, ParameterError
 from gramian.features.feature_map import FeatureMap
 from gramian.features.sampling import draw_positions, take_rows
-from gramian.kernels.naming import named_rows
+from gramian.kernels.blocks import named_rows
 from gramian.sources.rows import RowSource, ranges
 
 ALL_PAIRS = 1024
-"""Rows up to which every pair is looked at; they have half the features to compute that a sample has."""
+"""Rows up to which every pair is examined; they have half the features to compute that a sample has."""
 
 N_GROUPS, GROUP = 64, 16
 """A sample is so many independent groups of 2 x 16 rows, each giving 16 x 16 pairs."""
@@ -28,9 +28,9 @@ class KernelError:
     relative : float
         |K - phi phi'| / |K|, Frobenius norms over all n^2 pairs of rows.
     standard_error : float
-        Of ``relative``, for the sampling; 0 when every pair was looked at.
+        Of ``relative``, for the sampling; 0 when every pair was examined.
     n_pairs : int
-        Pairs that were looked at.
+        Pairs that were examined.
     trace, trace_standard_error : float or None
         trace(K - phi phi') / trace(K), where K - phi phi' is positive semidefinite and its trace therefore bounds
         every one of its eigenvalues; ``None`` for maps without that property.
@@ -78,7 +78,7 @@ def measure_kernel_error(phi: FeatureMap, source: RowSource, *, seed: int = 0) -
         return _over_all(phi, source)
     weight = float(source.n_rows if source.weights is None else to_host(source.weights).sum())
     count = min(N_GROUPS, source.n_rows // (2 * GROUP)) * 2 * GROUP
-    # As many landmarks, drawn by the same seed, would be the very rows that are looked at, where they are exact.
+    # As many landmarks, drawn by the same seed, would be the very rows that are examined, where they are exact.
     own = int(np.random.SeedSequence([seed, count]).generate_state(1)[0])
     places = draw_positions(source, count, seed=own, replace=source.weights is not None)
     rows = take_rows(source, places)

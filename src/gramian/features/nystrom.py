@@ -12,8 +12,8 @@ from gramian.errors import InputError, MemoryBudgetError, ParameterError
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.landmarks import CHOICES, choose_landmarks
 from gramian.features.resolving import resolve_kernel
+from gramian.kernels.blocks import named_rows
 from gramian.kernels.kernel import Kernel, Prepared
-from gramian.kernels.naming import named_rows
 from gramian.kernels.radial import Gaussian
 from gramian.sources.rows import RowSource
 
@@ -24,7 +24,7 @@ PAYS = 10.0
 """A direction is kept while its eigenvalue is over  sqrt(m)  roundings of a kernel value, so many times."""
 
 LARGEST_COUNT = 30_000
-"""Landmarks beyond which a map is refused: their own kernel matrix is then 7 GB, and exact kernel PCA is near."""
+"""Landmarks above which a map is refused: their own kernel matrix is then 7 GB, and exact kernel PCA is near."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +128,11 @@ class LandmarkMap(FeatureMap):
         """Features: the rank of the landmarks' kernel matrix."""
         return int(self.root.shape[1])
 
+    @property
+    def by_landmarks(self) -> "LandmarkMap":
+        """The map itself."""
+        return self
+
     def columns(self, rows: Array) -> Array:
         """Return k(x, L), (b, m), in the precision of the rows: b m kernel values."""
         dtype = dtype_of(rows)
@@ -142,7 +147,7 @@ class LandmarkMap(FeatureMap):
         columns = self.columns(rows)
         return columns @ from_host(self.root, like=columns, dtype=dtype_of(rows))
 
-    def told_in(self, dtype: np.dtype[Any]) -> "LandmarkMap":
+    def in_precision(self, dtype: np.dtype[Any]) -> "LandmarkMap":
         """Return the map without the directions that kernel values in ``dtype`` cannot tell from rounding."""
         m = self.landmarks.shape[0]
         some = self.landmarks[: min(MEASURED, m)]
@@ -155,7 +160,7 @@ class LandmarkMap(FeatureMap):
         return self if kept.all() else replace(self, root=self.root[:, : max(1, int(kept.sum()))])
 
     def _prepared(self, dtype: np.dtype[Any]) -> Prepared:
-        # Made once a precision. Two threads at once would make the same twice, and either serves.
+        # Made once per precision. Two threads at once would make the same twice, and either serves.
         if dtype not in self._ready:
             self._ready[dtype] = self.kernel.prepare(self.landmarks, dtype=dtype, origin=self.origin)
         return self._ready[dtype]
@@ -174,7 +179,7 @@ def landmark_map(
     kernel : Kernel
         With numbers for parameters.
     landmarks : array (m, d) or CSR
-        Their type says in which precision rows will come, and so which directions are told from rounding.
+        Their type says in which precision rows will come, and so which directions are distinguished from rounding.
 
     Raises
     ------
@@ -210,7 +215,7 @@ def inverse_root(K: HostArray, *, rounding: float, kernel: Kernel) -> HostArray:
     """
     values, Q = np.linalg.eigh((K + K.T) / 2)
     values, Q = values[::-1], Q[:, ::-1]
-    if not kernel.is_psd or any(leaf.name.startswith("own") for leaf in kernel.leaves):
+    if not kernel.is_psd or any(leaf.is_user_function for leaf in kernel.leaves):
         _require_positive(values, kernel)  # of a user's function it is only said that it is positive semidefinite
     if values[0] <= 0:
         return np.zeros((len(K), 1))

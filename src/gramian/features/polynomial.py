@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, device_of, dtype_of, from_host, namespace_of
+from gramian.arrays.namespace import Array, HostArray, device_of, dtype_of, from_host, is_sparse, namespace_of
 from gramian.errors import MemoryBudgetError, ParameterError
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.kernels.inner_product import Polynomial
 from gramian.sources.rows import RowSource
 
 LARGEST_PHI = 4_000_000
-"""Features beyond which a map is refused: one row is then 32 MB, and the kernel needs no phi at all."""
+"""Features above which a map is refused: one row is then 32 MB, and the kernel needs no phi at all."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Monomials(FeatureRecipe):
 
     Notes
     -----
-    C(p + d, d) features: 5,151 for d = 100 and p = 2, 176,851 for p = 3. Cost: b D products a block. Not for many
+    C(p + d, d) features: 5,151 for d = 100 and p = 2, 176,851 for p = 3. Cost: b D products per block. Not for many
     columns: when D exceeds the number of rows the kernel matrix is the smaller problem.
 
     Examples
@@ -116,6 +116,11 @@ class MonomialMap(FeatureMap):
         return self.weights
 
     @property
+    def roundings(self) -> int:  # type: ignore[override]
+        """A product of ``degree`` columns, its weight, and the rows themselves."""
+        return self.degree + 2
+
+    @property
     def kernel(self) -> Polynomial | None:
         """The polynomial kernel; ``None`` for plain monomials."""
         if not self.weights:
@@ -124,7 +129,7 @@ class MonomialMap(FeatureMap):
 
     def map_block(self, rows: Array) -> Array:
         """Return phi of rows (b, d) as (b, D), computed degree by degree in products of columns."""
-        x = rows.toarray() if hasattr(rows, "indptr") else rows
+        x = rows.toarray() if is_sparse(rows) else rows
         xp, b = namespace_of(x), x.shape[0]
         skipped = self._layout.n_below
         out = xp.empty((b, skipped + self.n_features), dtype=x.dtype, **device_of(x))

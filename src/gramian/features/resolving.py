@@ -5,14 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, from_host
-from gramian.errors import NotSupportedError
+from gramian.arrays.namespace import Array, from_host, is_sparse
 from gramian.features.sampling import draw_positions, take_rows
-from gramian.kernels.blocks import far_means, is_sparse, shifted
-from gramian.kernels.kernel import DataFacts, Kernel
-from gramian.kernels.widths import SAMPLE_ROWS, median_distance
-from gramian.sources.measuring import measure_moments
-from gramian.sources.moments import Moments
+from gramian.kernels.blocks import far_means, require_taken, shifted
+from gramian.kernels.kernel import Kernel
+from gramian.kernels.widths import SAMPLE_ROWS, DataFacts, median_distance
+from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.rows import RowSource
 
 
@@ -40,9 +38,7 @@ def resolve_kernel(kernel: Kernel, source: RowSource, *, seed: int = 0) -> Resol
     >>> resolve_kernel(Gaussian("scale"), as_source([[0.0, 0.0], [2.0, 2.0]])).kernel
     Gaussian(gamma=0.5)
     """
-    if source.is_sparse and not kernel.takes_sparse:
-        message = f"The {kernel.name} kernel takes dense rows, and these are sparse. Pass X.toarray() if it fits."
-        raise NotSupportedError(message)
+    require_taken(sparse=source.is_sparse, kernel=kernel)
     moments = measure_moments(source, scatter=False)
     variance = float(moments.squares.sum()) / (moments.weight * source.n_columns)
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.arrays.namespace import Array, HostArray, device_of, is_numpy, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, device_of, is_numpy, is_sparse, namespace_of, to_host
 from gramian.sources.rows import Block, RowSource
 
 
@@ -62,14 +62,14 @@ class _Gather:
 
 
 def _pick(rows: Array, positions: HostArray) -> Array:
-    if is_numpy(rows) or hasattr(rows, "indptr"):
+    if is_numpy(rows) or is_sparse(rows):
         return rows[positions]
     xp = namespace_of(rows)
     return xp.take(rows, xp.asarray(positions, **device_of(rows)), axis=0)
 
 
 def _stacked(pieces: list[Any]) -> Array:
-    if hasattr(pieces[0], "indptr"):
+    if is_sparse(pieces[0]):
         return sp.csr_array(sp.vstack(pieces))
     return namespace_of(pieces[0]).concat(pieces, axis=0)
 

@@ -11,16 +11,14 @@
 
 from gramian.kernels.checking import KernelCheck, check_kernel
 from gramian.kernels.chi_squared import ChiSquared
-from gramian.kernels.combination import Product, Scaled, Sum
+from gramian.kernels.combination import Product, Scaled, Stretched, Sum
 from gramian.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
-from gramian.kernels.kernel import DataFacts, Kernel
+from gramian.kernels.kernel import Kernel
 from gramian.kernels.laplacian import Laplacian
-from gramian.kernels.named import as_kernel
+from gramian.kernels.named import Precomputed, as_kernel
 from gramian.kernels.own import BlockKernel, PointKernel
-from gramian.kernels.precomputed import Precomputed
 from gramian.kernels.radial import Gaussian, Matern
-from gramian.kernels.stretched import Stretched
-from gramian.kernels.widths import facts_of
+from gramian.kernels.widths import DataFacts, facts_of
 
 __all__ = [
     "BlockKernel",

@@ -1,21 +1,49 @@
-"""Blocks of rows as kernels take them: dense arrays of any library, or SciPy CSR matrices."""
+"""Blocks of rows as kernels take them, and what every tile is made of.
 
-from typing import TYPE_CHECKING, Any
+Blocks are dense arrays of any library, or SciPy CSR matrices. A tile is one product of two blocks, and functions of its
+entries, in place. A row that a kernel refuses is named by its position in X (:func:`named_rows`).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import csr_array
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_torch, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, is_numpy, is_sparse, is_torch, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.errors import InputError, NotSupportedError
+from gramian.errors import InputError, KernelRowsError, NotSupportedError
 
 if TYPE_CHECKING:
     from gramian.kernels.kernel import Kernel
 
 
-def is_sparse(rows: Array) -> bool:
-    """Tell whether rows are a SciPy sparse matrix or array."""
-    return bool(sparse.issparse(rows))
+def require_on_cpu(rows: Array) -> None:
+    """Refuse rows on another device, which would have to be copied to the host unasked."""
+    device = str(getattr(rows, "device", "cpu"))
+    if "cpu" not in device.lower():
+        message = (
+            f"Kernel PCA computes on the CPU, and these rows are on {device}. Gramian does not copy between devices "
+            "unasked: pass X.cpu() (torch) or X.get() (CuPy), or use PCA, which computes where the rows are."
+        )
+        raise NotSupportedError(message)
+
+
+def on_host(rows: Array) -> Any:
+    """Return rows of any library as NumPy has them, sparse rows as they are; refuse rows on another device."""
+    if is_sparse(rows):
+        return rows
+    require_on_cpu(rows)
+    return to_host(rows)
+
+
+def of_kind(rows: Any, *, sparse: bool) -> Any:
+    """Return rows sparse or dense, as those are that they are compared with."""
+    if is_sparse(rows) == sparse:
+        return rows
+    return csr_array(to_host(rows)) if sparse else rows.toarray()
 
 
 def as_block(X: Any, *, kernel: "Kernel") -> Array:
@@ -27,7 +55,7 @@ def as_block(X: Any, *, kernel: "Kernel") -> Array:
     >>> as_block([[1, 2]], kernel=Linear())
     array([[1., 2.]])
     """
-    require_taken(X, kernel=kernel)
+    require_taken(sparse=is_sparse(X), kernel=kernel)
     if is_sparse(X):
         block: Any = sparse.csr_array(X, dtype=FLOAT64)
     elif is_torch(X):
@@ -44,16 +72,16 @@ def as_block(X: Any, *, kernel: "Kernel") -> Array:
 
 def host_rows(rows: Array, *, kernel: "Kernel") -> HostArray:
     """Return NumPy rows in float64; refuse sparse rows and those of another library, for kernels that take neither."""
-    require_taken(rows, kernel=kernel)
+    require_taken(sparse=is_sparse(rows), kernel=kernel)
     if not isinstance(rows, np.ndarray):
         message = f"The {kernel.name} kernel takes NumPy rows, and was given {type(rows).__name__}. Convert them first."
         raise NotSupportedError(message)
     return np.ascontiguousarray(rows, dtype=FLOAT64)
 
 
-def require_taken(rows: Array, *, kernel: "Kernel") -> None:
+def require_taken(*, sparse: bool, kernel: "Kernel") -> None:
     """Refuse sparse rows for a kernel that would have to make them dense."""
-    if is_sparse(rows) and not kernel.takes_sparse:
+    if sparse and not kernel.takes_sparse:
         message = f"The {kernel.name} kernel takes dense rows, and these are sparse. Pass X.toarray() if it fits."
         raise NotSupportedError(message)
 
@@ -63,12 +91,6 @@ def require_same_columns(left: Array, right: Array) -> None:
     if left.shape[1] != right.shape[1]:
         message = f"X has {left.shape[1]} columns and Y has {right.shape[1]}. A kernel compares rows of one length."
         raise InputError(message)
-
-
-FAR = 16.0
-"""A column of sparse rows is far from zero where the square of its mean is more than this many variances. Such a column
-is stored in more than 16 rows of 17 (mean^2 / variance is at most p / (1 - p) for a share p that is not zero), so that
-shifting it fills little; any other loses at most a digit and a half when it is squared as it is."""
 
 
 def column_means(block: Array) -> Array | None:
@@ -89,12 +111,16 @@ def column_means(block: Array) -> Array | None:
 def far_means(mean: HostArray, variances: HostArray) -> HostArray | None:
     """Return the means of columns that are far from zero, zeros elsewhere; ``None`` where no column is.
 
+    Far is a column whose squared mean is more than 16 variances. It is stored in more than 16 rows of 17 (mean^2 /
+    variance is at most p / (1 - p) for a share p that is not zero), so that shifting it fills little; any other loses
+    at most a digit and a half when it is squared as it is.
+
     Examples
     --------
     >>> far_means(np.array([1e6, 0.5]), np.array([2.0, 1.0]))
     array([1000000.,       0.])
     """
-    far = mean**2 > FAR * variances
+    far = mean**2 > 16.0 * variances
     return np.where(far, mean, 0.0) if far.any() else None
 
 
@@ -151,3 +177,105 @@ def _require_finite(block: Array) -> None:
     row, column = (int(index) for index in np.argwhere(~np.isfinite(to_host(block)))[0])
     message = f"Row {row} given to a kernel has NaN or infinity in column {column}. Fill or drop such values first."
     raise InputError(message, row=row, column=column)
+
+
+LOWEST_EXPONENT = {np.dtype(np.float32): -87.0, np.dtype(np.float64): -708.0}
+"""Where an exponential is about to leave the normal numbers. Below it float32 exponentials were measured eight times
+slower; the tile holds the smallest normal number instead of zero there, about 1e-38 or 1e-308."""
+
+
+class SparseFactor(NamedTuple):
+    """Sparse rows, and their transpose stored by rows where that is not larger than the rows themselves."""
+
+    rows: Any
+    transposed: Any
+
+
+def sparse_factor(rows: Any) -> SparseFactor:
+    """Store a CSR block with its transpose, which a product would otherwise make anew for every tile.
+
+    The transpose has a pointer for every column: where columns outnumber the stored entries it is left to the product.
+    """
+    return SparseFactor(rows, rows.T.tocsr() if rows.shape[1] <= 2 * rows.nnz else rows.T)
+
+
+def inner_products(left: Any, right: Any, *, out: HostArray | None = None) -> Array:
+    """Return left right', (a, b): one GEMM, or a product of two sparse blocks written as a dense tile.
+
+    Examples
+    --------
+    >>> inner_products(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]]))
+    array([[11.]])
+    """
+    if isinstance(left, SparseFactor):
+        product = (left.rows @ right.transposed).toarray()
+        return product if out is None else written(product, out)
+    if is_numpy(left):
+        return np.matmul(left, right.T, out=out)
+    return left @ right.T
+
+
+def exponential(tile: Array, *, clip: bool = True) -> Array:
+    """Replace entries by exp(entry), in place on the host.
+
+    Entries are at most zero but for rounding. ``clip`` cuts that rounding off, and what would underflow.
+    """
+    if not is_numpy(tile):
+        xp = namespace_of(tile)
+        return xp.exp(xp.clip(tile, max=0.0))
+    if clip:
+        np.clip(tile, LOWEST_EXPONENT[tile.dtype], 0.0, out=tile)
+    return np.exp(tile, out=tile)
+
+
+def with_unit_diagonal(tile: Array, *, same_block: bool) -> Array:
+    """Set k(x, x) = 1 exactly where a block meets itself: the diagonal is most of the matrix of a narrow kernel."""
+    if same_block and is_numpy(tile):
+        np.fill_diagonal(tile, 1.0)
+    return tile
+
+
+def strips(n: int) -> Iterator[slice]:
+    """Give the rows of a tile of n rows 64 at a time: a second array of that size still lies in the cache with them."""
+    for start in range(0, n, 64):
+        yield slice(start, min(start + 64, n))
+
+
+def written(values: HostArray, out: HostArray | None) -> HostArray:
+    """Return ``values``, copied into ``out`` when there is one."""
+    if out is None:
+        return values
+    out[...] = values
+    return out
+
+
+Places = int | HostArray
+"""Where the rows of a block are in X: the place of the first one, or of each."""
+
+
+@contextmanager
+def named_rows(left: Places, right: Places | None = None, *, ending: str = "") -> Iterator[None]:
+    """Name the rows of a refusal within: of the left block and, where it is of two rows, of the right one.
+
+    Contexts may lie within each other, each adding what it knows; without ``right`` the second row is left as it is.
+    ``ending`` is said of the last row, such as " of the fit".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with named_rows(1000), named_rows(np.array([7, 3])):
+    ...     raise KernelRowsError("", (1,), " has -1 in column 2.")
+    Traceback (most recent call last):
+    gramian.errors.KernelRowsError: Row 1,003 has -1 in column 2.
+    """
+    try:
+        yield
+    except KernelRowsError as error:
+        sides = (left, 0 if right is None else right)
+        rows = tuple(_place(side, row) for side, row in zip(sides, error.rows, strict=False))
+        error.name(rows, ending)
+        raise
+
+
+def _place(places: Places, row: int) -> int:
+    return places + row if isinstance(places, int) else int(places[row])

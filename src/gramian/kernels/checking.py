@@ -9,11 +9,10 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.errors import InputError
-from gramian.kernels.blocks import as_block, column_means
+from gramian.kernels.blocks import as_block, column_means, named_rows
+from gramian.kernels.centering import center_kernel
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.named import as_kernel
-from gramian.kernels.naming import named_rows
-from gramian.kernels.precomputed import Precomputed
 from gramian.kernels.widths import drawn_indices, facts_of
 
 
@@ -138,7 +137,7 @@ def check_kernel(
     if len(rows) == 0:
         message = f"A kernel is checked on points: X has {block.shape[0]} rows and n_points={n_points}."
         raise InputError(message)
-    if isinstance(kernel, Precomputed):
+    if kernel.is_precomputed:
         _require_square(block)
         return _judged(kernel, to_host(block)[np.ix_(rows, rows)], rows, 0.0, rtol)
     kernel = kernel.resolved(facts_of(block, seed=seed))
@@ -165,7 +164,6 @@ def _judged(kernel: Kernel, K: HostArray, rows: HostArray, difference: float, rt
     i, j = np.unravel_index(int(np.argmax(gaps)), gaps.shape)
     even = (K + K.T) / 2.0
     values = np.linalg.eigvalsh(even)
-    about_means = even - even.mean(axis=0) - even.mean(axis=1)[:, None] + even.mean()
     size, entry = float(np.abs(values).max()), float(np.abs(K).max())
     symmetric = bool(gaps[i, j] <= rtol * entry)
     tolerance = max(rtol, 10 * len(K) * eps_of(FLOAT64)) * size
@@ -178,7 +176,7 @@ def _judged(kernel: Kernel, K: HostArray, rows: HostArray, difference: float, rt
         positive_semidefinite=symmetric and bool(values[0] >= -tolerance),
         smallest_eigenvalue=float(values[0]),
         largest_eigenvalue=float(values[-1]),
-        smallest_centered=float(np.linalg.eigvalsh(about_means)[0]),
+        smallest_centered=float(np.linalg.eigvalsh(center_kernel(even))[0]),
         block_independent=difference <= rtol * entry,
         block_difference=difference,
         tolerance=tolerance,

@@ -5,12 +5,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray
+from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.errors import KernelRowsError
-from gramian.kernels.blocks import host_rows
-from gramian.kernels.kernel import DataFacts, Kernel, Prepared
-from gramian.kernels.tiles import exponential, strips, with_unit_diagonal
-from gramian.kernels.widths import Gamma, checked_gamma, number_of
+from gramian.kernels.blocks import exponential, host_rows, strips, with_unit_diagonal
+from gramian.kernels.kernel import Kernel, Prepared
+from gramian.kernels.widths import DataFacts, Gamma, checked_gamma, inverse_or_one, number_of
 
 
 class _Histograms(NamedTuple):
@@ -27,7 +26,7 @@ class ChiSquared(Kernel):
 
     Computes  k(x, y) = exp(-gamma sum_j (x_j - y_j)^2 / (x_j + y_j)),  a term being zero where both are.
     As (x - y)^2 / (x + y) = x + y - 4 / (1/x + 1/y), only the last term is taken for each pair: one sum and one
-    reciprocal a column, in float64. The exponent is accurate to about 1e-16 gamma sum_j (x_j + y_j).
+    reciprocal per column, in float64. The exponent is accurate to about 1e-16 gamma sum_j (x_j + y_j).
 
     Cost of a tile (a, b): 3 a b d operations, none of them in a matrix product: with 50 columns a tile costs thirty
     to sixty times as much as a Gaussian one. Dense NumPy rows only.
@@ -50,6 +49,8 @@ class ChiSquared(Kernel):
 
     gamma: Gamma = None
     name: ClassVar[str] = "chi-squared"
+    has_gamma: ClassVar[bool] = True
+    has_width: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     shift_invariant_centered: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = False
@@ -86,6 +87,16 @@ class ChiSquared(Kernel):
     def resolved(self, facts: DataFacts) -> "ChiSquared":
         """Return the kernel with gamma a number."""
         return ChiSquared(number_of(self.gamma, facts.n_columns))
+
+    def median_gamma(self, rows: Array, *, seed: int = 0) -> float:
+        """Return one over the median chi-squared distance of the rows."""
+        del seed
+        rows = to_host(rows)
+        # Distances are at most the sum of two rows: with this gamma, hardly one is lost to underflow.
+        gamma = inverse_or_one(float(rows.sum(axis=1).mean()))
+        with np.errstate(divide="ignore"):
+            distances = -np.log(ChiSquared(gamma)(rows)) / gamma
+        return inverse_or_one(float(np.median(distances[distances > 0])) if (distances > 0).any() else 0.0)
 
 
 def _harmonic_sums(left: HostArray, right: HostArray) -> HostArray:

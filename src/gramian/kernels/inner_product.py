@@ -1,21 +1,88 @@
-"""Kernels of the inner product of two rows: linear, polynomial, sigmoid and cosine."""
+"""Kernels of the inner product of two rows: linear, polynomial, sigmoid and cosine.
 
+gamma x.y + coef0 is one matrix product of two blocks of rows; its overflow is seen before any tile is made.
+"""
+
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_numpy, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy, is_sparse, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.errors import InputError, ParameterError
-from gramian.kernels.affine import affine_products, affine_rows, require_powers_fit
-from gramian.kernels.blocks import is_sparse, squared_norms
-from gramian.kernels.kernel import DataFacts, Kernel, Prepared
-from gramian.kernels.tiles import inner_products, sparse_factor, strips
-from gramian.kernels.widths import Gamma, checked_gamma, number_of, plain_number, resolved_gamma
+from gramian.errors import InputError, KernelRowsError, ParameterError
+from gramian.kernels.blocks import (
+    SparseFactor,
+    inner_products,
+    scaled_rows,
+    sparse_factor,
+    squared_norms,
+    strips,
+)
+from gramian.kernels.forms import PolynomialForm
+from gramian.kernels.kernel import Kernel, Prepared
+from gramian.kernels.widths import DataFacts, Gamma, checked_gamma, number_of, plain_number, resolved_gamma
 
-_WORDS = ("scale",)
+
+class AffineRows(NamedTuple):
+    """Rows times sqrt(gamma), and what is still to be added to their products.
+
+    A coef0 that is not negative is one more column, sqrt(coef0), of dense rows: it then costs no pass over the tile.
+    """
+
+    rows: Array | SparseFactor
+    constant: float
+
+
+def affine_rows(rows: Array, gamma: float, coef0: float, *, dtype: np.dtype[Any]) -> AffineRows:
+    """Scale rows by sqrt(gamma) and join coef0 to them where that can be done.
+
+    Cost: b (d + 1) numbers for dense rows, twice their stored entries for sparse ones.
+
+    Examples
+    --------
+    >>> block = affine_rows(np.array([[1.0, 2.0]]), 0.5, 1.0, dtype=np.dtype("float64"))
+    >>> affine_products(block, block).round(10)
+    array([[3.5]])
+    """
+    with np.errstate(over="ignore"):  # What overflows is named by require_powers_fit.
+        if is_sparse(rows):
+            return AffineRows(sparse_factor(sparse.csr_array(scaled_rows(rows, math.sqrt(gamma), dtype))), coef0)
+        scaled = scaled_rows(rows, math.sqrt(gamma), dtype)
+    if coef0 <= 0.0:
+        return AffineRows(scaled, coef0)
+    column = np.full((rows.shape[0], 1), math.sqrt(coef0), dtype=dtype)
+    joined = namespace_of(scaled).concat([scaled, from_host(column, like=scaled)], axis=1)
+    return AffineRows(joined, 0.0)
+
+
+def affine_products(left: AffineRows, right: AffineRows, *, out: HostArray | None = None) -> Array:
+    """Return gamma x.y + coef0 for each pair, (a, b). Cost: 2 a b (d + 1) operations."""
+    tile = inner_products(left.rows, right.rows, out=out)
+    if left.constant != 0.0:
+        tile += left.constant
+    return tile
+
+
+def require_powers_fit(rows: Array, gamma: float, coef0: float, degree: float, *, dtype: np.dtype[Any]) -> None:
+    """Refuse rows for which (gamma x.y + coef0)^degree can leave the range of ``dtype``.
+
+    By Cauchy and Schwarz no entry is larger than (gamma |x|^2 + |coef0|)^degree of one of its two rows, so looking at
+    the rows alone is enough, before any tile is made.
+    """
+    with np.errstate(over="ignore"):
+        largest = gamma * squared_norms(rows) + abs(coef0)
+        fits = np.isfinite(largest) & (degree * np.log(np.maximum(largest, 1.0)) < math.log(np.finfo(dtype).max))
+    if fits.all():
+        return
+    row = int(np.flatnonzero(~fits)[0])
+    power = "gamma x.x + coef0" if degree == 1 else f"(gamma x.x + coef0)^{degree:g}"
+    advice = "Rescale the columns." if degree == 1 else "Rescale the columns or lower the degree."
+    after = f": gamma={gamma:.4g}, coef0={coef0:g} give gamma x.x + coef0 = {largest[row]:.3g} there. {advice}"
+    before = f"{power} overflows {np.dtype(dtype).name} for "
+    raise KernelRowsError(before, (row,), after)
 
 
 @dataclass(frozen=True)
@@ -36,6 +103,7 @@ class Linear(Kernel):
     """
 
     name: ClassVar[str] = "linear"
+    is_cheap: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     shift_invariant_centered: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
@@ -60,6 +128,11 @@ class Linear(Kernel):
         del facts
         return self
 
+    @property
+    def polynomial_form(self) -> PolynomialForm:
+        """x.y itself."""
+        return PolynomialForm(1, 1.0, 0.0)
+
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
@@ -68,7 +141,7 @@ class Polynomial(Kernel):
     Computes  k(x, y) = (gamma x.y + coef0)^degree,  whose features are all monomials of up to ``degree`` (exactly that
     degree when coef0 = 0): C(degree + d, d) of them.
 
-    Cost of a tile (a, b): 2 a b (d + 1) operations and about 2 log2(degree) multiplications an entry. Sparse rows stay
+    Cost of a tile (a, b): 2 a b (d + 1) operations and about 2 log2(degree) multiplications per entry. Sparse rows stay
     sparse.
 
     Not for columns of large numbers: powers overflow, and a few large rows rule the matrix. Scale the columns first.
@@ -94,13 +167,15 @@ class Polynomial(Kernel):
     gamma: Gamma = None
     coef0: float = 1.0
     name: ClassVar[str] = "polynomial"
+    is_cheap: ClassVar[bool] = True
+    has_gamma: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     shift_invariant_centered: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "degree", _checked_degree(self.degree))
-        object.__setattr__(self, "gamma", checked_gamma(self.gamma, kernel=self.name, words=_WORDS))
+        object.__setattr__(self, "gamma", checked_gamma(self.gamma, kernel=self.name, words=("scale",)))
         object.__setattr__(self, "coef0", _checked_coef0(self.coef0, kernel=self.name))
 
     @property
@@ -133,6 +208,11 @@ class Polynomial(Kernel):
         """Return the kernel with gamma a number."""
         return Polynomial(self.degree, resolved_gamma(self.gamma, facts), self.coef0)
 
+    @property
+    def polynomial_form(self) -> PolynomialForm | None:
+        """Itself, once gamma is a number."""
+        return PolynomialForm(self.degree, self.gamma, self.coef0) if isinstance(self.gamma, float) else None
+
 
 @dataclass(frozen=True)
 class Sigmoid(Kernel):
@@ -161,13 +241,15 @@ class Sigmoid(Kernel):
     gamma: Gamma = None
     coef0: float = 1.0
     name: ClassVar[str] = "sigmoid"
+    is_cheap: ClassVar[bool] = True
+    has_gamma: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     shift_invariant_centered: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = True
     is_psd: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", checked_gamma(self.gamma, kernel=self.name, words=_WORDS))
+        object.__setattr__(self, "gamma", checked_gamma(self.gamma, kernel=self.name, words=("scale",)))
         object.__setattr__(self, "coef0", _checked_coef0(self.coef0, kernel=self.name))
 
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
@@ -211,6 +293,7 @@ class Cosine(Kernel):
     """
 
     name: ClassVar[str] = "cosine"
+    is_cheap: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     shift_invariant_centered: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = True

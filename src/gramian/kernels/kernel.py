@@ -1,45 +1,31 @@
 """The contract of a kernel: a small frozen value that evaluates one tile of the kernel matrix at a time.
 
 A tile is k(x, y) for every x of one block of rows and every y of another. What can be done once for a block (scaling,
-squared norms, a change of type) is done by ``prepare``; what has to be done for every pair of blocks by ``evaluate``::
+squared norms, a change of type) is done by ``prepare``, what has to be done for every pair of blocks by ``evaluate``::
 
     left, right = kernel.prepare(X, dtype=dtype), kernel.prepare(Y, dtype=dtype)
     tile = kernel.evaluate(left, right)        # (a, b); left and right serve in many tiles
 
-A new kernel is one class with these methods, and a line in ``named`` if it has a name.
+What else a fit has to know of a kernel (is it cheap, has it a width, is it radial) it declares, with safe defaults; a
+fit asks neither for its type nor for its name. A kernel that users name has a line in ``FAMILIES`` of
+:mod:`gramian.kernels.named`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.arrays.precision import FLOAT64
+from gramian.errors import NotSupportedError, ParameterError
+from gramian.kernels.blocks import as_block, column_means, named_rows, require_same_columns
+from gramian.kernels.forms import PolynomialForm, RadialProfile, WaveDraw, Waves
+from gramian.kernels.widths import DataFacts, facts_of
 
 Prepared = Any
 """A block of rows as its kernel wants it; only the kernel that made it looks inside."""
-
-
-class DataFacts(NamedTuple):
-    """What a kernel may ask of the data when it replaces words by numbers (``gamma="scale"``, ``"median"``).
-
-    Attributes
-    ----------
-    n_columns : int
-    variance : float
-        Mean of the variances of all columns (divided by n).
-    median_distance : callable
-        Gives the median Euclidean distance of pairs of rows; called only when it is needed.
-    median_cityblock : callable or None
-        The same for the sum of absolute differences; ``None`` when the caller cannot tell.
-    """
-
-    n_columns: int
-    variance: float
-    median_distance: Callable[[], float]
-    median_cityblock: Callable[[], float] | None = None
 
 
 class Kernel(ABC):
@@ -52,9 +38,28 @@ class Kernel(ABC):
     ----------
     name : str
         What it is called in sentences.
+    is_cheap : bool
+        Whether a tile costs little relative to the products with it: a matrix product and a few operations per entry.
+    has_gamma : bool
+        Whether it has a parameter called gamma; see :meth:`with_gamma`.
+    has_width : bool
+        Whether it is one for equal rows and falls to zero, the sooner the larger gamma is.
+    is_user_function : bool
+        Whether values come from a user's function: it answers in float64 whatever is asked, and what is said of it
+        (that it is positive semidefinite) is not known but believed.
+    may_see_block : bool
+        Whether a value could depend on other rows of its block than its own two, so that a fit has to try.
+    is_precomputed : bool
+        Whether rows are kernel values already, and there is no function.
     """
 
     name: ClassVar[str]
+    is_cheap: ClassVar[bool] = False
+    has_gamma: ClassVar[bool] = False
+    has_width: ClassVar[bool] = False
+    is_user_function: ClassVar[bool] = False
+    may_see_block: ClassVar[bool] = False
+    is_precomputed: ClassVar[bool] = False
     __array_ufunc__: ClassVar[None] = None  # So that np.float64(2) * kernel is asked of the kernel, not of NumPy.
 
     @property
@@ -118,6 +123,57 @@ class Kernel(ABC):
     def resolved(self, facts: DataFacts) -> "Kernel":
         """Return this kernel with every parameter a number: None, "scale" and "median" are replaced."""
 
+    @property
+    def polynomial_form(self) -> PolynomialForm | None:
+        """The kernel as a power of gamma x.y + coef0, with numbers for these; ``None`` where it is none."""
+        return None
+
+    def radial_profile(self) -> RadialProfile:
+        """Return the kernel, with numbers for parameters, as a function of the squared Euclidean distance.
+
+        Raises
+        ------
+        NotSupportedError
+            For kernels that are no such function.
+        """
+        message = (
+            f"{self} is not known as a function of the Euclidean distance, which this pre-image needs. Use the ridge, "
+            "which serves every kernel."
+        )
+        raise NotSupportedError(message)
+
+    def draw_waves(self, draw: WaveDraw) -> Waves:
+        """Draw frequencies w with  k(x - y) = k(0) E cos w.(x - y)  (Bochner), for numbers as parameters.
+
+        Raises
+        ------
+        NotSupportedError
+            For kernels that are not a function of x - y, or whose spectral density is not known.
+        """
+        del draw
+        message = (
+            f"{self} has no spectral density here: random Fourier features are for Gaussian, Laplacian and Matern "
+            "kernels, their sums, products and positive multiples. Use landmarks instead."
+        )
+        raise NotSupportedError(message)
+
+    def with_gamma(self, gamma: Any) -> "Kernel":
+        """Return the same kernel with another gamma."""
+        if not self.has_gamma:
+            message = f"{self!r} has no gamma to choose. Pass a kernel that has one, such as 'rbf' or Matern(1.5)."
+            raise ParameterError(message)
+        changed: Kernel = replace(self, gamma=gamma)  # type: ignore[type-var]
+        return changed
+
+    @property
+    def gamma_number(self) -> float:
+        """Gamma, once it is a number."""
+        return float(getattr(self, "gamma"))  # noqa: B009 - not every kernel has one
+
+    def median_gamma(self, rows: Array, *, seed: int = 0) -> float:
+        """Return the gamma that suits the median distance of rows, in the kernel's own sense of distance."""
+        return self.with_gamma("median").resolved(facts_of(rows, seed=seed)).gamma_number
+
     def __call__(self, X: Array, Y: Array | None = None) -> Array:
         """Return the matrix k(x, y), (n, m), in float64; Y = X when it is not given.
 
@@ -129,10 +185,6 @@ class Kernel(ABC):
         X : (n, d) array, list of rows or CSR matrix
         Y : (m, d) array, list of rows or CSR matrix, optional
         """
-        from gramian.kernels.blocks import as_block, column_means, require_same_columns
-        from gramian.kernels.naming import named_rows
-        from gramian.kernels.widths import facts_of
-
         left = as_block(X, kernel=self)
         right = left if Y is None else as_block(Y, kernel=self)
         require_same_columns(left, right)

@@ -8,10 +8,10 @@ from scipy.spatial.distance import cdist
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.errors import ParameterError
-from gramian.kernels.blocks import host_rows, shifted
-from gramian.kernels.kernel import DataFacts, Kernel, Prepared
-from gramian.kernels.tiles import exponential, written
-from gramian.kernels.widths import Gamma, checked_gamma, inverse_or_one, number_of
+from gramian.kernels.blocks import exponential, host_rows, shifted, written
+from gramian.kernels.forms import WaveDraw, Waves
+from gramian.kernels.kernel import Kernel, Prepared
+from gramian.kernels.widths import DataFacts, Gamma, checked_gamma, inverse_or_one, number_of
 
 
 class _Scaled(NamedTuple):
@@ -49,6 +49,8 @@ class Laplacian(Kernel):
 
     gamma: Gamma = None
     name: ClassVar[str] = "Laplacian"
+    has_gamma: ClassVar[bool] = True
+    has_width: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True
     shift_invariant_centered: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = False
@@ -79,6 +81,17 @@ class Laplacian(Kernel):
         if self.gamma == "median":
             return Laplacian(inverse_or_one(_median_cityblock(facts)))
         return Laplacian(number_of(self.gamma, facts.n_columns))
+
+    def draw_waves(self, draw: WaveDraw) -> Waves:
+        """Draw independent Cauchy frequencies, of scale gamma."""
+        if draw.orthogonal:
+            message = (
+                "orthogonal=True is for kernels of the Euclidean distance, whose frequencies have no preferred "
+                "direction; those of the Laplacian lie along the columns. Use orthogonal=False."
+            )
+            raise ParameterError(message)
+        waves = draw.rng.standard_cauchy((draw.count, draw.n_columns))
+        return Waves(number_of(self.gamma, draw.n_columns) * waves, 1.0)
 
 
 def _median_cityblock(facts: DataFacts) -> float:

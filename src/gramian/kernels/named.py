@@ -1,33 +1,86 @@
-"""Kernels by scikit-learn's names."""
+"""Kernels by scikit-learn's names, and the name of a kernel matrix that is given instead of rows."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn
 
-from gramian.errors import ParameterError
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray
+from gramian.errors import NotSupportedError, ParameterError
 from gramian.kernels.chi_squared import ChiSquared
 from gramian.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
-from gramian.kernels.kernel import Kernel
+from gramian.kernels.kernel import Kernel, Prepared
 from gramian.kernels.laplacian import Laplacian
 from gramian.kernels.own import PointKernel
-from gramian.kernels.precomputed import Precomputed
 from gramian.kernels.radial import Gaussian, Matern
-from gramian.kernels.widths import Gamma
+from gramian.kernels.widths import DataFacts, Gamma
 
-_MAKERS: dict[str, Callable[..., Kernel]] = {
-    "linear": lambda **_: Linear(),
-    "poly": lambda *, gamma, degree, coef0, **_: Polynomial(degree, gamma, coef0),
-    "rbf": lambda *, gamma, sigma, **_: Gaussian(gamma, sigma=sigma),
-    "laplacian": lambda *, gamma, **_: Laplacian(gamma),
-    "matern": lambda *, gamma, sigma, nu, **_: Matern(nu, gamma, length_scale=sigma),
-    "sigmoid": lambda *, gamma, coef0, **_: Sigmoid(gamma, coef0),
-    "cosine": lambda **_: Cosine(),
-    "chi2": lambda *, gamma, **_: ChiSquared(gamma),
-    "precomputed": lambda **_: Precomputed(),
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """Says that the rows given are the kernel matrix itself.
+
+    Computes nothing: K was computed by the user, (n, n) for a fit and (m, n) for m new points. The operator holds it as
+    it is.
+
+    Not where n^2 numbers do not fit in memory: pass a function, and tiles are made as they are needed.
+
+    Examples
+    --------
+    >>> Precomputed()
+    Precomputed()
+    """
+
+    name: ClassVar[str] = "precomputed"
+    is_precomputed: ClassVar[bool] = True
+    shift_invariant: ClassVar[bool] = False
+    shift_invariant_centered: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = False
+    is_psd: ClassVar[bool] = False
+
+    def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
+        """Refuse: there are no rows."""
+        del rows, dtype, origin
+        _refuse()
+
+    def evaluate(self, left: Prepared, right: Prepared, *, out: HostArray | None = None) -> Array:
+        """Refuse: there is no function."""
+        del left, right, out
+        _refuse()
+
+    def diagonal(self, rows: Array) -> HostArray:
+        """Return the diagonal of the matrix given."""
+        return np.asarray(np.diagonal(rows), dtype=np.float64)
+
+    def resolved(self, facts: DataFacts) -> "Precomputed":
+        """Return itself."""
+        del facts
+        return self
+
+
+def _refuse() -> NoReturn:
+    message = (
+        "A precomputed kernel is a matrix and cannot be evaluated on rows, nor added to or multiplied with kernels "
+        "that are. Pass the kernel itself, or combine the matrices before they are passed."
+    )
+    raise NotSupportedError(message)
+
+
+FAMILIES: dict[str, tuple[type[Kernel], tuple[str, ...]]] = {
+    "linear": (Linear, ()),
+    "poly": (Polynomial, ("degree", "gamma", "coef0")),
+    "rbf": (Gaussian, ("gamma", "sigma")),
+    "laplacian": (Laplacian, ("gamma",)),
+    "matern": (Matern, ("nu", "gamma", "length_scale")),
+    "sigmoid": (Sigmoid, ("gamma", "coef0")),
+    "cosine": (Cosine, ()),
+    "chi2": (ChiSquared, ("gamma",)),
+    "precomputed": (Precomputed, ()),
 }
-_ALIASES = {"polynomial": "poly", "gaussian": "rbf"}
+"""Families by name: the class, which a model file may hold, and the parameters of :func:`as_kernel` that it takes."""
 
-NAMES = (*_MAKERS, *_ALIASES)
-"""Every name that :func:`as_kernel` knows."""
+_ALIASES = {"polynomial": "poly", "gaussian": "rbf"}
 
 
 def as_kernel(
@@ -61,7 +114,7 @@ def as_kernel(
     Raises
     ------
     ParameterError
-        Where a kernel or a function is given beside parameters that it does not see, or a name beside ``parameters``.
+        Where a kernel or a function comes with parameters that it does not see, or a name with ``parameters``.
 
     Returns
     -------
@@ -75,29 +128,32 @@ def as_kernel(
     Polynomial(degree=2, gamma=None, coef0=1.0)
     """
     given: dict[str, Any] = {"gamma": gamma, "sigma": sigma, "degree": degree, "coef0": coef0}
-    beside: dict[str, Any] = {"kernel_params": parameters or None}
+    for_functions: dict[str, Any] = {"kernel_params": parameters or None}
     if isinstance(kernel, Kernel):
-        _require_nothing_beside(f"the kernel {kernel!r}", given | beside, "Set it in the kernel itself.")
+        _require_nothing_ignored(f"the kernel {kernel!r}", given | for_functions, "Set it in the kernel itself.")
         return kernel
     if callable(kernel):
         advice = "A function takes its parameters from kernel_params={...}."
-        _require_nothing_beside("a kernel that is a function", given, advice)
+        _require_nothing_ignored("a kernel that is a function", given, advice)
         return PointKernel(kernel, parameters or {})
     name = _ALIASES.get(kernel, kernel) if isinstance(kernel, str) else None
-    if name not in _MAKERS:
-        message = (
-            f"kernel={kernel!r} is not known. Pass a kernel, a function of two points, or one of {', '.join(NAMES)}."
-        )
+    if name not in FAMILIES:
+        known = ", ".join((*FAMILIES, *_ALIASES))
+        message = f"kernel={kernel!r} is not known. Pass a kernel, a function of two points, or one of {known}."
         raise ParameterError(message)
-    _require_nothing_beside(f"kernel={kernel!r}", beside, "Those are for functions: pass gamma, degree, coef0 instead.")
-    return _MAKERS[name](gamma=gamma, degree=degree, coef0=coef0, sigma=sigma, nu=nu)
+    _require_nothing_ignored(
+        f"kernel={kernel!r}", for_functions, "Those are for functions: pass gamma, degree, coef0 instead."
+    )
+    family, taken = FAMILIES[name]
+    known_by = {"gamma": gamma, "degree": degree, "coef0": coef0, "nu": nu, "sigma": sigma, "length_scale": sigma}
+    return family(**{parameter: known_by[parameter] for parameter in taken})
 
 
 _UNSET = {"degree": 3, "coef0": 1.0}
 """What a parameter is when nothing is said, where that is not None."""
 
 
-def _require_nothing_beside(kernel: str, given: Mapping[str, Any], advice: str) -> None:
+def _require_nothing_ignored(kernel: str, given: Mapping[str, Any], advice: str) -> None:
     """Refuse a parameter that would be ignored: one that differs from its default."""
     for name, value in given.items():
         unset = value is None if name not in _UNSET else value == _UNSET[name]

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays.namespace import Array, HostArray
+from gramian.arrays.namespace import Array, HostArray, is_sparse
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, KernelRowsError, ParameterError
-from gramian.kernels.blocks import host_rows, is_sparse
-from gramian.kernels.kernel import DataFacts, Kernel, Prepared
-from gramian.kernels.tiles import written
+from gramian.kernels.blocks import host_rows, written
+from gramian.kernels.kernel import Kernel, Prepared
+from gramian.kernels.widths import DataFacts
 
 
 class _Given(NamedTuple):
@@ -59,6 +59,7 @@ class PointKernel(Kernel):
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
     psd: bool = False
     name: ClassVar[str] = "own (two points)"
+    is_user_function: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     shift_invariant_centered: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = False
@@ -153,6 +154,8 @@ class BlockKernel(Kernel):
     psd: bool = False
     sparse: bool = False
     name: ClassVar[str] = "own (two blocks)"
+    is_user_function: ClassVar[bool] = True
+    may_see_block: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = False
     shift_invariant_centered: ClassVar[bool] = False
 

@@ -1,22 +1,42 @@
 """How wide a kernel is: gamma given as a number or a word, and the facts of the data that words are resolved on."""
 
 import math
-from typing import Any, Literal, cast
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from gramian.arrays.namespace import Array, HostArray, to_host
+from gramian.arrays.namespace import Array, HostArray, is_sparse, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
-from gramian.errors import NotSupportedError, ParameterError
-from gramian.kernels.blocks import column_means, is_sparse, shifted, squared_norms
-from gramian.kernels.kernel import DataFacts
+from gramian.errors import NotSupportedError, Parameter, ParameterError, Sentence
+from gramian.kernels.blocks import column_means, shifted, squared_norms
 
 Gamma = float | Literal["scale", "median"] | None
 """A number, or how to find it: None is 1/d, "scale" follows the variance, "median" the median distance."""
 
 SAMPLE_ROWS = 1000
 """Rows among which distances are measured: half a million pairs give their median to a fraction of a percent."""
+
+
+class DataFacts(NamedTuple):
+    """What a kernel may ask of the data when it replaces words by numbers (``gamma="scale"``, ``"median"``).
+
+    Attributes
+    ----------
+    n_columns : int
+    variance : float
+        Mean of the variances of all columns (divided by n).
+    median_distance : callable
+        Gives the median Euclidean distance of pairs of rows; called only when it is needed.
+    median_cityblock : callable or None
+        The same for the sum of absolute differences; ``None`` when the caller cannot tell.
+    """
+
+    n_columns: int
+    variance: float
+    median_distance: Callable[[], float]
+    median_cityblock: Callable[[], float] | None = None
 
 
 def plain_number(value: object) -> float | None:
@@ -39,9 +59,13 @@ def checked_gamma(gamma: object, *, kernel: str, words: tuple[str, ...] = ("scal
     number = plain_number(gamma)
     if number is not None and 0 <= number < math.inf:
         return number
-    choices = ", ".join([*(f'"{word}"' for word in words), "or None for 1/d"])
-    message = f"gamma={gamma!r} for the {kernel} kernel: pass a finite number that is not negative, {choices}."
-    raise ParameterError(message)
+    message = Sentence(
+        "{asked} for the {kernel} kernel: pass a finite number that is not negative, {choices}.",
+        asked=Parameter("gamma", (gamma,)),
+        kernel=kernel,
+        choices=", ".join([*(f'"{word}"' for word in words), "or None for 1/d"]),
+    )
+    raise ParameterError(message, parameter="gamma", value=gamma)
 
 
 def gamma_of_width(width: object, *, name: str) -> float:

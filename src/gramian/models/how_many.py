@@ -1,148 +1,54 @@
-"""How many components a fit keeps: what was asked for, or what a rule says of the measured spectrum."""
+"""What every rule says about the number of components of a table: one call."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-import scipy.sparse
-
-from gramian.arrays.namespace import HostArray, namespace_of, to_host
-from gramian.choosing.auto import choose_automatically
-from gramian.choosing.leading import LeadingComponents
-from gramian.choosing.minka import choose_by_minka
-from gramian.choosing.panel import Panel, panel
-from gramian.choosing.row_sample import sample_bytes
-from gramian.choosing.share import choose_by_share
-from gramian.errors import ParameterError
-from gramian.models.decomposition import Rows
-from gramian.models.spectrum import Spectrum
-from gramian.sources.dense import DenseRows
-from gramian.sources.rows import RowSource
-from gramian.sources.sparse import SparseRows
-
-LARGEST_REPEATED = 1 << 22
-"""Numbers up to which weighted rows are repeated for a rule that looks at rows."""
+from gramian.choosing.panel import Panel
+from gramian.models.pca.decomposition import decompose, prepare_rows
+from gramian.models.pca.fit import first_facts
+from gramian.models.pca.how_many import ask_every_rule
+from gramian.models.pca.model import PCAOptions
+from gramian.planning.plan import plan_pca
+from gramian.sources.opening import as_source
 
 
-class Choice(NamedTuple):
-    """A number of components, the reason, whether more of the spectrum should be seen, and how many were looked at."""
+def how_many(X: Any, *, share: float = 0.95, center: bool = True, scale: bool = False, seed: int = 0) -> Panel:
+    """Ask every rule how many principal components a table has.
 
-    k: int
-    reason: str = ""
-    exhausted: bool = False
-    looked: int = 0
+    Solves for all components, or for the leading 64 where the smaller side is above 6,000, and puts their answers side
+    by side: the automatic choice, parallel analysis, Minka's, Gavish and Donoho's, the broken stick, generalized and
+    row-wise cross-validation, and the share of variance. ``PCA(n_components="auto")`` keeps what the first line says.
 
+    Cost: that of a fit of all components, and about a second for the rules that read rows.
 
-def requested(n_components: Any, size: int) -> int | None:
-    """Return how many components are asked for; ``None`` when the spectrum must be seen first.
+    Parameters
+    ----------
+    X : anything that ``PCA.fit`` takes
+    share : float, default=0.95
+        What the rule of the share asks for.
+    center, scale : bool
+        As for :class:`~gramian.estimators.PCA`.
+    seed : int, default=0
+        Of the draws that some rules make.
+
+    Returns
+    -------
+    Panel
+        Prints as a table; ``panel.n_components`` is the automatic choice, ``panel["minka"]`` what one rule answers.
 
     Examples
     --------
-    >>> requested(None, 7), requested(3, 7), requested(0.95, 7)
-    (7, 3, None)
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 2)) @ (5 * rng.standard_normal((2, 8))) + rng.standard_normal((300, 8))
+    >>> panel = how_many(X)
+    >>> panel.n_components, panel["minka"].n_components
+    (2, 2)
     """
-    if n_components is None:
-        return size
-    if n_components in {"mle", "auto"} or (isinstance(n_components, float) and 0 < n_components < 1):
-        return None
-    if isinstance(n_components, str) or not 0 <= n_components <= size or int(n_components) != n_components:
-        message = (
-            f"n_components={n_components!r} is not a number of components between 0 and "
-            f"min(n_samples, n_features)={size}. Pass an integer up to {size}, a share such as 0.95, 'mle', 'auto', or "
-            "None for all."
-        )
-        raise ParameterError(message)
-    return int(n_components)
-
-
-def choose(rule: Any, spectrum: Spectrum, rows: Rows, components: LeadingComponents, *, seed: int) -> Choice:
-    """Return what a rule (a share, "mle" or "auto") says of a spectrum, whole or leading part."""
-    squares, total = spectrum.squares[: spectrum.size], spectrum.total
-    n, d = rows.moments.weight, len(rows.moments.mean)
-    if total <= 0:
-        return Choice(min(1, len(squares)), "Nothing varies.")
-    if rule == "mle":
-        k = choose_by_minka(squares, n_rows=n, n_columns=d, total_variance=total)
-        return Choice(k, "It has the greatest evidence (Minka).")
-    if rule == "auto":
-        return _automatic(spectrum, rows, components, seed)
-    share = float(rule)
-    partial = len(squares) < spectrum.size and float(squares.sum()) <= share * total
-    if partial:
-        return Choice(len(squares), exhausted=True)
-    return Choice(
-        choose_by_share(squares, share, total_variance=total), f"It holds more than {share:.4g} of the variance."
-    )
-
-
-def rule_bytes(rule: Any, source: RowSource) -> int:
-    """Return the memory that a rule takes beside the spectrum: only "auto" looks at rows."""
-    if rule != "auto":
-        return 0
-    weights = _repetitions(source)
-    if weights is None:
-        return sample_bytes(source.n_rows, source.n_columns)
-    n, d = int(weights.sum()), source.n_columns
-    return sample_bytes(n, d) + (n + source.n_rows) * d * source.dtype.itemsize
-
-
-def _repetitions(source: RowSource) -> HostArray | None:
-    """Return the weights of rows that are repeated for a rule: whole ones, of a small table in memory."""
-    if source.weights is None or not source.is_local:
-        return None
-    weights = to_host(source.weights)
-    if np.any(weights != np.floor(weights)) or weights.sum() * source.n_columns > LARGEST_REPEATED:
-        return None
-    return weights.astype(int)
-
-
-def _repeated(source: RowSource | None) -> RowSource | None:
-    """Return weighted rows as repetitions of themselves where weights are whole and the table is small.
-
-    Rules that look at rows know nothing of weights. A weight is a repetition, so repeating small tables gives the same
-    verdict as the repeated table would; in large ones a row counts once, whatever its weight.
-    """
-    weights = None if source is None else _repetitions(source)
-    if source is None or weights is None:
-        return source
-    index = np.repeat(np.arange(source.n_rows), weights)
-    blocks = [source.block(i).rows for i in range(source.n_blocks)]
-    if source.is_sparse:
-        return SparseRows(scipy.sparse.vstack(blocks, format="csr")[index])
-    return DenseRows(namespace_of(blocks[0]).concat(blocks, axis=0)[index])
-
-
-def _automatic(spectrum: Spectrum, rows: Rows, components: LeadingComponents, seed: int) -> Choice:
-    known = _known(rows, components, spectrum.divisor, seed)
-    variances = _over(spectrum.squares[: spectrum.size], spectrum.divisor)
-    verdict = choose_automatically(variances, _repeated(rows.source), **known)
-    exhausted = bool(verdict.detail.get("exhausted", False))
-    return Choice(verdict.n_components, verdict.reason, exhausted, components.known)
-
-
-def ask_every_rule(
-    squares: HostArray, rows: Rows, components: LeadingComponents, *, share: float = 0.95, seed: int = 0
-) -> Panel:
-    """Return what every rule says of a spectrum, whole or leading part, and of the rows it comes from."""
-    divisor = rows.moments.weight - 1
-    known = _known(rows, components, divisor, seed)
-    return panel(_over(squares, divisor), _repeated(rows.source), share=share, **known)
-
-
-def _over(squares: HostArray, divisor: float) -> HostArray:
-    """Return sums of squares as variances, which is how a reason names them."""
-    return squares / divisor if divisor > 0 else squares
-
-
-def _known(rows: Rows, components: LeadingComponents, divisor: float, seed: int) -> dict[str, Any]:
-    """Return what rules may know of the rows beside their spectrum."""
-    variances = _over(rows.standardized_squares, divisor)
-    return {
-        "n_rows": rows.moments.weight,
-        "n_columns": len(rows.moments.mean),
-        "total_variance": float(variances.sum()),
-        "column_variances": variances,
-        "components": components,
-        "mean": rows.standardization.mean,
-        "factor": rows.standardization.factor,
-        "seed": seed,
-    }
+    source = as_source(X)
+    options = PCAOptions(n_components="auto", center=center, scale=scale, seed=seed)
+    facts = first_facts(source, options)
+    plan = plan_pca(facts)
+    rows = prepare_rows(source, plan=plan, center=center, scale=scale)
+    solved = decompose(rows, plan=plan, k=facts.wanted, tol=facts.tol, seed=seed)
+    squares = solved.spectrum[: min(source.n_rows, source.n_columns)]
+    return ask_every_rule(squares, rows, solved.leading(), share=share, seed=seed)

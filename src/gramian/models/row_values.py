@@ -1,15 +1,15 @@
-"""The rows behind a picture: opened once, and a few of them taken out as plain numbers."""
+"""Rows for pictures and the page: opened once, some of them taken out as numbers, and the spread of the columns."""
 
 from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import HostArray, is_sparse, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError
 from gramian.features.sampling import take_rows
 from gramian.sources.finiteness import require_finite
-from gramian.sources.measuring import measure_moments
+from gramian.sources.moments import measure_moments
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 
@@ -62,7 +62,7 @@ def values_at(source: RowSource, positions: HostArray) -> HostArray:
            [0., 1.]])
     """
     rows = take_rows(source, positions)
-    return to_host(rows.toarray() if hasattr(rows, "indptr") else rows).astype(FLOAT64)
+    return to_host(rows.toarray() if is_sparse(rows) else rows).astype(FLOAT64)
 
 
 def column_spread(source: RowSource) -> tuple[HostArray, HostArray]:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -10,9 +9,9 @@ from typing import IO, Any
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, to_host
+from gramian.atomic import atomic_write
 from gramian.errors import ParameterError
-from gramian.sources.file_rows import FileRows
-from gramian.sources.opening import require_finite
+from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import Block, RowSource
 
 KINDS = (".parquet", ".npy", ".csv")
@@ -53,41 +52,21 @@ def write_scores(local: Local, source: RowSource, path: str | os.PathLike[str], 
     _check_target(target, source)
     coming = _score_blocks(local, source)
     first = next(coming)
-    blocks = chain([first], coming)
-    write = {".npy": _write_npy, ".parquet": _write_parquet, ".csv": _write_csv}[target.suffix.lower()]
-    with draft_of(target) as file:
-        write(file, blocks, (source.n_rows, first.shape[1]), first.dtype, list(names))
+    blocks, kind = chain([first], coming), target.suffix.lower()
+    with atomic_write(target) as part, part.open("wb") as file:
+        if kind == ".npy":
+            _write_npy(file, blocks, (source.n_rows, first.shape[1]), first.dtype)
+        else:
+            _write_table(file, blocks, names, first.dtype, kind=kind)
     return target
 
 
-@contextmanager
-def draft_of(target: Path) -> Iterator[IO[bytes]]:
-    """Open a file that gets its name when all of it is on the disk, and leaves nothing behind when that fails."""
-    draft = target.with_name(f".{target.name}.{os.getpid()}.draft")
-    try:
-        with draft.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-
-
 def _score_blocks(local: Local, source: RowSource) -> Iterator[HostArray]:
-    if hasattr(source, "map_blocks"):  # files and chunks know how to read each of their parts once
-        found = source.map_blocks(local)
-    else:
-        found = (local(source.block(i)) for i in range(source.n_blocks))
-    for scores in found:
-        yield _finite(to_host(scores), source)
-
-
-def _finite(scores: HostArray, source: RowSource) -> HostArray:
-    if not np.isfinite(scores).all():
-        require_finite(source)
-    return scores
+    for block in source.map_blocks(local):
+        scores = to_host(block)
+        if not np.isfinite(scores).all():
+            require_finite(source)
+        yield scores
 
 
 def _check_target(target: Path, source: RowSource) -> None:
@@ -102,47 +81,26 @@ def _check_target(target: Path, source: RowSource) -> None:
     if not target.parent.is_dir():
         message = f"There is no folder {str(target.parent)!r} to write {target.name!r} to. Make it first."
         raise ParameterError(message)
-    inputs = source.file.stamps if isinstance(source, FileRows) else ()
-    if any(target.resolve() == stamp.path.resolve() for stamp in inputs):
+    if any(target.resolve() == path.resolve() for path in source.files):
         message = f"{target} is the file that the rows are read from. Write the scores to another one."
         raise ParameterError(message)
 
 
-def _write_npy(
-    file: IO[bytes], blocks: Iterator[HostArray], shape: tuple[int, int], dtype: np.dtype[Any], _names: list[str]
-) -> None:
+def _write_npy(file: IO[bytes], blocks: Iterator[HostArray], shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
     head = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, head)
     for scores in blocks:
         file.write(np.ascontiguousarray(scores).data)
 
 
-def _write_parquet(
-    file: IO[bytes], blocks: Iterator[HostArray], _shape: tuple[int, int], dtype: np.dtype[Any], names: list[str]
+def _write_table(
+    file: IO[bytes], blocks: Iterator[HostArray], names: Sequence[str], dtype: np.dtype[Any], *, kind: str
 ) -> None:
     import pyarrow as pa
-    from pyarrow import parquet
+    from pyarrow import csv, parquet
 
     schema = pa.schema([(name, pa.from_numpy_dtype(dtype)) for name in names])
-    with parquet.ParquetWriter(file, schema) as writer:
+    with (parquet.ParquetWriter if kind == ".parquet" else csv.CSVWriter)(file, schema) as writer:
         for scores in blocks:
-            writer.write_batch(_batch(scores, schema))
-
-
-def _write_csv(
-    file: IO[bytes], blocks: Iterator[HostArray], _shape: tuple[int, int], dtype: np.dtype[Any], names: list[str]
-) -> None:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    schema = pa.schema([(name, pa.from_numpy_dtype(dtype)) for name in names])
-    with csv.CSVWriter(file, schema) as writer:
-        for scores in blocks:
-            writer.write_batch(_batch(scores, schema))
-
-
-def _batch(scores: HostArray, schema: Any) -> Any:
-    import pyarrow as pa
-
-    columns = [pa.array(np.ascontiguousarray(scores[:, j])) for j in range(scores.shape[1])]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+            columns = [pa.array(np.ascontiguousarray(scores[:, j])) for j in range(scores.shape[1])]
+            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))

@@ -1,23 +1,13 @@
 """What every spectrum needs once: signs, rank, shares and the variance left out."""
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-import scipy.linalg
-from scipy.linalg import blas, lapack
 
 from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, is_numpy, namespace_of, to_host
-from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of, rank_threshold
-from gramian.planning.machine import one_blas_thread
+from gramian.arrays.precision import eps_of, rank_threshold
 from gramian.sources.rows import ranges
-
-LARGEST_EXCESS = 0.5
-"""Norm of V'V - I up to which the Cholesky factor of V'V is as good as a QR factorization of V."""
-
-FEW_COLUMNS = 64
-"""Columns up to which they are turned by one thread (100,000 x 50 in float32: 5 ms)."""
 
 SQUARED_AT_ONCE = 1 << 19
 """Entries of components that are squared at a time: 4 MB."""
@@ -185,74 +175,3 @@ def _seen(components: Array, rounding: HostArray) -> HostArray:
         part = components[some, :]
         sums += to_host((part * part).T @ from_host(rounding[some] ** 2, like=components))
     return np.sqrt(sums)
-
-
-def orthonormal_features(Y: Array, squares: HostArray, inner: HostArray) -> Array:
-    """Return orthonormal columns from  Y = Xs'U, whose columns are components times singular values.
-
-    Computes  Y diag(1 / s) R^-1  with  R'R = diag(1 / s) Y'Y diag(1 / s)  by Cholesky, in descending order of size: an
-    inaccurate small column is made orthogonal to the accurate large ones. That is as good as a QR factorization where
-    the columns are nearly orthogonal anyway; elsewhere it is Householder's, in which a null column becomes some
-    direction orthogonal to all.
-
-    Cost: 2 d k^2 operations, none where the columns are orthogonal to rounding, or 4 d k^2; Y is used up.
-
-    Parameters
-    ----------
-    Y : array (d, k)
-    squares : numpy array (k,)
-        Squared singular values, descending.
-    inner : numpy array (k, k)
-        Y'Y.
-    """
-    norms = np.sqrt(np.maximum(squares, 0.0))
-    if len(norms) and norms[-1] > 1e-4 * norms[0]:
-        turn = _turn_between(inner, norms)
-        if turn is not None:
-            return _turned(Y, turn)
-    Y *= from_host(1 / np.maximum(norms, 1e-300 + 1e-16 * norms.max(initial=0.0)), like=Y)
-    Q, R = _orthogonal_triangular(Y)
-    Q *= from_host(np.where(np.diagonal(to_host(R)) < 0, -1.0, 1.0), like=Q)
-    return Q
-
-
-def _turn_between(inner: HostArray, norms: HostArray) -> HostArray | None:
-    """Return  diag(1 / s) R^-1,  a vector where R is the identity to rounding, ``None`` where it is far from that.
-
-    Beside Y'Y one more matrix is held.
-    """
-    cosines = inner / norms
-    cosines /= norms[:, None]
-    np.einsum("ii->i", cosines)[...] -= 1.0
-    if max(cosines.max(), -cosines.min()) <= 64 * eps_of(FLOAT64):
-        return np.asarray(1 / norms)
-    if np.linalg.norm(cosines) > LARGEST_EXCESS:
-        return None
-    np.einsum("ii->i", cosines)[...] += 1.0
-    triangle = scipy.linalg.cholesky(cosines.T, overwrite_a=True, check_finite=False)
-    turn: HostArray = lapack.dtrtri(triangle, overwrite_c=1)[0]
-    turn /= norms[:, None]
-    return turn
-
-
-def _orthogonal_triangular(Y: Array) -> tuple[Array, Array]:
-    """Return Q and R: in place where vectors lie one after the other in memory."""
-    if not is_numpy(Y) or not Y.flags.f_contiguous:
-        Q, R = namespace_of(Y).linalg.qr(Y)
-        return Q, R
-    found: tuple[Array, Array] = scipy.linalg.qr(Y, mode="economic", overwrite_a=True, check_finite=False)
-    return found
-
-
-def _turned(Y: Array, turn: HostArray) -> Array:
-    """Return  Y turn,  turn being upper triangular or diagonal: in place where vectors lie one after the other."""
-    turn = turn.astype(dtype_of(Y), copy=False)
-    if turn.ndim == 1:
-        Y *= from_host(turn, like=Y)
-        return Y
-    if not is_numpy(Y) or not Y.flags.f_contiguous:
-        return Y @ from_host(np.ascontiguousarray(turn), like=Y)
-    trmm = blas.strmm if Y.dtype == FLOAT32 else blas.dtrmm
-    # A second thread would save less than its spinning on afterwards costs whatever comes next.
-    with one_blas_thread() if len(turn) <= FEW_COLUMNS else nullcontext():
-        return np.asarray(trmm(1.0, turn, Y, side=1, overwrite_b=1))

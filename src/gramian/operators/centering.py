@@ -1,20 +1,29 @@
 """Centering, scaling and weighting of rows: their one home.
 
-Every operator works on  Xs = diag(sqrt w) (X - 1 mean') diag(factor). Dense blocks are centered before any
+Every operator of rows works on  Xs = diag(sqrt w) (X - 1 mean') diag(factor). Dense blocks are centered before any
 product, so a large mean costs no digits. Sparse blocks stay sparse: (X - 1 mean') V = X V - 1 (mean'V) is a
 rank-one correction, linear in the mean (never squared).
+
+:class:`Standardization` is what is done to a block of rows, with the products of it, and what their rounding costs.
+:class:`ProductModes` picks the precision and the kind of centering of a product from the accuracy asked of it. The
+folds (:class:`RowTriangle`, :class:`RowSquares` and the same over columns) are the passes over standardized rows that
+operators share, and :func:`pass_bytes` is the memory of a pass.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, namespace_of
+from gramian.arrays.draws import gaussian
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_sparse, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
-from gramian.arrays.products import is_thin, thin_product
+from gramian.arrays.squares import SquareSum, add_squares
+from gramian.operators.symmetric import COARSE_ACCURACY, SymmetricOperator
 from gramian.sources.moments import UNIT, Moments
-from gramian.sources.rows import Block, ColumnBlock
-from gramian.sources.sparse import is_sparse, transposed
+from gramian.sources.rows import Block, ColumnBlock, RowSource, ranges
+from gramian.sources.sparse import in_float64, transposed
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +77,8 @@ class Standardization:
         if not self.corrects(block, V):
             return self.rows(block, dtype=dtype_of(V)) @ V
         scaled, offset = self.folded(V)
-        out = rows_times(block.rows, scaled)
+        rows = block.rows if is_sparse(block.rows) else cast(block.rows, V.dtype)
+        out = rows @ (np.ascontiguousarray(scaled) if is_sparse(rows) else scaled)
         out -= offset
         return self.weighted(out, block.weights)
 
@@ -98,7 +108,11 @@ class Standardization:
                 out[:, j] -= total * mean
         return out if self.factor is None else self.factor[:, None].astype(out.dtype, copy=False) * out
 
-    def lost_by_products(self, weight: float, squares: float) -> float:
+    def squares_of(self, moments: Moments) -> HostArray:
+        """Return the sum of squares of each standardized column (d,)."""
+        return moments.squares if self.factor is None else moments.squares * self.factor**2
+
+    def error_of_products(self, weight: float, squares: float) -> float:
         """Return what products that are corrected for the mean afterwards cost, in the units of eigenvalues.
 
         X V is rounded by eps |X||V| where the centered product is only |Xs||V| large; with the mean's part of |X|
@@ -106,39 +120,36 @@ class Standardization:
         """
         return eps_of(FLOAT64) * self._mean_norm(weight) * float(np.sqrt(squares))
 
-    def lost_by_columns(self, moments: Moments, terms: int) -> float:
+    def error_of_columns(self, moments: Moments, terms: int) -> float:
         """Return a bound of what products corrected for the mean cost a matrix that is made of them.
 
         Sums of ``terms`` products, in whatever order:  terms eps/2 (|X| + |1 mean'|) |Xs|  in the Frobenius norm, |X|
         being at most the sum of the other two.
         """
-        size, mean = float(np.sqrt(self._squares(moments).sum())), self._mean_norm(moments.weight)
-        return self._lost(moments, (terms + 16) * UNIT * (size + 2 * mean) * size)
+        size, mean = float(np.sqrt(self.squares_of(moments).sum())), self._mean_norm(moments.weight)
+        return self._with_mean(moments, (terms + 16) * UNIT * (size + 2 * mean) * size)
 
-    def lost_by_squares(self, moments: Moments, terms: int) -> float:
+    def error_of_squares(self, moments: Moments, terms: int) -> float:
         """Return the same where products of rows are formed first and corrected afterwards, or of centered rows."""
-        size, mean = float(np.sqrt(self._squares(moments).sum())), self._mean_norm(moments.weight)
-        return self._lost(moments, (terms + 16) * UNIT * (size + 2 * mean) ** 2)
+        size, mean = float(np.sqrt(self.squares_of(moments).sum())), self._mean_norm(moments.weight)
+        return self._with_mean(moments, (terms + 16) * UNIT * (size + 2 * mean) ** 2)
 
-    def lost_by_rows(self, moments: Moments, terms: int) -> float:
+    def error_of_rows(self, moments: Moments, terms: int) -> float:
         """Return the same where rows are centered, as dense ones are, and then multiplied."""
-        return self._lost(moments, (terms + 8) * UNIT * float(self._squares(moments).sum()))
+        return self._with_mean(moments, (terms + 8) * UNIT * float(self.squares_of(moments).sum()))
 
-    def _lost(self, moments: Moments, rounding: float) -> float:
+    def _with_mean(self, moments: Moments, rounding: float) -> float:
         """Add what the rounding of the mean, and of the factors, has cost.
 
         About a mean wrong by e the squares are larger by  W |e|^2  (the mean of a constant column is exact). A sum of
         squares, of as many terms as there are rows, is wrong by that many roundings, a factor by half of them, an
         eigenvalue by twice as many.
         """
-        squares = self._squares(moments)
+        squares = self.squares_of(moments)
         wrong = np.where(moments.squares > 0, UNIT * self.mean, 0.0)
         wrong = wrong if self.factor is None else wrong * self.factor
         scaled = 0.0 if self.factor is None else (moments.count + 16) * UNIT * float(squares.sum())
         return rounding + moments.weight * float(np.square(wrong).sum()) + scaled
-
-    def _squares(self, moments: Moments) -> HostArray:
-        return moments.squares if self.factor is None else moments.squares * self.factor**2
 
     def _mean_norm(self, weight: float) -> float:
         if not self.centered:
@@ -151,14 +162,204 @@ class Standardization:
         return is_sparse(block.rows) or (self.corrected and isinstance(V, np.ndarray))
 
 
-def rows_times(rows: Array, V: HostArray) -> HostArray:
-    """Return rows V, (b, k), in the way in which OpenBLAS is the fastest with few columns."""
-    if not is_sparse(rows) and rows.dtype == V.dtype and rows.flags.c_contiguous and is_thin(V):
-        return thin_product(rows, V)
-    if is_sparse(rows) or V.dtype == FLOAT32:
-        return np.asarray(rows @ np.ascontiguousarray(V))
-    return np.asarray((V.T @ rows.T).T)
-
-
 def _root(weights: Array, like: Array) -> Array:
     return namespace_of(like).sqrt(from_host(np.asarray(weights), like=like, dtype=None))
+
+
+ROUNDING = 8
+"""Rounding of a product, in units of eps, relative to the norms of its factors."""
+
+
+class ProductMode(NamedTuple):
+    """How a product is made: of which rows, what is done to them, in which precision, and its relative error."""
+
+    source: RowSource
+    standardization: Standardization
+    dtype: np.dtype[Any]
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class ProductModes:
+    """The modes in which products with the standardized rows of one source can be made.
+
+    Dense rows are centered before a product, which takes a copy of each block; or the product is corrected for the mean
+    afterwards, which takes none and costs the digits by which the mean exceeds the spread. float32 rows are multiplied
+    in float32 or, one block at a time, in float64; sparse ones are converted once, when float64 is first asked for.
+    With ``sums_rows`` products are  Xs'(Xs V),  summed over all rows.
+    """
+
+    source: RowSource
+    moments: Moments
+    standardization: Standardization
+    sums_rows: bool = False
+    known: dict[str, ProductMode] = field(default_factory=dict)
+
+    def cheapest(self, accuracy: float | None) -> ProductMode:
+        """Return the cheapest mode whose error is at most ``accuracy``; ``None`` asks for the best there is.
+
+        Dense rows are multiplied in float32 whatever its error where ``accuracy`` is coarse enough to ask for that.
+        """
+        sparse, dtype = self.source.is_sparse, FLOAT64
+        least = eps_of(FLOAT32) if sparse else COARSE_ACCURACY
+        if self.source.dtype == FLOAT32 and accuracy is not None and accuracy >= least:
+            if "coarse" not in self.known:
+                self.known["coarse"] = self._coarse(accuracy)
+            if not sparse or self.known["coarse"].error <= accuracy:
+                return self.known["coarse"]
+        error = ROUNDING * eps_of(dtype)
+        corrected = error * (1 + self.moments.offset) if self.standardization.centered else error
+        if sparse:
+            return ProductMode(self.wide, self.standardization, dtype, corrected)
+        if accuracy is None or not corrected <= accuracy or self.standardization.factor is not None:
+            return ProductMode(self.source, self.standardization, dtype, error)
+        return ProductMode(self.source, replace(self.standardization, corrected=True), dtype, corrected)
+
+    @cached_property
+    def wide(self) -> RowSource:
+        """The rows as they are multiplied in float64: see :func:`~gramian.sources.sparse.in_float64`."""
+        return in_float64(self.source)
+
+    def _coarse(self, accuracy: float) -> ProductMode:
+        """Return the cheapest mode in float32, its error measured on a block of rows in float64.
+
+        The error of Xs V is taken relative to Xs V itself for a random V, which is less than the norms of both, and
+        times eight: the second product and its sum over all rows have errors of their own.
+        """
+        V = gaussian((self.source.n_columns, 4), seed=0, like=self.source.like())
+        rows = self.source.block(0).rows[:64, :]
+        block = Block(rows, 0, None)
+        exact = to_host(self.standardization.times(block, cast(V, FLOAT64)))
+        wrong = self._wrong_mean()
+        # What a mean wrong by e leaves of a sum over all rows is quadratic in it, W |e|^2; see _wrong_mean.
+        left = self._relative_to_largest(float(wrong @ wrong))
+        centered = self._measured(block, V, exact + wrong @ to_host(V), corrected=False, left=left)
+        corrected = self._measured(block, V, exact, corrected=not self.source.is_sparse)
+        # A copy of the rows must buy digits.
+        return corrected if corrected.error <= max(accuracy, 2 * centered.error) else centered
+
+    def _measured(self, block: Block, V: Array, exact: HostArray, *, corrected: bool, left: float = 0.0) -> ProductMode:
+        own = replace(self.standardization, corrected=corrected)
+        found = to_host(cast(own.times(block, cast(V, FLOAT32)), FLOAT64))
+        size = float(np.linalg.norm(exact))
+        error = ROUNDING * float(np.linalg.norm(found - exact)) / size if size > 0 else 0.0
+        return ProductMode(self.source, own, FLOAT32, max(error + left, eps_of(FLOAT32)))
+
+    def _wrong_mean(self) -> HostArray:
+        """Return by how much (d,) the mean is wrong, in standardized units, that float32 rows are centered about.
+
+        Rows are  Xs + r e'  about a mean that is wrong by e, r being the roots of the weights. As  r'Xs = 0,  that adds
+        W e e'  to the squares summed over all rows, and nothing of the first order. Zero where no such sum is made.
+        """
+        own = self.standardization
+        if not self.sums_rows or self.source.is_sparse:
+            return np.zeros_like(own.mean)
+        wrong = own.mean - own.mean.astype(FLOAT32)
+        return wrong if own.factor is None else wrong * own.factor
+
+    def _relative_to_largest(self, squares: float) -> float:
+        """Return  W squares  relative to the largest eigenvalue of  Xs'Xs:  at least its largest diagonal entry."""
+        largest = float(self.standardization.squares_of(self.moments).max(initial=0.0))
+        return self.moments.weight * squares / largest if largest > 0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class RowTriangle:
+    """Fold the triangle R of a QR factorization of Xs V, block by block (TSQR).
+
+    Computes  R with R'R = (Xs V)'(Xs V), without squaring anything. Cost: 4 n s^2 operations for s vectors
+    in addition to the product itself.
+    """
+
+    standardization: Standardization
+    V: Array
+
+    def __call__(self, state: HostArray | None, block: Block) -> HostArray:
+        """Take one more block of rows into the triangle."""
+        return taller_triangle(state, self.standardization.times(block, self.V))
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnTriangle:
+    """Fold the triangle R of a QR factorization of Xs'U over blocks of columns (TSQR)."""
+
+    standardization: Standardization
+    U: Array
+
+    def __call__(self, state: HostArray | None, block: ColumnBlock) -> HostArray:
+        """Take one more block of columns into the triangle."""
+        return taller_triangle(state, self.standardization.columns(block).T @ self.U)
+
+
+@dataclass(frozen=True, eq=False)
+class RowSquares:
+    """Fold the squares  (Xs V)'(Xs V),  in float64, block by block. Cost: 2 n d s + n s^2 operations."""
+
+    standardization: Standardization
+    V: Array
+
+    def __call__(self, state: SquareSum | None, block: Block) -> SquareSum:
+        """Take one more block of rows into the sum."""
+        return add_squares(state, self.standardization.times(block, self.V))
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnSquares:
+    """Fold the squares  (Xs'U)'(Xs'U),  in float64, over blocks of columns."""
+
+    standardization: Standardization
+    U: Array
+
+    def __call__(self, state: SquareSum | None, block: ColumnBlock) -> SquareSum:
+        """Take one more block of columns into the sum."""
+        return add_squares(state, self.standardization.columns(block).T @ self.U)
+
+
+def taller_triangle(state: HostArray | None, rows: Array) -> HostArray:
+    """Return the triangle of the rows stacked under a former triangle."""
+    part = to_host(namespace_of(rows).linalg.qr(rows, mode="r")[1]) if not isinstance(rows, np.ndarray) else rows
+    stacked = part if state is None else np.vstack([state, part])
+    return np.asarray(np.linalg.qr(stacked, mode="r"))
+
+
+def merge_triangles(left: HostArray, right: HostArray) -> HostArray:
+    """Return the triangle of two triangles stacked."""
+    return np.asarray(np.linalg.qr(np.vstack([left, right]), mode="r"))
+
+
+def columns_of(operator: SymmetricOperator) -> HostArray:
+    """Return the matrix of an operator by applying it to the unit vectors, some at a time.
+
+    For sparse rows far from the origin: a product corrects for the mean in a term linear in it, where forming X'X
+    first and correcting afterwards would square it. Cost: m / 256 passes.
+    """
+    m = operator.size
+    matrix = np.empty((m, m))
+    for columns in ranges(m, 256):
+        unit = np.zeros((m, columns.stop - columns.start))
+        unit[np.arange(columns.start, columns.stop), np.arange(unit.shape[1])] = 1.0
+        matrix[:, columns] = operator.apply(unit).values
+    return (matrix + matrix.T) / 2
+
+
+def add(left: Any, right: Any) -> Any:
+    """Add two partial sums, reusing the left one."""
+    left += right
+    return left
+
+
+PIECE = 2**21
+"""Bytes of dense rows that both products of an operator take at a time, or of columns. Read from memory once, they stay
+in a core's cache."""
+
+
+def piece_length(bytes_each: int) -> int:
+    """Return how many rows, or columns, of ``bytes_each`` make such a piece; 64 at least."""
+    return max(64, PIECE // bytes_each)
+
+
+def row_pieces(block: Block, step: int) -> list[Block]:
+    """Cut a block into pieces of ``step`` rows, with their weights."""
+    weights = block.weights
+    cuts = ranges(block.rows.shape[0], step)
+    return [Block(block.rows[i, :], block.start + i.start, None if weights is None else weights[i]) for i in cuts]

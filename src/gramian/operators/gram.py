@@ -1,25 +1,42 @@
-"""The n x n operator of dual PCA, and the way back to features."""
+"""The n x n operator of dual PCA, and the way back from its eigenvectors to components."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
+from scipy.linalg import blas, lapack
 
-from gramian.arrays.namespace import Array, HostArray, cast, device_of, dtype_of, is_numpy, namespace_of, to_host
-from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    cast,
+    device_of,
+    dtype_of,
+    from_host,
+    is_numpy,
+    is_sparse,
+    namespace_of,
+    to_host,
+)
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
-from gramian.operators.centering import Standardization
-from gramian.operators.factor import ColumnSquares, ColumnTriangle, add, columns_of, merge_triangles, taller_triangle
-from gramian.operators.held import HeldMatrix
-from gramian.operators.symmetric import Product, SymmetricOperator
-from gramian.operators.ways import Ways
-from gramian.sources.measuring import working_dtype
-from gramian.sources.moments import Moments
+from gramian.operators.centering import (
+    ColumnSquares,
+    ColumnTriangle,
+    ProductModes,
+    Standardization,
+    add,
+    columns_of,
+    merge_triangles,
+    piece_length,
+    taller_triangle,
+)
+from gramian.operators.dense import DenseMatrix
+from gramian.operators.symmetric import Forming, Product, SymmetricOperator
+from gramian.sources.moments import Moments, product_dtype
 from gramian.sources.rows import Block, ColumnBlock, RowSource, ranges, rows_here
-
-PIECE, PIECE_COLUMNS = 2**21, 64
-"""Bytes of columns that a product takes at a time, and the least columns."""
 
 
 class Features(NamedTuple):
@@ -33,7 +50,7 @@ class Gram(SymmetricOperator):
     """Inner products of the standardized rows, applied without forming them.
 
     Computes  U -> Xs (Xs' U)  with Xs as in :class:`~gramian.operators.covariance.Covariance`; it has the same non-zero
-    eigenvalues, and ``to_features`` turns its eigenvectors u into components  v = Xs'u / sqrt(lambda).
+    eigenvalues, and ``components`` turns its eigenvectors u into  v = Xs'u / sqrt(lambda).
 
     Cost of ``apply`` to k vectors: 4 n d k operations; one pass where columns can be read in blocks, two passes
     where only rows can. ``materialize``: n^2 d operations, one pass, n^2 numbers.
@@ -50,6 +67,8 @@ class Gram(SymmetricOperator):
         Passes already made over the rows, for the moments.
     gram : SquareSum, optional
         The matrix itself, where the moments were measured together with it.
+    forming : Forming, optional
+        When a solver had better form the matrix.
 
     Attributes
     ----------
@@ -67,6 +86,7 @@ class Gram(SymmetricOperator):
         *,
         passes: int = 0,
         gram: SquareSum | None = None,
+        forming: Forming | None = None,
     ) -> None:
         self.source = source
         self.moments = moments
@@ -74,28 +94,29 @@ class Gram(SymmetricOperator):
         self.size = source.n_rows
         self.dtype = FLOAT64
         self.applications = passes
+        self.forming = forming
         self.gram = gram
-        self.formed_in = FLOAT64 if gram is None else working_dtype(source)
-        self.ways = Ways(source, moments, standardization)
+        self.formed_in = FLOAT64 if gram is None else product_dtype(source)
+        self.modes = ProductModes(source, moments, standardization)
         self.error = eps_of(FLOAT64) if gram is None else gram.error
         self.data_eps = eps_of(source.dtype)
         if source.is_sparse:
-            self.lost = standardization.lost_by_products(moments.weight, self.trace())
+            self.absolute_error = standardization.error_of_products(moments.weight, self.trace())
         if gram is not None:
-            self.lost, self.is_measured = standardization.lost_by_rows(moments, gram.depth), gram.error > 0
+            self.absolute_error, self.is_measured = standardization.error_of_rows(moments, gram.depth), gram.error > 0
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return Xs(Xs'V): one pass, or two where only rows can be read."""
         self.applications += 1 if self.source.has_columns else 2
-        way = self.ways.cheapest(accuracy)
-        V = cast(V, way.dtype)
+        mode = self.modes.cheapest(accuracy)
+        V = cast(V, mode.dtype)
         if self.source.has_columns:
-            fold = _ApplyColumns(way.standardization, V)
+            fold = _ApplyColumns(mode.standardization, V)
             values = self.source.reduce_columns(fold, add)
         else:
-            Y = way.source.reduce(_TransposedTimes(way.standardization, V), add)
-            values = rows_here(way.source.map_rows(_Times(way.standardization, cast(Y, way.dtype))))
-        return Product(cast(values, FLOAT64), way.error)
+            Y = mode.source.reduce(_TransposedTimes(mode.standardization, V), add)
+            values = rows_here(mode.source.map_rows(_Times(mode.standardization, cast(Y, mode.dtype))))
+        return Product(cast(values, FLOAT64), mode.error)
 
     def like(self) -> Array:
         """Return a small array of the library and device of the rows."""
@@ -103,40 +124,41 @@ class Gram(SymmetricOperator):
 
     def trace(self) -> float:
         """Return the sum of squares of the standardized rows."""
-        factor = self.standardization.factor
-        squares = self.moments.squares if factor is None else self.moments.squares * factor**2
-        return float(squares.sum())
+        return float(self.standardization.squares_of(self.moments).sum())
 
-    def materialize(self) -> HeldMatrix:
+    def materialize(self) -> DenseMatrix:
         """Form Xs Xs'."""
         if self.source.is_sparse and self.moments.is_offset:
             matrix = columns_of(self)
-            return self._held(matrix, 0.0, self.standardization.lost_by_columns(self.moments, self._terms))
+            return self._dense(matrix, 0.0, self.standardization.error_of_columns(self.moments, self._terms))
         if self.gram is not None:
-            return self._held(self.gram.matrix, self.error, self.lost)
+            return self._dense(self.gram.matrix, self.error, self.absolute_error)
         self.applications += 1
         n = self.size
         if self.source.has_columns:
-            self.formed_in = working_dtype(self.source)
+            self.formed_in = product_dtype(self.source)
             fold = _SquareColumns(self.standardization, self.formed_in)
             total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * n * n)
-            lost = self.standardization.lost_by_rows(self.moments, total.depth)
-            return self._held(completed(total.matrix), total.error, lost)
+            rounding = self.standardization.error_of_rows(self.moments, total.depth)
+            return self._dense(completed(total.matrix), total.error, rounding)
         fold_pairs = _InnerProducts(self.standardization, n)
         matrix = self.source.reduce_pairs(fold_pairs, add, symmetric=True)
-        lost_by = self.standardization.lost_by_squares if self.source.is_sparse else self.standardization.lost_by_rows
-        return self._held(completed(matrix), 0.0, lost_by(self.moments, self._terms))
+        own = self.standardization
+        rounding_of = own.error_of_squares if self.source.is_sparse else own.error_of_rows
+        return self._dense(completed(matrix), 0.0, rounding_of(self.moments, self._terms))
 
     @property
     def _terms(self) -> int:
         """Products that an inner product of two rows is summed from, at most."""
         return min(self.source.n_columns, self.source.n_entries)
 
-    def _held(self, matrix: Array, error: float, lost: float) -> HeldMatrix:
+    def _dense(self, matrix: Array, error: float, absolute_error: float) -> DenseMatrix:
         """Keep what is known of the matrix's rounding, here too."""
-        coarse = not self.source.is_sparse and working_dtype(self.source) != FLOAT64
-        self.error, self.lost, self.is_measured = error, lost, error > 0 or coarse
-        return HeldMatrix(matrix, error=error, lost=lost, is_measured=self.is_measured, is_spare=True, by_workers=True)
+        coarse = not self.source.is_sparse and product_dtype(self.source) != FLOAT64
+        self.error, self.absolute_error, self.is_measured = error, absolute_error, error > 0 or coarse
+        return DenseMatrix(
+            matrix, error=error, absolute_error=absolute_error, is_measured=self.is_measured, may_overwrite=True
+        )
 
     def root(self, V: Array) -> HostArray:
         """Return the triangle of Xs'V by TSQR over columns: one pass."""
@@ -159,6 +181,40 @@ class Gram(SymmetricOperator):
         total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
         return to_host(completed(total.matrix))
 
+    def components(self, vectors: Array, values: HostArray, *, repaired: int = 0) -> Array:
+        """Return the components (d, k) of eigenvectors: orthonormal columns but for null ones.
+
+        float64, or float32 where the rows are. Columns whose singular value is rounding are no directions yet, and zero
+        where there are more of them than directions. Cost: one pass, 2 n d k + 2 d k^2 operations, d k numbers.
+        """
+        k = len(values)
+        # Centered rows sum to zero: the last of n directions is none, and its rounding would cost the others time.
+        real = min(k, max(self.size - self.standardization.centered, 1))
+        squares = np.maximum(values[:real], 0.0)
+        U = cast(vectors[:, :real], self._mapped_in(values[:real], repaired))
+        Y, inner = self.to_features(U, room=k)
+        r = int(np.count_nonzero(squares > (len(squares) * eps_of(FLOAT64)) ** 2 * squares[:1].sum()))
+        Y[:, :r] = orthonormal_features(Y[:, :r], squares[:r], inner[:r, :r])
+        return Y
+
+    def rough_components(self, vectors: Array, values: HostArray) -> Array:
+        """Return  Xs'u / sqrt(lambda)  of some eigenvectors: one pass."""
+        found = self.to_features(vectors).values
+        found /= from_host(np.sqrt(np.where(values > 0, values, np.inf)), like=found)
+        return found
+
+    def _mapped_in(self, values: HostArray, repaired: int) -> np.dtype[Any]:
+        """Return the precision in which eigenvectors of these values are mapped to the columns.
+
+        Rounding of  Xs'u  turns a component by about  eps s_1 / s_k,  rounding of the matrix has turned u by about
+        eps (s_1 / s_k)^2  already: where its products were float32 ones, so is this, down to a singular value of a
+        thousandth of the first. What the component then has of the larger ones, which would be in its residual,
+        orthonormalization takes out.
+        """
+        k = len(values)
+        single = k > 0 and values[-1] > 1e-6 * values[0] and k <= self.size - repaired
+        return self.formed_in if single else FLOAT64
+
     def to_features(self, U: Array, *, room: int = 0) -> Features:
         """Return Xs'U, (d, k): the components times their singular values when U holds eigenvectors.
 
@@ -176,13 +232,9 @@ class Gram(SymmetricOperator):
         return Features(out.T, to_host(self.source.reduce_columns(fold, add, state_bytes=8 * k * k)))
 
     def _transposed_times(self, U: Array) -> Array:
-        return self.ways.wide.reduce(_TransposedTimes(self.standardization, U), add)
+        return self.modes.wide.reduce(_TransposedTimes(self.standardization, U), add)
 
-    def cost(self, k: int) -> float:
-        """Return the operations of a product with ``k`` vectors."""
-        return 4.0 * self.source.n_entries * k
-
-    def amplification(self, values: HostArray) -> HostArray:
+    def residual_weight(self, values: HostArray) -> HostArray:
         """Return sqrt(lambda_1 / lambda_i): the residual of  v = Xs'u / sqrt(lambda_i)  in the d x d problem.
 
         Xs'Xs v - lambda v = Xs'(A u - lambda u) / sqrt(lambda), so a residual of u grows by at most s_1 / s_i.
@@ -191,10 +243,80 @@ class Gram(SymmetricOperator):
         return np.asarray(np.sqrt(np.maximum(positive[0] / positive, 1.0)))
 
 
+def orthonormal_features(Y: Array, squares: HostArray, inner: HostArray) -> Array:
+    """Return orthonormal columns from  Y = Xs'U, whose columns are components times singular values.
+
+    Computes  Y diag(1 / s) R^-1  with  R'R = diag(1 / s) Y'Y diag(1 / s)  by Cholesky, in descending order of size: an
+    inaccurate small column is made orthogonal to the accurate large ones. That is as good as a QR factorization where
+    the columns are nearly orthogonal anyway; elsewhere it is Householder's, in which a null column becomes some
+    direction orthogonal to all.
+
+    Cost: 2 d k^2 operations, none where the columns are orthogonal to rounding, or 4 d k^2; Y is used up.
+
+    Parameters
+    ----------
+    Y : array (d, k)
+    squares : numpy array (k,)
+        Squared singular values, descending.
+    inner : numpy array (k, k)
+        Y'Y.
+    """
+    norms = np.sqrt(np.maximum(squares, 0.0))
+    if len(norms) and norms[-1] > 1e-4 * norms[0]:
+        turn = _turn_between(inner, norms)
+        if turn is not None:
+            return _turned(Y, turn)
+    Y *= from_host(1 / np.maximum(norms, 1e-300 + 1e-16 * norms.max(initial=0.0)), like=Y)
+    Q, R = _orthogonal_triangular(Y)
+    Q *= from_host(np.where(np.diagonal(to_host(R)) < 0, -1.0, 1.0), like=Q)
+    return Q
+
+
+def _turn_between(inner: HostArray, norms: HostArray) -> HostArray | None:
+    """Return  diag(1 / s) R^-1,  a vector where R is the identity to rounding, ``None`` where it is far from that.
+
+    In addition to Y'Y one more matrix is in memory.
+    """
+    cosines = inner / norms
+    cosines /= norms[:, None]
+    np.einsum("ii->i", cosines)[...] -= 1.0
+    if max(cosines.max(), -cosines.min()) <= 64 * eps_of(FLOAT64):
+        return np.asarray(1 / norms)
+    # Up to that norm of V'V - I its Cholesky factor is as good as a QR factorization of V.
+    if np.linalg.norm(cosines) > 0.5:
+        return None
+    np.einsum("ii->i", cosines)[...] += 1.0
+    triangle = scipy.linalg.cholesky(cosines.T, overwrite_a=True, check_finite=False)
+    turn: HostArray = lapack.dtrtri(triangle, overwrite_c=1)[0]
+    turn /= norms[:, None]
+    return turn
+
+
+def _orthogonal_triangular(Y: Array) -> tuple[Array, Array]:
+    """Return Q and R: in place where vectors lie one after the other in memory."""
+    if not is_numpy(Y) or not Y.flags.f_contiguous:
+        Q, R = namespace_of(Y).linalg.qr(Y)
+        return Q, R
+    found: tuple[Array, Array] = scipy.linalg.qr(Y, mode="economic", overwrite_a=True, check_finite=False)
+    return found
+
+
+def _turned(Y: Array, turn: HostArray) -> Array:
+    """Return  Y turn,  turn being upper triangular or diagonal: in place where vectors lie one after the other."""
+    turn = turn.astype(dtype_of(Y), copy=False)
+    if turn.ndim == 1:
+        Y *= from_host(turn, like=Y)
+        return Y
+    if not is_numpy(Y) or not Y.flags.f_contiguous:
+        return Y @ from_host(np.ascontiguousarray(turn), like=Y)
+    trmm = blas.strmm if Y.dtype == FLOAT32 else blas.dtrmm
+    return np.asarray(trmm(1.0, turn, Y, side=1, overwrite_b=1))
+
+
 def column_pieces(block: ColumnBlock, itemsize: int) -> Iterator[ColumnBlock]:
     """Cut a block into pieces of so few columns that they, or a copy of them, stay in a core's cache."""
     n, width = block.columns.shape
-    for some in ranges(width, max(PIECE_COLUMNS, PIECE // (itemsize * n))):
+    for some in ranges(width, piece_length(itemsize * n)):
         yield ColumnBlock(block.columns[:, some], block.start + some.start, block.weights)
 
 
@@ -292,7 +414,7 @@ class _InnerProducts:
         state = np.zeros((self.size, self.size), order="F") if state is None else state
         rows = slice(right.start, right.start + right.rows.shape[0])
         columns = slice(left.start, left.start + left.rows.shape[0])
-        if hasattr(left.rows, "indptr"):
+        if is_sparse(left.rows):
             state[rows, columns] = _sparse_products(self.standardization, right, left)
         else:
             state[rows, columns] = self.standardization.rows(right) @ self.standardization.rows(left).T

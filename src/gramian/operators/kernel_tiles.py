@@ -1,30 +1,26 @@
-"""Tiles of a kernel matrix: made, used for all that they are good for, and dropped; or kept where there is room.
+"""Pieces of a kernel matrix: made, used for all that they are good for, and dropped; or kept where there is room.
 
-A tile is K between two blocks of rows. By symmetry it stands for two places of K, so each is made once a product and
-multiplied from both sides. The callables here are what a source runs over pairs of its blocks.
+A tile is K between two blocks of rows. By symmetry it stands for two places of K, so each is made once per product and
+multiplied from both sides. The callables here are what a source runs over pairs of its blocks, one worker per core,
+each with a buffer and a running sum of its own.
+
+A strip is K between some rows and all landmarks of a Nystroem approximation, which is summed from strips.
 """
 
-import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from math import isqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.arrays.products import LINE, empty_on_lines, product_in_strips, turned_in_strips, turned_product
-from gramian.kernels.blocks import shifted
+from gramian.arrays.squares import completed
+from gramian.kernels.blocks import named_rows, on_host, shifted
 from gramian.kernels.kernel import Kernel, Prepared
-from gramian.kernels.naming import named_rows
-from gramian.sources.rows import Block
-
-TILE_ROWS = 528
-"""Rows of a block: a float32 tile of 528 x 528 stays in a core's second-level cache. An odd number of cache lines, as
-rows a power of two apart share places in the caches (sides of 256 to 784 were measured: flat from 336 to 528, slower
-above; with two threads slower below, as calls become short and wait for the interpreter)."""
-
-SHELF_BYTES = 1 << 25
-"""Bytes of a piece of the memory that kept tiles lie in."""
+from gramian.machine import MEGABYTE, cache_bytes, worker_count
+from gramian.sources.rows import Block, RowSource, ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,27 +65,8 @@ class PlacedKernel:
         return to_host(self.kernel.evaluate(ready, ready if right is left else self.prepare(right, dtype=dtype)))
 
     def _on_host(self, rows: Any) -> Any:
-        rows = rows if hasattr(rows, "indptr") else to_host(rows)
+        rows = on_host(rows)
         return shifted(rows, self.origin) if self.moves else rows
-
-
-class Shelf:
-    """Room for many small arrays, taken from the system in large pieces: new memory comes sooner that way."""
-
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self.dtype = dtype
-        self._piece, self._used = np.empty(0, dtype), 0
-        self._lock = threading.Lock()
-
-    def room(self, *shape: int) -> HostArray:
-        """Return an array of that shape that nobody else has."""
-        size = int(np.prod(shape))
-        with self._lock:
-            if self._used + size > len(self._piece):
-                self._piece = empty_on_lines(max(size, SHELF_BYTES // self.dtype.itemsize), dtype=self.dtype)
-                self._used = 0
-            begin, self._used = self._used, self._used + -(-size // LINE) * LINE
-            return self._piece[begin : begin + size].reshape(shape)
 
 
 class Tiles:
@@ -105,11 +82,10 @@ class Tiles:
         self.keep, self.keep_rows = keep, keep_rows
         self._ready: dict[int, Prepared] = {}
         self._kept: dict[tuple[int, int], HostArray] = {}
-        self._shelf = Shelf(dtype)
 
     def __getstate__(self) -> dict[str, Any]:
         """Travel empty: a worker elsewhere makes what it needs, and what it would keep does not outlive the product."""
-        return self.__dict__ | {"keep": False, "_ready": {}, "_kept": {}, "_shelf": None}
+        return self.__dict__ | {"keep": False, "_ready": {}, "_kept": {}}
 
     def ready(self, block: Block) -> Prepared:
         """Return a block of rows made ready. Two workers at once may both make it; either serves."""
@@ -128,7 +104,7 @@ class Tiles:
         if kept is not None:
             return kept
         right = left if place[0] == place[1] else self.ready(where[1])
-        room = self._shelf.room(*out.shape) if self.keep else out
+        room = np.empty_like(out) if self.keep else out
         with named_rows(*place):
             tile = to_host(self.placed.kernel.evaluate(left, right, out=room))
         if self.shift:
@@ -139,7 +115,7 @@ class Tiles:
 
 
 class Running:
-    """What one worker carries from tile to tile: its sums, and buffers that are allocated once and do not travel."""
+    """What one worker carries from tile to tile: its sums, the prepared rows on the left, and a buffer for a tile."""
 
     def __init__(self, size: int, columns: int, dtype: np.dtype[Any]) -> None:
         self.total = np.zeros((size, columns))
@@ -147,22 +123,24 @@ class Running:
         self.dtype = dtype
         self.start = -1
         self.left: Prepared = None
-        self.turned: HostArray | None = None
-        self._buffers: dict[tuple[str, tuple[int, ...]], HostArray] = {}
+        self._buffer = np.empty(0, dtype)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"start": -1, "left": None, "_buffers": {}, "turned": None}
+        """Travel with the sums alone."""
+        return self.__dict__ | {"start": -1, "left": None, "_buffer": np.empty(0, self.dtype)}
 
-    def buffer(self, use: str, *shape: int) -> HostArray:
-        """Return an array of that shape to write into, the same one every time for one use."""
-        key = (use, shape)
-        if key not in self._buffers:
-            self._buffers[key] = empty_on_lines(*shape, dtype=self.dtype)
-        return self._buffers[key]
+    def prepared(self, tiles: Tiles, block: Block) -> Prepared:
+        """Return the rows on the left made ready: the same block comes many times in a row."""
+        if self.start != block.start:
+            self.start, self.left = block.start, tiles.ready(block)
+        return self.left
 
-    def add(self, rows: slice, product: HostArray) -> None:
-        """Add a product to the sums, in float64: in one call, as between calls workers wait for the interpreter."""
-        self.total[rows] += product
+    def buffer(self, *shape: int) -> HostArray:
+        """Return an array of that shape to write into: the same memory every time."""
+        size = int(np.prod(shape))
+        if size > len(self._buffer):
+            self._buffer = np.empty(size, self.dtype)
+        return self._buffer[:size].reshape(shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,20 +163,14 @@ class TileProducts:
     squares: bool = False
 
     def __call__(self, state: Running | None, left: Block, right: Block) -> Running:
-        """Take in one pair of blocks."""
-        columns = self.V.shape[1]
-        state = Running(len(self.V), columns, self.tiles.dtype) if state is None else state
+        """Take in one pair of blocks: products in the tiles' precision, summed over tiles in float64."""
+        state = Running(len(self.V), self.V.shape[1], self.tiles.dtype) if state is None else state
         i, j = _places(left), _places(right)
-        a, b = i.stop - i.start, j.stop - j.start
-        if state.start != left.start:
-            state.start, state.left = left.start, self.tiles.ready(left)
-            state.turned = turned_in_strips(self.V[i], b)
-        tile = self.tiles.tile(state.left, (left, right), state.buffer("tile", a, b))
-        state.add(i, product_in_strips(tile, self.V[j], out=state.buffer("product", a, columns)))
-        if i.start != j.start and state.turned is not None:
-            # Vectors as rows: the faster of the two ways to multiply by a transposed tile.
-            parts, out = state.buffer("parts", len(state.turned), columns, b), state.buffer("turned", columns, b)
-            state.add(j, turned_product(state.turned, tile, parts=parts, out=out).T)
+        buffer = state.buffer(i.stop - i.start, j.stop - j.start)
+        tile = self.tiles.tile(state.prepared(self.tiles, left), (left, right), buffer)
+        state.total[i] += tile @ self.V[j]
+        if i.start != j.start:
+            state.total[j] += tile.T @ self.V[i]
         if self.squares:
             state.squares += (1 if i.start == j.start else 2) * self._squares(tile, i, j)
         return state
@@ -226,15 +198,9 @@ class FillMatrix:
     def __call__(self, state: Running | None, left: Block, right: Block) -> Running:
         """Take in one pair of blocks."""
         state = Running(0, 0, self.tiles.dtype) if state is None else state
-        if state.start != left.start:
-            state.start, state.left = left.start, self.tiles.ready(left)
         i, j = _places(left), _places(right)
-        place = self.matrix[j, i].T
-        # A tile that is the whole matrix is made where it belongs; any other has its rows apart there.
-        room = place if place.flags.c_contiguous else state.buffer("tile", *place.shape)
-        tile = self.tiles.tile(state.left, (left, right), room)
-        if tile is not place:
-            place[...] = tile
+        buffer = state.buffer(i.stop - i.start, j.stop - j.start)
+        self.matrix[j, i] = self.tiles.tile(state.prepared(self.tiles, left), (left, right), buffer).T
         return state
 
 
@@ -252,16 +218,183 @@ class GatherTiles:
 
 
 def tile_rows(n: int) -> int:
-    """Return how many rows a block of a tile has: at most 528 or so, an odd number of cache lines of float32.
+    """Return how many rows a block of a tile has, blocks of n rows being of one size.
+
+    A float32 tile fills a core's second-level cache, or is larger where workers are many: between the calls on a tile a
+    worker needs Python's interpreter, which all workers share, so that the work on a tile has to grow with their number
+    (16 cores, 60,000 rows: tiles of 512 rows 0.74 s, of 1,024 rows 0.43 s; two cores: no difference from 384 to 1,024).
+    Few rows are cut so that every worker has some tiles.
 
     Examples
     --------
-    >>> tile_rows(100_000), tile_rows(1000), tile_rows(700), tile_rows(5)
-    (528, 528, 368, 16)
+    >>> tile_rows(100_000) >= 256, tile_rows(5)
+    (True, 5)
     """
-    even = -(-n // max(1, -(-n // TILE_ROWS)))
-    return 16 * (-(-even // 16) | 1)
+    workers = worker_count()
+    side = max(isqrt(cache_bytes() // 4), isqrt(256**2 * workers))
+    blocks = max(-(-n // side), min(-(-n // 128), isqrt(8 * workers)), 1)
+    return max(-(-n // blocks), 1)
 
 
 def _places(block: Block) -> slice:
     return slice(block.start, block.start + block.rows.shape[0])
+
+
+PANEL = 512
+"""Columns of the squares of strips that are summed at a time: only those up to its own are multiplied with a panel."""
+
+
+@dataclass(frozen=True, eq=False)
+class Strips:
+    """C - shift, C being K between rows and m landmarks, in one precision; times a root where there is one.
+
+    Attributes
+    ----------
+    placed : PlacedKernel
+    ready : Prepared
+        The landmarks.
+    count : int
+        m.
+    shift : float or numpy array (m,)
+    dtype : numpy.dtype
+    root : numpy array (m, D) or None
+        Makes features of the strips: sums of those have errors in proportion to the features, however small some are.
+        Upper trapezoidal (zero below the last diagonal, as an RQ factor): half of the product with it is left out.
+    size : int
+        Bytes of a strip, or of the rows that it is made from, that a worker holds at a time. With many landmarks it has
+        a quarter as many rows, as adding up the squares of fewer costs as much as multiplying them.
+    positions : numpy array (m,) or None
+        Which rows the landmarks are, where they are rows.
+    """
+
+    placed: PlacedKernel
+    ready: Prepared
+    count: int
+    shift: float | HostArray
+    dtype: np.dtype[Any]
+    root: HostArray | None = None
+    size: int = 4 * MEGABYTE
+    positions: HostArray | None = None
+
+    @property
+    def width(self) -> int:
+        """Columns of a strip."""
+        return self.count if self.root is None else int(self.root.shape[1])
+
+    @classmethod
+    def between(
+        cls,
+        placed: PlacedKernel,
+        landmarks: Any,
+        *,
+        shift: float | HostArray,
+        dtype: np.dtype[Any],
+        size: int,
+    ) -> "Strips":
+        """Return the strips of these landmarks."""
+        return cls(placed, placed.prepare(landmarks, dtype=dtype), landmarks.shape[0], shift, dtype, size=size)
+
+    def of(self, block: Block) -> Iterator[tuple[slice, HostArray]]:
+        """Give the strips of a block of rows, and the places of their rows in it."""
+        wide = max(self.count, block.rows.shape[1])
+        step = max(16, self.count // 4, self.size // (self.dtype.itemsize * wide))
+        for part in ranges(block.rows.shape[0], step):
+            ending = " of the landmarks" if self.positions is None else ""
+            with named_rows(block.start + part.start):
+                left = self.placed.prepare(block.rows[part], dtype=self.dtype)
+            with named_rows(block.start + part.start, self.positions, ending=ending):
+                strip = to_host(self.placed.kernel.evaluate(left, self.ready))
+            strip = np.subtract(strip, np.asarray(self.shift, self.dtype), out=strip)
+            yield part, strip if self.root is None else times_trapezoid(strip, self.root)
+
+
+def times_trapezoid(strip: HostArray, root: HostArray) -> HostArray:
+    """Return strip root, (s, D), for an upper trapezoidal root (m, D), m >= D.
+
+    Cost: s D (2 m - D) operations, and a panel's more.
+
+    Examples
+    --------
+    >>> root = np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 5.0]])
+    >>> times_trapezoid(np.ones((1, 3)), root)
+    array([[ 4., 11.]])
+    """
+    (m, D), out = root.shape, np.empty((len(strip), root.shape[1]), strip.dtype)
+    for panel in ranges(D, PANEL):
+        above = m - D + panel.stop
+        np.matmul(strip[:, :above], root[:above, panel], out=out[:, panel])
+    return out
+
+
+class StripSums(NamedTuple):
+    """C'C (m, m) and C'w (m,) of strips C, rows counted by their weights w, in float64."""
+
+    squares: HostArray
+    columns: HostArray
+
+
+def sum_strips(source: RowSource, strips: Strips) -> StripSums:
+    """Return C'C and C'w: one pass.
+
+    Cost: n m^2 operations, as many again for a root, in the strips' precision, a strip and a panel at a time; summed
+    in float64, m^2 numbers per worker.
+    """
+    sums = source.reduce(SquareStrips(strips), _merge_sums)
+    return StripSums(completed(sums.squares), sums.columns)
+
+
+@dataclass(frozen=True, eq=False)
+class SquareStrips:
+    """Fold: the sums of the strips, of the squares the lower triangle alone."""
+
+    strips: Strips
+
+    def __call__(self, state: StripSums | None, block: Block) -> StripSums:
+        """Take in one block of rows."""
+        m = self.strips.width
+        state = StripSums(np.zeros((m, m)), np.zeros(m)) if state is None else state
+        for part, strip in self.strips.of(block):
+            roots = _roots(block, part, self.strips.dtype)
+            C = strip if block.weights is None else strip * roots[:, None]
+            for panel in ranges(m, PANEL):
+                lower = state.squares[panel, : panel.stop]
+                np.add(lower, C[:, panel].T @ C[:, : panel.stop], out=lower)
+            np.add(state.columns, roots @ C, out=state.columns)
+        return state
+
+
+def _merge_sums(left: StripSums, right: StripSums) -> StripSums:
+    """Add the sums of two workers, reusing the left ones."""
+    np.add(left.squares, right.squares, out=left.squares)
+    np.add(left.columns, right.columns, out=left.columns)
+    return left
+
+
+@dataclass(frozen=True, eq=False)
+class ExtendStrips:
+    """Map: strips times a combination (m, p), and times roots of the weights where ``weighted``, in ``dtype``."""
+
+    strips: Strips
+    combination: HostArray
+    dtype: np.dtype[Any]
+    weighted: bool = True
+
+    def __call__(self, block: Block) -> HostArray:
+        """Return the rows of one block."""
+        out = np.empty((block.rows.shape[0], self.combination.shape[1]), self.dtype)
+        for part, strip in self.strips.of(block):
+            rows = out[part]
+            if rows.dtype == strip.dtype:
+                np.matmul(strip, self.combination, out=rows)
+            else:
+                rows[...] = strip @ self.combination
+            if self.weighted and block.weights is not None:
+                rows *= _roots(block, part, FLOAT64)[:, None].astype(rows.dtype)
+        return out
+
+
+def _roots(block: Block, part: slice, dtype: np.dtype[Any]) -> HostArray:
+    """Return the square roots of the weights of some rows of a block."""
+    if block.weights is None:
+        return np.ones(part.stop - part.start, dtype)
+    return np.sqrt(to_host(block.weights)[part]).astype(dtype)

@@ -15,7 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray
-from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+
+COARSE_ACCURACY = 50 * eps_of(FLOAT32)
+"""Accuracy that a solver asks of products while its residuals are larger, and at which float32 rows are multiplied in
+float32."""
 
 
 class Product(NamedTuple):
@@ -23,6 +27,40 @@ class Product(NamedTuple):
 
     values: Array
     error: float
+
+
+class Forming(NamedTuple):
+    """What forming the matrix of an operator costs, measured in products with it.
+
+    An easy spectrum is solved in a dozen passes over the rows, a hard one takes a hundred, and nobody knows which it is
+    before the first residuals are seen.
+
+    Attributes
+    ----------
+    price : float
+        Products that take as long as forming the matrix, and checking that none of its eigenvalues was missed.
+    gain : float
+        Part of a product that one with the formed matrix saves.
+    worth : float, default=1
+        How many times as long as the products to come a proof may take.
+    """
+
+    price: float
+    gain: float
+    worth: float = 1.0
+
+    def pays(self, products: float, *, certain: bool = True) -> bool:
+        """Tell whether the matrix is to be formed when so many products are to come.
+
+        Computes  price + (1 - gain) products < products. Eigenvalues that lie close together cannot be ranked by
+        products, only by the matrix: where an answer would not be ``certain``, it may take ``worth`` times as long.
+
+        Examples
+        --------
+        >>> Forming(price=20, gain=0.5).pays(30), Forming(price=20, gain=0.5).pays(50)
+        (False, True)
+        """
+        return self.price + (1 - self.gain) * products < (1 if certain else self.worth) * products
 
 
 class SymmetricOperator(ABC):
@@ -40,13 +78,19 @@ class SymmetricOperator(ABC):
         Passes over the data made so far; a product is at least one.
     error : float
         Rounding in the operator itself, relative to its largest eigenvalue; zero when it is exact as given.
-    lost : float
+    absolute_error : float
         Further rounding, in the units of the eigenvalues: of the sums that a matrix of rows was made of, or what a mean
         that is taken off after a product has cost.
     is_measured : bool
         Whether ``error`` was measured on some of the products that a matrix was formed from, and so is not proved.
     data_eps : float
         Unit of rounding (eps) of the data as they were given: no answer need be finer.
+    forming : Forming or None
+        When a solver that makes products had better form the matrix; ``None`` for never.
+    matrix : array (m, m) or None
+        The matrix, where it is in memory: then none of its eigenvalues can be missed unseen.
+    may_overwrite : bool
+        Whether a check may work in the lower triangle of ``matrix``, which it puts back.
     """
 
     size: int
@@ -54,27 +98,23 @@ class SymmetricOperator(ABC):
     is_psd: bool
     applications: int
     error: float
-    lost: float = 0.0
+    absolute_error: float = 0.0
     is_measured: bool = False
     data_eps: float = eps_of(FLOAT64)
+    forming: Forming | None = None
+    matrix: Array = None
+    may_overwrite: bool = False
 
     @property
-    def is_held(self) -> bool:
-        """Whether the matrix is in memory, so that none of its eigenvalues can be missed unseen."""
-        return False
+    def is_dense(self) -> bool:
+        """Whether the matrix is in memory."""
+        return self.matrix is not None
 
     @abstractmethod
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return A @ V and the relative error of that product.
 
         The operator picks the cheapest precision that meets ``accuracy``; ``None`` asks for its best.
-        """
-
-    def expect(self, products: float, *, certain: bool = True) -> None:  # noqa: B027
-        """Hear how many more products a solver expects to need; an operator may change its way by it.
-
-        ``certain`` is False where eigenvalues lie so close together that products alone will not tell whether one was
-        missed.
         """
 
     @abstractmethod
@@ -86,44 +126,35 @@ class SymmetricOperator(ABC):
         """Return the sum of all eigenvalues."""
 
     @abstractmethod
-    def materialize(self) -> "MatrixLike":
-        """Form the matrix: m^2 numbers."""
+    def materialize(self) -> "SymmetricOperator":
+        """Return the same map with its matrix in memory: m^2 numbers."""
 
     @abstractmethod
     def root(self, V: Array) -> HostArray | None:
         """Return R with R'R = V'AV, from a QR factorization of the factor; ``None`` when there is no factor."""
 
     def inner(self, V: Array, *, within: float = 0.0) -> HostArray | None:
-        """Return V'AV as  (F V)'(F V),  exact to rounding beside its own norm, not A's; ``None`` without a factor.
+        """Return V'AV as  (F V)'(F V);  ``None`` without a factor.
 
-        ``within`` is an error that F v may have, in the norm, if that makes the product cheaper.
+        It is exact to rounding relative to its own norm, not to A's. ``within`` is an error that F v may have, in the
+        norm, if that makes the product cheaper.
         """
         del V, within
         return None
 
-    @abstractmethod
-    def cost(self, k: int) -> float:
-        """Return the operations of a product with ``k`` vectors."""
+    def residual_weight(self, values: HostArray) -> HostArray:
+        """Return, for each eigenvalue, how much a residual grows on its way to the caller's space: here, not at all."""
+        return np.ones_like(values)
 
-    @abstractmethod
-    def amplification(self, values: HostArray) -> HostArray:
-        """Return, for each eigenvalue, how much a residual grows on its way to the caller's space."""
+    def components(self, vectors: Array, values: HostArray, *, repaired: int = 0) -> Array:
+        """Return eigenvectors (m, k) as orthonormal columns in the caller's space; here they are that already.
 
+        ``repaired`` of all values were computed without squaring: see :class:`~gramian.eigen.pairs.EigenPairs`.
+        """
+        del values, repaired
+        return vectors
 
-class MatrixLike(SymmetricOperator):
-    """An operator whose matrix is held in memory.
-
-    Attributes
-    ----------
-    matrix : array (m, m)
-    is_spare : bool
-        Whether a check may work in its lower triangle, which it puts back.
-    """
-
-    matrix: Array
-    is_spare: bool = False
-
-    @property
-    def is_held(self) -> bool:
-        """True."""
-        return True
+    def rough_components(self, vectors: Array, values: HostArray) -> Array:
+        """Return the same to a few digits, for some of the eigenvectors."""
+        del values
+        return vectors

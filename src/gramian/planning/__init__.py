@@ -1,1 +1,1 @@
-"""What will be done, why, and at what price; and what the machine offers."""
+"""What will be done, why, and at what price in time and memory, decided before any work."""

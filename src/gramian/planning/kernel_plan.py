@@ -9,39 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from gramian.eigen.approximation import PROBES, WIDEST, step_width
-from gramian.eigen.davidson import ROOM, Davidson
+from gramian.eigen.davidson import PROBES, ROOM, WIDEST, Davidson, step_width
 from gramian.eigen.direct import Direct
 from gramian.eigen.pairs import EigenSolver
-from gramian.errors import MemoryBudgetError
-from gramian.operators.kernel_tiles import TILE_ROWS
-from gramian.planning.facts import Facts
-from gramian.planning.machine import MEGABYTE, cores
+from gramian.errors import MemoryBudgetError, Parameter, Sentence
+from gramian.machine import MEGABYTE, cores, in_words
+from gramian.operators.kernel_gram import READY_BYTES
+from gramian.operators.kernel_tiles import tile_rows
+from gramian.planning.memory import Facts
 from gramian.planning.plan import plan_pca
 
 WAYS = ("auto", "dense", "stored", "tiled", "features")
-"""Ways that can be asked for by name."""
+"""What can be asked for by name."""
 
 DENSE_SIZE = 400
 """Rows up to which a dense solve for few pairs is no slower than an iteration."""
 
 DOUBLE_SIZE = 8192
 """Rows up to which tiles are float64 without asking: a product takes a tenth of a second or so."""
-
-STORED_SIZE = 8192
-"""Rows up to which tiles that are quick to make are kept (for 20,000 rows of 50 columns, keeping them costs a product
-0.3 s in new memory and saves the next ones 0.2 s each: with two or three products it does not pay)."""
-
-LANDMARKS = 3.5
-"""Landmarks of a start, as a multiple of sqrt(n): more of them save less than they cost (1.5 to 7.5 were tried at 2,000
-to 100,000 rows, Gaussian of median width: from 3 to 6 the products are as many, two for tol 1e-5, three for 1e-6)."""
-
-SHARE_OF_ROWS = 0.1
-"""Landmarks of a start, at most, as a share of the rows: where those are few, another product costs less (0.05 to 0.1
-were tried at 600 to 3,000 rows)."""
-
-PAIRS = 256
-"""Pairs of the approximation, beside those wanted, that corrections are made with."""
 
 PRODUCTS = 3
 """Products assumed; two or three were seen for Gaussian kernels of median width, k = 10 and tol from 1e-5 to 1e-6."""
@@ -53,25 +38,21 @@ WIDTH = 16
 PCA_TOLERANCE = 1e-9
 """Residuals asked of PCA of features: its products are cheap, and small values of K come out with their digits."""
 
-SAMPLED = 2048
-"""Rows whose features are made at once where the error of an approximation is measured."""
-
 SLACK = 6 * MEGABYTE
 """Bytes of what has no term of its own: sampled rows, blocks on their way, objects."""
 
-STRIP_BYTES = 4 * MEGABYTE
-"""Bytes of a strip of kernel values with landmarks; less where a budget is small."""
-
 
 def strip_bytes(budget: int) -> int:
-    """Return the bytes of a strip: a sixteenth of each worker's share of the budget, from 256 kB to 4 MB.
+    """Return the bytes of a strip of kernel values with landmarks, from 256 kB to 4 MB.
+
+    A sixteenth of each worker's share of the budget.
 
     Examples
     --------
-    >>> strip_bytes(10**9) == STRIP_BYTES, strip_bytes(10**6) == MEGABYTE // 4
+    >>> strip_bytes(10**12) == 4 * MEGABYTE, strip_bytes(10**6) == MEGABYTE // 4
     (True, True)
     """
-    return min(STRIP_BYTES, max(MEGABYTE // 4, budget // (16 * cores())))
+    return min(4 * MEGABYTE, max(MEGABYTE // 4, budget // (16 * cores())))
 
 
 @dataclass(frozen=True)
@@ -97,6 +78,8 @@ class KernelFacts:
         Whether those features are landmarks or others that only come near the kernel's.
     landmarks : bool
         Whether they are landmarks: solved in strips, not by PCA with a plan of its own.
+    pass_bytes : int
+        Bytes that a pass over the rows holds, as their source says.
     """
 
     n: int
@@ -109,6 +92,7 @@ class KernelFacts:
     features: int | None = None
     approximate: bool = False
     landmarks: bool = False
+    pass_bytes: int = 0
 
     @property
     def wanted(self) -> int:
@@ -148,7 +132,9 @@ class KernelPlan:
     peak_bytes: int = 0
     double: bool = True
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """What is solved, and why, in one line."""
         names = {
             "dense": "dense solve of the kernel matrix",
             "stored": "iteration on the kernel matrix, its tiles kept",
@@ -157,9 +143,12 @@ class KernelPlan:
             "landmarks": "PCA of landmark features (approximate)",
             "map": "PCA of explicit features (approximate)",
         }
+        return f"{names[self.way]}, {self.reason}"
+
+    def __str__(self) -> str:
         price = [] if not self.products else [f"about {self.products} products with {self.landmarks:,} landmarks first"]
         price += [f"{self.operations:.2g} operations", f"{self.peak_bytes / 1e6:.0f} MB beyond the rows"]
-        return f"{names[self.way]}, {self.reason}\n{', '.join(price)}"
+        return f"{self.summary}\n{', '.join(price)}"
 
 
 def plan_kernel_pca(facts: KernelFacts) -> KernelPlan:
@@ -215,7 +204,9 @@ def _ways(facts: KernelFacts) -> KernelPlan:
         return _features(facts)
     if facts.n <= DENSE_SIZE or facts.wanted > facts.n // 10:
         return _dense(facts, _dense_reason(facts))
-    return _iterate(facts, stored=facts.n <= STORED_SIZE or (facts.slow and _stored_fits(facts)))
+    # Tiles that are quick to make are kept among few rows alone: for 20,000 rows of 50 columns, keeping them costs a
+    # product 0.3 s in new memory and saves the next ones 0.2 s each, and there are two or three.
+    return _iterate(facts, stored=facts.n <= 8192 or (facts.slow and _stored_fits(facts)))
 
 
 def _features_pay(facts: KernelFacts) -> bool:
@@ -245,7 +236,8 @@ def _dense(facts: KernelFacts, why: str) -> KernelPlan:
 def _features(facts: KernelFacts) -> KernelPlan:
     D, k = facts.features or 1, min(facts.wanted, facts.features or 1)
     why = f"because the kernel has {D:,} features of its own and there are {facts.n:,} rows"
-    memory = 8 * D * D * (5 + 2 * cores()) + 8 * (facts.n * (4 * k + 4) + D * (3 * (k + WIDTH) + 2 * SAMPLED))
+    # 4,096: the features of 2,048 rows, twice, where the error of an approximation is measured.
+    memory = 8 * D * D * (5 + 2 * cores()) + 8 * (facts.n * (4 * k + 4) + D * (3 * (k + WIDTH) + 4096))
     memory += 4 * strip_bytes(facts.budget) * cores() + SLACK
     memory = memory if facts.landmarks else max(memory, _pca_bytes(facts, D, k))
     return KernelPlan("features", None, why, operations=float(facts.n) * D * D, peak_bytes=memory)
@@ -254,7 +246,7 @@ def _features(facts: KernelFacts) -> KernelPlan:
 def _pca_bytes(facts: KernelFacts, D: int, k: int) -> int:
     """Return what PCA of the features asks for under the budget, or would need beyond it."""
     asked: dict[str, Any] = {"n": facts.n, "d": D, "entries": facts.n * D, "itemsize": 8, "k": k, "solver": "auto"}
-    asked |= {"tol": min(facts.tol, PCA_TOLERANCE), "sparse": False, "by_columns": True}
+    asked |= {"tol": min(facts.tol, PCA_TOLERANCE), "sparse": False, "by_columns": True, "pass_bytes": facts.pass_bytes}
     try:
         return plan_pca(Facts(budget=facts.budget, **asked)).peak_bytes
     except MemoryBudgetError as refusal:
@@ -263,14 +255,18 @@ def _pca_bytes(facts: KernelFacts, D: int, k: int) -> int:
 
 def _iterate(facts: KernelFacts, *, stored: bool, pairs: int | None = None) -> KernelPlan:
     n, k, double = facts.n, facts.wanted, facts.n <= DOUBLE_SIZE
-    pairs = k + PAIRS if pairs is None else pairs
-    landmarks = int(min(max(min(LANDMARKS * np.sqrt(n), SHARE_OF_ROWS * n), 2 * (k + 2 * WIDTH)), n))
+    # Pairs of the approximation that corrections are made with, besides those wanted.
+    pairs = k + 256 if pairs is None else pairs
+    # More than 3.5 sqrt(n) landmarks save less than they cost (1.5 to 7.5 were tried at 2,000 to 100,000 rows, Gaussian
+    # of median width: from 3 to 6 the products are as many, two for tol 1e-5, three for 1e-6). Of few rows, a tenth at
+    # most: another product costs less (0.05 to 0.1 were tried at 600 to 3,000 rows).
+    landmarks = int(min(max(min(3.5 * np.sqrt(n), 0.1 * n), 2 * (k + 2 * WIDTH)), n))
     pairs = min(pairs, landmarks // 2)
     solver = Davidson(tol=facts.tol, width=WIDTH, reserved=1, thrifty=stored)
     why = (
         f"because {n:,} rows have {n * (n - 1) // 2:,} pairs, and the tiles of K fit in memory and serve again"
         if stored
-        else f"because the {n:,} x {n:,} matrix would take {_words(8.0 * n * n)}: time is spent instead of memory"
+        else f"because the {n:,} x {n:,} matrix would take {in_words(8.0 * n * n)}: time is spent instead of memory"
     )
     work = PRODUCTS * n**2 * (facts.d + 2.0 + 2 * WIDTH) + n * landmarks * (landmarks + 2.0 * (pairs + facts.d))
     memory = _iteration_bytes(facts, k, pairs, landmarks, double=double)
@@ -282,7 +278,7 @@ def _iterate(facts: KernelFacts, *, stored: bool, pairs: int | None = None) -> K
 def _iteration_bytes(facts: KernelFacts, k: int, pairs: int, landmarks: int, *, double: bool) -> int:
     """Bytes of an iteration at its peak, in the start or in the products after it; the widest first block is assumed.
 
-    Start: the pairs found, the small problem once a worker and in five copies, strips. Products: the pairs, basis and
+    Start: the pairs found, the small problem once per worker and in five copies, strips. Products: the pairs, basis and
     its products, vectors on their way in and out, sums of every worker, prepared rows, tiles.
     """
     n, item = facts.n, 8 if double else 4
@@ -290,29 +286,23 @@ def _iteration_bytes(facts: KernelFacts, k: int, pairs: int, landmarks: int, *, 
     start = 8 * landmarks**2 * (cores() + 5) + 3 * strip_bytes(facts.budget) * cores()
     basis = 16 * n * (first + ROOM * step_width(k, WIDTH))
     vectors = n * first * (8 * (cores() + 2) + item)
-    ready = min(2 * item * n * (facts.d + 2), 1 << 28)
-    products = basis + vectors + ready + 2 * item * TILE_ROWS**2 * cores()
+    ready = min(2 * item * n * (facts.d + 2), READY_BYTES)
+    products = basis + vectors + ready + 2 * item * tile_rows(n) ** 2 * cores()
     return 4 * n * pairs + max(start, products) + SLACK
 
 
 def _too_large(facts: KernelFacts, plan: KernelPlan) -> MemoryBudgetError:
     fits = 0 if facts.approximate else largest_k(facts)
-    advice = f"Ask for at most {fits:,} components (n_components), or" if fits else "Use landmarks=, or"
+    advice = f"Ask for at most {fits:,} components ({{count}}), or" if fits else "Use {landmarks}, or"
     if facts.approximate:
         advice = f"Use fewer than these {facts.features:,} landmarks or features, ask for fewer components, or"
     asked = "all" if facts.k is None else f"{facts.k:,}"
-    message = (
-        f"Kernel PCA of {facts.n:,} rows with {asked} components needs {_words(plan.peak_bytes)} beyond the rows "
-        f"({plan.way}), and memory_budget is {_words(facts.budget)}. {advice} set memory_budget to {plan.peak_bytes} "
-        "or more."
+    message = Sentence(
+        f"Kernel PCA of {facts.n:,} rows with {asked} components needs {in_words(plan.peak_bytes)} beyond the rows "
+        f"({plan.way}), and {{budget}} is {in_words(facts.budget)}. {advice} set {{budget}} to {plan.peak_bytes} "
+        "or more.",
+        budget=Parameter("memory_budget"),
+        count=Parameter("n_components"),
+        landmarks=Parameter("landmarks"),
     )
     return MemoryBudgetError(message, needed=plan.peak_bytes, budget=facts.budget)
-
-
-def _words(size: float) -> str:
-    """Return bytes in the unit that reads best."""
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"

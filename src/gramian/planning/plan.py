@@ -1,31 +1,39 @@
 """What will be done, why, and at what price: a pure function of shape, type, k, tolerance, budget and machine.
 
-The prices are operations and bytes moved, turned into seconds by two rates only to compare one way with another.
+:func:`plan_pca` is the choice: which operator (d x d or n x n), formed or applied, and which solver. The prices are
+operations and bytes moved, turned into seconds by three rates only to compare one with another.
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
-from gramian.arrays.products import FEWEST, UNPACKED
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.pairs import EigenSolver
 from gramian.eigen.power import Power
-from gramian.errors import MemoryBudgetError
-from gramian.planning.facts import Facts
-from gramian.planning.machine import memory_budget
-from gramian.planning.memory import basis_bytes, basis_columns, beside_bytes, dense_bytes, formed_bytes
+from gramian.errors import MemoryBudgetError, Parameter, Sentence
+from gramian.machine import in_words, memory_budget
+from gramian.operators.symmetric import Forming
+from gramian.planning.memory import (
+    Facts,
+    basis_bytes,
+    basis_columns,
+    dense_bytes,
+    formed_bytes,
+    in_doubt_bytes,
+    pass_or_rule_bytes,
+)
 
-FLOP_RATE = 8.5e10
-"""Operations a second of SYRK on two cores in float64 (benchmarks: floor rows of 4,000 x 4,000)."""
+FLOP_RATE = 4.2e10
+"""Operations per second of SYRK on one core in float64 (benchmarks: floor rows of 4,000 x 4,000). Of the three rates
+only the ratios matter: all of this work is shared out, so that the number of cores cancels."""
 
-BYTE_RATE = 1.0e10
-"""Bytes a second of a pass over memory (benchmarks: floor rows of 1,000,000 x 100)."""
+BYTE_RATE = 5.0e9
+"""Bytes per second of a pass over memory by one core (benchmarks: floor rows of 1,000,000 x 100)."""
 
-SPARSE_RATE = 1.7e9
-"""Operations a second of a product of sparse rows and one vector (benchmarks: sparse 100,000 x 50,000)."""
+SPARSE_RATE = 8.5e8
+"""Operations per second of a product of sparse rows and one vector (benchmarks: sparse 100,000 x 50,000)."""
 
 FORECAST = 60
 """Applications assumed for a spectrum not yet seen: what noise of size 4,000 takes for twenty pairs."""
@@ -35,28 +43,19 @@ PROOF = 1.6
 4,000 noise in float64, twenty pairs: 1.0 s unproved, 1.5 to 1.7 proved; ARPACK, which proves nothing, takes 1.7 to 2.5
 at its default and 1.4 to 2.1 at the loosest tolerance that is as accurate)."""
 
+DENSE = ("full", "covariance_eigh", "gram")
+"""Solvers that solve the matrix whole: asked for by name, they are not replaced by an iteration, which proves less."""
+
 DIRECT_SIZE = 1500
 """Size up to which a dense solve for few pairs is no slower than an iteration (benchmarks: 100,000 x 1,000)."""
 
-FORMED = True
-"""The small matrix is formed."""
-
-
-class Forming(NamedTuple):
-    """When an iteration on the rows goes over to the formed matrix: see ``operators.FormedLater``."""
-
-    price: float
-    gain: float
-    worth: float = PROOF
-
-    def pays(self, passes: float) -> bool:
-        """Tell whether forming the matrix may pay if so many passes would be made without it."""
-        return self.price + (1 - self.gain) * passes < self.worth * passes
+LEAST_BLOCK = 12
+"""Columns that a pass over dense rows is used for at least: they are multiplied while the rows are read."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The chosen way: operator, solver, the reason in a sentence, and the predicted price.
+    """What was chosen: operator, solver, the reason in a sentence, and the predicted price.
 
     Attributes
     ----------
@@ -90,14 +89,18 @@ class Plan:
     forming: Forming | None = None
     dense_bytes: int = 0
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """The solver, what it is applied to, and why, in one line."""
         size = "d x d covariance" if self.operator == "covariance" else "n x n Gram matrix"
         how = (
             "formed" if self.held else "applied, never formed" if self.forming is None else "applied, formed if it pays"
         )
+        return f"{type(self.solver).__name__} on the {size} ({how}), {self.reason}"
+
+    def __str__(self) -> str:
         return (
-            f"{type(self.solver).__name__} on the {size} ({how}), {self.reason}\n"
-            f"about {self.passes} passes, {self.operations:.2g} operations, "
+            f"{self.summary}\nabout {self.passes} passes, {self.operations:.2g} operations, "
             f"{self.peak_bytes / 1e6:.0f} MB beyond the rows" + self._in_doubt()
         )
 
@@ -113,18 +116,21 @@ def plan_pca(facts: Facts) -> Plan:
     Raises
     ------
     MemoryBudgetError
-        When no way fits the budget; the sentence says what would.
+        When nothing fits the budget; the sentence says what would.
     """
     side = _side(facts)
-    ways = {"power": _power, "krylov": _iterate_on_rows, "full": _dense, "covariance_eigh": _dense, "gram": _dense}
-    plan = ways.get(facts.solver, _cheapest)(facts, side)
-    if plan.peak_bytes > facts.budget and plan.held and facts.wanted <= facts.m // 4:
-        plan = _iterate_on_rows(facts, side)
+    named = {"power": _power, "krylov": _iterate_on_rows, "full": _dense, "covariance_eigh": _dense, "gram": _dense}
+    plan = named.get(facts.solver, _cheapest)(facts, side)
+    if facts.solver in DENSE or (facts.solver == "krylov" and not plan.solver.is_dense):
+        plan = replace(plan, reason=f"because {facts.solver!r} was asked for")
+    elif plan.peak_bytes > facts.budget and plan.held and facts.wanted <= facts.m // 4:
+        why = f"because the {facts.m:,} x {facts.m:,} matrix would take more than the memory budget"
+        plan = replace(_iterate_on_rows(facts, side), reason=why)
     if plan.peak_bytes > facts.budget:
         raise _too_large(facts, plan)
-    if isinstance(plan.solver, Direct):
+    if plan.solver.is_dense or not plan.dense_fits:
         return plan
-    needed = dense_bytes(facts, side, facts.m)
+    needed = in_doubt_bytes(facts, side)
     return replace(plan, dense_bytes=needed) if needed <= facts.budget else replace(plan, dense_fits=False)
 
 
@@ -136,12 +142,12 @@ def plan_in_doubt(facts: Facts, plan: Plan) -> Plan:
         reason="because the iteration that was planned ended in doubt",
         passes=plan.passes + dense.passes,
         operations=plan.operations + dense.operations,
-        peak_bytes=max(plan.peak_bytes, dense.peak_bytes),
+        peak_bytes=max(plan.peak_bytes, plan.dense_bytes),
     )
 
 
 def default_budget() -> int:
-    """Return the bytes that work may take when nothing is said: see :func:`~gramian.planning.machine.memory_budget`."""
+    """Return the bytes that work may take when nothing is said: see :func:`~gramian.machine.memory_budget`."""
     return memory_budget()
 
 
@@ -163,7 +169,7 @@ def _cheapest(facts: Facts, side: str) -> Plan:
     if facts.sparse:
         return _iterate(facts, side) if forming.price < forming.gain * rows.passes else rows
     needed = rows.peak_bytes + formed_bytes(facts)
-    if not forming.pays(FORECAST) or needed > facts.budget:
+    if not forming.pays(FORECAST, certain=False) or needed > facts.budget:
         return rows
     many, unsure = forming.price / forming.gain, forming.price / (forming.worth - 1 + forming.gain)
     why = (
@@ -180,10 +186,10 @@ def _forming_price(facts: Facts) -> Forming:
     """
     a_pass = _apply_seconds(facts)
     forming = (_forming(facts) * facts.itemsize / 8 + 2 * facts.m**3 / 3) / FLOP_RATE
-    return Forming(forming / a_pass, max(1 - _held_seconds(facts.m) / a_pass, 1e-3))
+    return Forming(forming / a_pass, max(1 - _matrix_seconds(facts.m) / a_pass, 1e-3), PROOF)
 
 
-def _held_seconds(m: int) -> float:
+def _matrix_seconds(m: int) -> float:
     return 8.0 * m * m / BYTE_RATE
 
 
@@ -213,7 +219,9 @@ def _dense(facts: Facts, side: str) -> Plan:
     # Moments (with the scatter, or before the Gram matrix and the way back), and one more where digits are repaired.
     passes = 2 if side == "covariance" else 4
     work = _forming(facts) + solve
-    return Plan(side, FORMED, Direct(), why, passes, work, dense_bytes(facts, side, m))
+    solver = Direct(share=facts.share)
+    memory = dense_bytes(facts, side, m)
+    return Plan(side, held=True, solver=solver, reason=why, passes=passes, operations=work, peak_bytes=memory)
 
 
 def _iterate(facts: Facts, side: str) -> Plan:
@@ -221,7 +229,8 @@ def _iterate(facts: Facts, side: str) -> Plan:
     m, solver = facts.m, replace(_krylov(facts), block=16)
     why = f"because forming {m:,} x {m:,} once is cheaper than {FORECAST} passes"
     work = _forming(facts) + FORECAST * 2.0 * m * m * 16 + m**3 / 3
-    return Plan(side, FORMED, solver, why, 2, work, dense_bytes(facts, side, m) + basis_bytes(facts, m))
+    memory = dense_bytes(facts, side, m) + basis_bytes(facts, m)
+    return Plan(side, held=True, solver=solver, reason=why, passes=2, operations=work, peak_bytes=memory)
 
 
 def _iterate_on_rows(facts: Facts, side: str) -> Plan:
@@ -234,52 +243,36 @@ def _iterate_on_rows(facts: Facts, side: str) -> Plan:
     products = FORECAST * (2 if facts.sparse else 1)
     work = products * 4.0 * facts.entries * (solver.block or 8)
     passes = products if side == "covariance" or facts.by_columns else 2 * products
-    return Plan(side, not FORMED, solver, why, passes, work, basis_bytes(facts, m) + beside_bytes(facts))
+    memory = basis_bytes(facts, m) + pass_or_rule_bytes(facts)
+    return Plan(side, held=False, solver=solver, reason=why, passes=passes, operations=work, peak_bytes=memory)
 
 
 def _power(facts: Facts, side: str) -> Plan:
     m = facts.n if side == "gram" else facts.d
     why = "because the power method was asked for"
-    held = m <= 4 * DIRECT_SIZE
-    memory = dense_bytes(facts, side, m) if held else basis_bytes(facts, m) + beside_bytes(facts)
+    formed = m <= 4 * DIRECT_SIZE
+    memory = dense_bytes(facts, side, m) if formed else basis_bytes(facts, m) + pass_or_rule_bytes(facts)
     solver = Power(tol=facts.tol)
-    return Plan(side, held, solver, why, 2 if held else FORECAST * facts.wanted, _forming(facts), memory)
+    passes = 2 if formed else FORECAST * facts.wanted
+    # What was asked for is not replaced by a dense solve: it warns.
+    return Plan(side, formed, solver, why, passes, _forming(facts), memory, dense_fits=False)
 
 
 def _krylov(facts: Facts) -> Krylov:
-    # A sparse product costs about the same a column however many there are, and one column at a time needs the fewest.
+    # A sparse product costs about the same per column, however many there are: one at a time needs the fewest columns.
     # Where a pass reads the rows anew, eight share it: the reading costs more than their products.
     narrow = 8 if facts.on_disk else 1
-    block = narrow if facts.sparse else int(np.clip(facts.wanted // 4, _least_block(facts), 32))
+    block = narrow if facts.sparse else int(np.clip(facts.wanted // 4, LEAST_BLOCK, 32))
     return Krylov(tol=facts.tol, block=block, basis=basis_columns(facts))
-
-
-def _least_block(facts: Facts) -> int:
-    """Columns that a pass over dense rows is used for at least.
-
-    Eight float64 columns are multiplied in the time that rows in memory take to be read, if BLAS need not pack them
-    (4,000 x 4,000 noise, twenty pairs, basis of 200: 71 passes in 1.02 s, with twelve columns 62 in 1.10). In float32
-    sixteen are multiplied as soon as twelve (9.4 and 9.9 ms a pass).
-    """
-    if facts.itemsize < 8:
-        return 16
-    return 8 if facts.d <= facts.n and not facts.on_disk and 8 * FEWEST * facts.d <= UNPACKED else 12
 
 
 def _too_large(facts: Facts, plan: Plan) -> MemoryBudgetError:
     solver = type(plan.solver).__name__
-    message = (
-        f"{solver} on {facts.n:,} x {facts.d:,} rows with {facts.wanted:,} components needs {_words(plan.peak_bytes)} "
-        f"beyond the rows, and memory_budget is {_words(facts.budget)}. Ask for fewer components (n_components), or "
-        f"set memory_budget to {plan.peak_bytes} or more."
+    message = Sentence(
+        f"{solver} on {facts.n:,} x {facts.d:,} rows with {facts.wanted:,} components needs "
+        f"{in_words(plan.peak_bytes)} beyond the rows, and {{budget}} is {in_words(facts.budget)}. Ask for fewer "
+        f"components ({{count}}), or set {{budget}} to {plan.peak_bytes} or more.",
+        budget=Parameter("memory_budget"),
+        count=Parameter("n_components"),
     )
     return MemoryBudgetError(message, needed=plan.peak_bytes, budget=facts.budget)
-
-
-def _words(size: float) -> str:
-    """Return bytes in the unit that reads best."""
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"

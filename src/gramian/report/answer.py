@@ -5,27 +5,17 @@ from typing import Any
 
 import numpy as np
 
+from gramian.models.kernel_pca.model import kernel_words
+from gramian.pictures import between_share, counted, leading_columns
+from gramian.pictures.certificate import CertificateTable
+from gramian.pictures.loadings import ColumnWeight
 from gramian.report.material import Labels, Material, gather, groups_of, is_number
-from gramian.report.words import component_words, joined
-from gramian.views import between_share, counted, kernel_words, leading_columns
 
 DOMINANT = 0.6
 """Share of the variance beyond which one component is called the main thing."""
 
 ONE_COLUMN = 0.9
 """Contribution of a single column beyond which a component is little more than that column."""
-
-MANY_GROUPS = 50
-"""Labels with more groups than this tell rows apart one by one, and are not compared with components."""
-
-WILD = 2.5
-"""Times its limit beyond which a single row is named, however many are expected beyond it by chance."""
-
-WORTH_SAYING = 0.3
-"""Share of a spread between groups, or squared correlation, from which a label is worth a sentence."""
-
-STABLE = 0.8
-"""Index of stability under which a source is said to have come back only in part."""
 
 
 def answer_words(
@@ -165,7 +155,7 @@ def _units(made: Material) -> str:
     share = variances[largest] / total
     return (
         f"The column {made.names[largest]} alone has {share:.0%} of the variance because its numbers are the largest; "
-        "with scale=True every column would count alike."
+        "scaled to unit variance (scale=True, --scale) every column would count alike."
     )
 
 
@@ -175,11 +165,11 @@ def _is_first(made: Material, column: int) -> float:
 
 def _labels(made: Material) -> list[str]:
     """Say along which component each label shows most."""
-    if made.scores is None or (made.kind == "kernel" and not len(made.components)):
+    if made.scores is None or not made.components:
         return []
     kept = range(min(max(made.scree.chosen, 1), len(made.components), 10))
-    told = (label_words(made, name, values, kept) for name, values in list(made.labels.items())[:4])
-    return [words for words in told if words]
+    sentences = (label_words(made, name, values, kept) for name, values in list(made.labels.items())[:4])
+    return [words for words in sentences if words]
 
 
 def label_words(made: Material, name: str, values: np.ndarray, kept: range) -> str:
@@ -189,7 +179,7 @@ def label_words(made: Material, name: str, values: np.ndarray, kept: range) -> s
         return ""
     best = int(np.argmax(shares))
     most, component = shares[best], made.components[best]
-    if most < WORTH_SAYING:
+    if most < 0.3:  # Too little of a spread, or of a squared correlation, to be worth naming a component.
         return _no_label(name, most, component if len(shares) == 1 else "", number=is_number(values))
     if is_number(values):
         return f"{component} follows {name} most: {most:.0%} of its variance goes with it."
@@ -214,7 +204,7 @@ def _no_label(name: str, most: float, alone: str, *, number: bool) -> str:
 
 
 def label_shares(made: Material, values: np.ndarray, kept: range) -> list[float]:
-    """Return, a component, the part of its spread that a label accounts for; empty where that means nothing."""
+    """Return, per component, the part of its spread that a label accounts for; empty where that means nothing."""
     if made.scores is None:
         return []
     if is_number(values):
@@ -224,7 +214,8 @@ def label_shares(made: Material, values: np.ndarray, kept: range) -> list[float]
         return [_squared_correlation(made.scores[known, j], values[known]) for j in kept]
     groups = groups_of(values)
     count = len(set(groups.tolist()))
-    if not 1 < count <= min(MANY_GROUPS, len(groups) / 2):
+    # More groups tell rows apart one by one.
+    if not 1 < count <= min(50, len(groups) / 2):
         return []
     return [between_share(made.scores[:, j], groups.astype(str)) for j in kept]
 
@@ -248,7 +239,8 @@ def _unusual(made: Material) -> str:
     rows = f"{count:,} {'row lies' if count == 1 else 'rows lie'} beyond the {found.level:.0%} limits"
     worst = made.outliers.unusual[0]
     within_chance = count <= found.expected + 2.0 * np.sqrt(found.expected)
-    if within_chance and max(worst.t2 / found.t2_limit, worst.spe / found.spe_limit) < WILD:
+    # A row at 2.5 times its limit is named, however many are expected beyond it by chance.
+    if within_chance and max(worst.t2 / found.t2_limit, worst.spe / found.spe_limit) < 2.5:
         return f"{rows}, no more than chance would put there in {len(found.t2):,} rows."
     blamed = max(worst.blame, key=lambda blame: abs(blame.deviations))
     side = "high" if blamed.deviations > 0 else "low"
@@ -284,7 +276,7 @@ def _kernel_width(made: Material) -> str:
     if len(shares) > 1 and shares[0] < 3.0 / made.model.n_rows:
         return (
             "The components hold little more than single rows: the kernel is too narrow, and finds every row like "
-            "itself alone. choose_gamma() looks for a width."
+            "itself alone. A smaller gamma makes it wider."
         )
     if shares[0] > DOMINANT:
         return "One curved direction leads."
@@ -312,7 +304,7 @@ def _independence(report: Any, names: Sequence[str], *, whitened: bool) -> str:
     if gaussian and gaussian == len(report.kurtosis):
         return str(report.doubt("The sources" if report.can_tell else "them"))
     if not np.isfinite([report.drop, report.drop_error]).all():
-        return str(report).partition("\n")[0]
+        return str(report.summary)
     before = "the columns after whitening (decorrelation)" if whitened else "the columns, given as white"
     drop = f"The sources share {report.drop:.2f} ± {report.drop_error:.2f} nats of information less than {before}"
     if report.drop <= report.drop_error:
@@ -341,11 +333,83 @@ def _stability(model: Any, names: Sequence[str]) -> str:
     if model.stability is None:
         return ""
     index, runs = np.asarray(model.stability), model.options.runs
-    shaky = np.flatnonzero(index < STABLE)
-    words = f"Over {runs} runs on resamples of the rows, the stability of every source is {index.min():.2f} or more"
+    shaky = np.flatnonzero(index < 0.8)
+    words = (
+        f"Over {runs} runs on different parts of the rows, the stability of every source is {index.min():.2f} or more"
+    )
     if len(shaky):
         which = joined([f"{names[i]} ({index[i]:.2f})" for i in shaky.tolist()])
-        words = f"Over {runs} runs on resamples of the rows, {which} came back only in part"
+        words = f"Over {runs} runs on different parts of the rows, {which} came back only in part"
     short = 0 if model.converged_runs is None else runs - model.converged_runs
     cut = f" {short} of these runs did not converge, so it may be lower than the rows would give." if short else ""
     return f"{words} (1 is a source that all runs find alike).{cut}"
+
+
+def component_words(
+    component: int, share: float, columns: Sequence[ColumnWeight], *, n_columns: int, name: str | None = None
+) -> str:
+    """Name a component by the columns that rise and fall along it.
+
+    Examples
+    --------
+    >>> columns = [ColumnWeight("height", 0.8, 0.64), ColumnWeight("age", -0.6, 0.36)]
+    >>> component_words(0, 0.7, columns, n_columns=3)
+    'PC1 holds 70.0% of the variance: height rises along it, age falls.'
+    """
+    # Half of an equal share: columns that share a component equally have one each but for rounding, and all are named.
+    heavy = [column for column in columns if column.contribution * n_columns >= 0.5] or columns[:1]
+    rising = [column.name for column in heavy if column.weight > 0]
+    falling = [column.name for column in heavy if column.weight < 0]
+    opening = f"{name or f'PC{component + 1}'} holds {share:.1%} of the variance"
+    if not falling:
+        return f"{opening}: {joined(rising)} {_verb(rising, 'rise')} along it."
+    if not rising:
+        return f"{opening}: {joined(falling)} {_verb(falling, 'fall')} along it."
+    return f"{opening}: {joined(rising)} {_verb(rising, 'rise')} along it, {joined(falling)} {_verb(falling, 'fall')}."
+
+
+def certificate_words(certificate: CertificateTable) -> str:
+    """Say what the certificate promises, and what it does not.
+
+    Examples
+    --------
+    >>> certificate_words(CertificateTable((), (), ("proved",), "1.0e-14", "2.0e-14", 0))
+    'The one component is proved: no variance is off by more than 1.0e-14, ... 2.0e-14 in the sine ...'
+    """
+    grades = certificate.grades
+    limits = f"no variance is off by more than {certificate.value_bound}, {_direction_words(certificate)}"
+    if set(grades) == {"proved"}:
+        return f"{_all_of(len(grades))} {'is' if len(grades) == 1 else 'are'} proved: {limits}."
+    counts = ", ".join(f"{grades.count(grade)} {grade}" for grade in dict.fromkeys(grades))
+    return f"Of {len(grades)} components: {counts}. As far as each grade reaches, {limits}."
+
+
+def _direction_words(certificate: CertificateTable) -> str:
+    """What is promised of directions, and how many are fixed only together."""
+    if certificate.n_free == len(certificate.grades):
+        return "and no direction is fixed by itself"
+    bound = f"no direction by more than {certificate.angle_bound} in the sine of its angle"
+    if not certificate.n_free:
+        return bound
+    return f"{bound}; {certificate.n_free} share their variance with others and are fixed only together"
+
+
+def _all_of(count: int) -> str:
+    """All of some components, as a person says it."""
+    return {1: "The one component", 2: "Both components"}.get(count, f"All {count} components")
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names as a person lists them.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _verb(names: Sequence[str], verb: str) -> str:
+    """The verb as one or many do it."""
+    return f"{verb}s" if len(names) == 1 else verb

@@ -1,23 +1,24 @@
-"""The numbers of a page, packed for its script: one entry a picture."""
+"""The numbers of a page, packed for its script: one entry per picture."""
 
+import json
+from base64 import b64encode
 from typing import Any
 
 import numpy as np
 
 from gramian.errors import NotSupportedError
-from gramian.report.material import Material, groups_of, is_number
-from gramian.report.packing import floats, integers, pixels, rounded, short
-from gramian.report.recipes import cut_code
-from gramian.views import (
+from gramian.models.row_values import values_at
+from gramian.pictures import (
     column_map,
-    count_of,
     eigenfunctions_of,
     kernel_profiles,
     leading_columns,
     source_traces,
-    values_of_rows,
 )
-from gramian.views.sources import FEWEST_ROWS
+from gramian.pictures.fitted import shortened
+from gramian.pictures.sources import FEWEST_ROWS
+from gramian.report.material import Material, groups_of, is_number
+from gramian.report.recipes import cut_code
 
 MOST_BARS = 200
 """Components in the picture of the variance."""
@@ -27,12 +28,6 @@ MOST_COLUMNS = 300
 
 MAP_COMPONENTS = 10
 """Components that a map can be drawn on."""
-
-IMAGE_NUMBERS = 260_000
-"""Numbers that component images may take, which is 64 of 64 x 64."""
-
-EXAMPLES = 12
-"""Images that can be rebuilt on the page."""
 
 MOST_GROUPS = 200
 """Groups of a label that are kept apart; the rest is called other."""
@@ -117,12 +112,10 @@ def _naturally(text: str) -> tuple[int, float, str]:
 
 
 def _columns(made: Material) -> dict[str, Any] | None:
-    if made.kind == "kernel" or not made.telling:
+    # Arrows on a line say no more than the weights on the card.
+    if made.model.loadings is None or not made.telling or made.model.n_components < 2:
         return None
     spread = made.rows.spread if made.rows is not None and len(made.rows.spread) and not made.scaled else None
-    if count_of(made.model) < 2:
-        # Arrows on a line say no more than the weights on the card.
-        return None
     view = column_map(made.model, names=made.names, deviations=spread)
     near = view.positions[:, :MAP_COMPONENTS]
     order = np.argsort(-(near[:, :2] ** 2).sum(axis=1), kind="stable")[:MOST_COLUMNS]
@@ -138,7 +131,7 @@ def _columns(made: Material) -> dict[str, Any] | None:
 
 def _weights(made: Material) -> dict[str, Any] | None:
     """The numbers of the cards: every column of the first components; images have their pixels elsewhere."""
-    if made.kind == "kernel" or not made.telling:
+    if made.model.loadings is None or not made.telling:
         return None
     shown = range(min(len(made.components), MAP_COMPONENTS))
     columns = [leading_columns(made.model, j, count=MOST_COLUMNS, names=made.names) for j in shown]
@@ -159,15 +152,16 @@ def _images(made: Material) -> dict[str, Any] | None:
     if made.image_shape is None or made.kind != "pca" or made.source is None or made.rows is None:
         return None
     d, scores = made.model.n_columns, made.scores
-    count = max(1, min(count_of(made.model), IMAGE_NUMBERS // d, 64))
-    chosen = np.unique(np.linspace(0, made.rows.n_rows - 1, min(EXAMPLES, made.rows.n_rows)).astype(np.int64))
+    # About 64 images of 64 x 64 pixels, and fewer of larger ones.
+    count = max(1, min(made.model.n_components, 64, 260_000 // d))
+    chosen = np.unique(np.linspace(0, made.rows.n_rows - 1, min(12, made.rows.n_rows)).astype(np.int64))
     factor = 1.0 if made.model.factor is None else np.where(made.model.factor > 0, made.model.factor, 1.0)
     return {
         "count": count,
         "mean": pixels(np.asarray(made.model.mean, dtype=np.float64)),
         "components": [pixels(v / factor) for v in np.asarray(made.model.components[:count], dtype=np.float64)],
         "examples": [made.row_name(int(i)) for i in chosen],
-        "originals": [pixels(row) for row in values_of_rows(made.source, chosen)],
+        "originals": [pixels(row) for row in values_at(made.source, chosen)],
         "scores": [] if scores is None else [rounded(scores[i, :count]) for i in chosen],
     }
 
@@ -226,3 +220,67 @@ def _traces(made: Material, sampling_rate: float | None) -> dict[str, Any] | Non
         "unit": view.unit,
         "total": len(view.names),
     }
+
+
+def floats(values: Any) -> dict[str, str]:
+    """Pack numbers as little-endian float32 in base64, column after column.
+
+    Examples
+    --------
+    >>> floats(np.array([1.0, 2.0]))
+    {'f32': 'AACAPwAAAEA='}
+    """
+    return {"f32": b64encode(np.asarray(values, dtype="<f4").tobytes(order="F")).decode("ascii")}
+
+
+def integers(values: Any) -> dict[str, str]:
+    """Pack whole numbers as little-endian int32 in base64."""
+    return {"i32": b64encode(np.asarray(values, dtype="<i4").tobytes(order="F")).decode("ascii")}
+
+
+def pixels(values: np.ndarray) -> dict[str, Any]:
+    """Pack numbers as 16-bit steps between their extremes: 1/65535 of the range is finer than a screen shows.
+
+    Examples
+    --------
+    >>> pixels(np.array([0.0, 1.0]))["high"]
+    1.0
+    """
+    low, high = float(np.min(values, initial=0.0)), float(np.max(values, initial=0.0))
+    unit = (high - low) / 65535 or 1.0
+    steps = np.round((np.asarray(values) - low) / unit).astype("<u2")
+    return {"u16": b64encode(steps.tobytes()).decode("ascii"), "low": low, "high": high}
+
+
+def rounded(values: Any, digits: int = 6) -> list[float | None]:
+    """Return numbers as short JSON, ``None`` for those that JSON does not have.
+
+    Examples
+    --------
+    >>> rounded([1 / 3, float("nan")])
+    [0.333333, None]
+    """
+    return [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in np.asarray(values).tolist()]
+
+
+def short(name: Any) -> str:
+    """Return a name, cut in the middle to the 80 letters that a page keeps.
+
+    Examples
+    --------
+    >>> len(short("a" * 500))
+    80
+    """
+    return shortened(str(name), 80)
+
+
+def safe_json(value: Any) -> str:
+    r"""Return JSON that can stand inside a script element, whatever names are in it.
+
+    Examples
+    --------
+    >>> safe_json({"a": "</script><script>"})
+    '{"a":"\\u003c/script>\\u003cscript>"}'
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

@@ -7,21 +7,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gramian.report import pictures
+from gramian.atomic import atomic_write
+from gramian.pictures import model_of
+from gramian.pictures.images import require_shape
 from gramian.report import sections as parts
 from gramian.report.answer import answer
-from gramian.report.contents import contents
+from gramian.report.contents import contents, safe_json
 from gramian.report.material import Labels, Material, gather
-from gramian.report.packing import safe_json
-from gramian.report.provenance import computed_facts
 from gramian.report.recipes import Recipes, recipes_of
-from gramian.views.images import require_shape
 
 LARGEST = 8_000_000
 """Bytes that a page may have, the script of plotly (4.8 MB) included."""
-
-FIRST_LIMIT = 20_000
-"""Rows that are shown where there is room; the sample is halved until the page fits."""
 
 SCRIPTS = (
     "numbers",
@@ -99,7 +95,7 @@ def write_report(
     choice : Panel, optional
         What each rule says, from ``gramian.how_many``.
     chosen : int, optional
-        Components kept: what `choice` says, or all, unless told.
+        Components kept: what `choice` says, or all, unless given.
     code : str
         What reproduces the fit, where the page would not know.
     command : str
@@ -111,7 +107,7 @@ def write_report(
     image_shape : pair of int, optional
         Rows are images of this height and width.
     sampling_rate : float, optional
-        Rows a second, for sources.
+        Rows per second, for sources.
     seed : int
         Of the sample of rows.
 
@@ -132,8 +128,9 @@ def write_report(
     ('page.html', True)
     """
     if image_shape is not None:
-        require_shape(image_shape, _columns_of(model))
-    limit, smallest = FIRST_LIMIT, 50
+        require_shape(image_shape, model_of(model).n_columns)
+    # Rows that are shown where there is room; the sample is halved until the page fits.
+    limit, smallest = 20_000, 50
     while True:
         material = gather(
             model,
@@ -152,8 +149,8 @@ def write_report(
         data = contents(material, sampling_rate=sampling_rate)
         spoken = tuple(facts.values()) if isinstance(facts, Mapping) else tuple(facts)
         recipes = recipes_of(material, code, opening, sampling_rate)
-        told = computed_facts(material, made or {}, seed)
-        page = render(material, data, title=title, facts=spoken, recipes=recipes, computed=told, command=command)
+        computed = parts.computed_facts(material, made or {}, seed)
+        page = render(material, data, title=title, facts=spoken, recipes=recipes, computed=computed, command=command)
         text = page.encode("utf-8")
         if len(text) <= LARGEST or limit <= smallest:
             return _write(text, Path(path))
@@ -175,15 +172,15 @@ def render(
     body = "".join(
         (
             _header(made, heading, facts),
-            pictures.traces_section(data, recipes),
-            pictures.variance_section(made, recipes),
-            pictures.rows_section(made, data, recipes),
-            pictures.surfaces_section(data, recipes),
-            pictures.preimages_section(data, recipes),
-            pictures.columns_section(data, recipes),
+            parts.traces_section(data, recipes),
+            parts.variance_section(made, recipes),
+            parts.rows_section(made, data, recipes),
+            parts.surfaces_section(data, recipes),
+            parts.preimages_section(data, recipes),
+            parts.columns_section(data, recipes),
             parts.cards(made, recipes.weights, images="images" in data),
-            pictures.images_section(data, recipes),
-            pictures.outliers_section(made, data, recipes),
+            parts.images_section(data, recipes),
+            parts.outliers_section(made, data, recipes),
             parts.section("how", "How it was computed", parts.how_computed(made, computed)),
             parts.reproduction(command, recipes.reproduce),
         )
@@ -211,7 +208,7 @@ def _header(made: Material, heading: str, facts: Sequence[str]) -> str:
     scree = made.scree
     noun = "sources" if made.kind == "ica" else "components kept"
     numbers = [(f"{made.model.n_rows:,} x {made.model.n_columns:,}", "rows x columns"), (str(scree.chosen), noun)]
-    if made.kind != "ica":
+    if made.model.certificate is not None:
         numbers.append((f"{scree.kept:.1%}", "of the variance in them"))
         numbers.append((made.model.certificate.grade, "grade of the certificate"))
     shown = "".join(f"<div><dd>{escape(value)}</dd><dt>{escape(name)}</dt></div>" for value, name in numbers)
@@ -221,10 +218,6 @@ def _header(made: Material, heading: str, facts: Sequence[str]) -> str:
         f'<h1>{heading}</h1>{lead}<dl class="numbers">{shown}</dl>'
         f"{f'<ul class=done>{done}</ul>' if done else ''}</header>"
     )
-
-
-def _columns_of(model: Any) -> int:
-    return int(getattr(model, "n_columns", None) or model.n_features_in_)
 
 
 def _asset(name: str) -> str:
@@ -243,12 +236,8 @@ def _plotly() -> str:
 
 
 def _write(text: bytes, target: Path) -> Path:
-    """Write beside the target and rename, so that a reader sees the old page or the new one."""
+    """Write the page whole, into a folder that is made where it is missing."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
+    with atomic_write(target) as part:
         part.write_bytes(text)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
     return target

@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 
 from gramian.errors import ParameterError
-from gramian.views import (
+from gramian.models.row_values import open_rows
+from gramian.pictures import (
     OutlierMap,
     Scree,
     ShownRows,
     column_names,
-    kind_of,
     model_of,
     names_of,
-    open_source,
     outlier_map,
     scores_of,
     scree_of,
@@ -27,9 +26,6 @@ Labels = Mapping[str, Sequence[Any]]
 KEPT_UNUSUAL = 200
 """Rows beyond a limit that are kept in every sample."""
 
-NUMBERED_COLUMNS = 40
-"""Columns without names, up to which sentences still speak of them."""
-
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -38,8 +34,6 @@ class Material:
     Attributes
     ----------
     model : PCAModel, KernelPCAModel or ICAModel
-    kind : str
-        "pca", "kernel" or "ica".
     names : list of str
         Of the columns.
     components : list of str
@@ -63,7 +57,6 @@ class Material:
     """
 
     model: Any
-    kind: str
     names: list[str]
     components: list[str]
     scree: Scree
@@ -81,12 +74,17 @@ class Material:
     @property
     def telling(self) -> bool:
         """Whether names of columns tell a reader anything: not those of pixels, nor thousands of numbers."""
-        return self.image_shape is None and (self.named or len(self.names) <= NUMBERED_COLUMNS)
+        return self.image_shape is None and (self.named or len(self.names) <= 40)
 
     @property
     def scaled(self) -> bool:
         """Whether columns were scaled."""
-        return self.kind == "pca" and self.model.factor is not None
+        return bool(self.model.is_scaled)
+
+    @property
+    def kind(self) -> str:
+        """Return "pca", "kernel" or "ica"."""
+        return str(self.model.kind)
 
     def row_name(self, position: int) -> str:
         """What a row is called."""
@@ -113,9 +111,8 @@ def gather(
     Cost: one pass for the scores, two for outliers, two for the rows that are shown; none without rows.
     """
     model: Any = model_of(fitted)
-    kind = kind_of(model)
-    source = open_source(rows)
-    if source is None and kind == "kernel" and model.source.n_rows:
+    source = None if rows is None else open_rows(rows)
+    if source is None and model.source is not None and model.source.n_rows:
         source = model.source
     table = scores_of(model, source, scores)
     own = names if names is not None else getattr(source, "column_names", None)
@@ -125,13 +122,12 @@ def gather(
     _check_names(color, tagged, row_names, n)
     scree = scree_of(model, chosen=chosen, choice=choice)
     outliers = None
-    if kind == "pca" and source is not None:
+    if model.kind == "pca" and source is not None:
         outliers = outlier_map(model, source, n_components=scree.chosen, names=named)
     flagged = [] if outliers is None else outliers.found.flagged[:KEPT_UNUSUAL].tolist()
     shown = None if table is None else shown_rows(model, source, table, always=flagged, seed=seed, limit=limit)
     return Material(
         model=model,
-        kind=kind,
         names=named,
         components=names_of(model),
         scree=scree,
@@ -178,7 +174,7 @@ def _column(name: Any, values: Sequence[Any], n: int) -> np.ndarray:
     """Return one label column: numbers as floats, all else as it is."""
     column = np.asarray(values)
     if column.shape != (n,):
-        message = f"labels[{name!r}] has shape {column.shape} and there are {n:,} rows. Give one label a row."
+        message = f"labels[{name!r}] has shape {column.shape} and there are {n:,} rows. Give one label per row."
         raise ParameterError(message)
     if column.dtype.kind == "O" and all(_is_missing(v) or isinstance(v, int | float) for v in column.tolist()):
         return np.array([np.nan if _is_missing(v) else float(v) for v in column.tolist()])
@@ -190,5 +186,5 @@ def _check_names(color: str | None, labels: dict[str, np.ndarray], row_names: Se
         message = f"color={color!r} is none of the labels: {', '.join(map(repr, labels)) or 'there are none'}."
         raise ParameterError(message)
     if row_names is not None and len(row_names) != n:
-        message = f"row_names has {len(row_names)} entries and there are {n:,} rows. Give one name a row."
+        message = f"row_names has {len(row_names)} entries and there are {n:,} rows. Give one name per row."
         raise ParameterError(message)

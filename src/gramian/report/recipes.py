@@ -7,8 +7,10 @@ All of it runs. Where the caller says how the table was opened, it runs as it st
 from dataclasses import dataclass
 from typing import Any
 
+from gramian.models.ica.model import ica_code
+from gramian.models.kernel_pca.model import kernel_code
+from gramian.pictures.fitted import KINDS
 from gramian.report.material import Material
-from gramian.views import ica_code, kernel_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,8 @@ def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: floa
         outliers=then("plot.outliers(model, X)", "print(model.outliers(X).flagged)"),
         images=then(f"plot.reconstructions(model, X[0], {made.image_shape})"),
         surfaces=then("plot.eigenfunctions(model)"),
-        profiles=then("from gramian.views import kernel_profiles", "print(kernel_profiles(model, X).profiles)"),
-        preimages=then("from gramian.views import kernel_profiles", "print(kernel_profiles(model, X).rebuilt)"),
+        profiles=then("from gramian.pictures import kernel_profiles", "print(kernel_profiles(model, X).profiles)"),
+        preimages=then("from gramian.pictures import kernel_profiles", "print(kernel_profiles(model, X).rebuilt)"),
         traces=then(f"plot.sources(model, X{rate})"),
     )
 
@@ -99,7 +101,7 @@ def type_of(made: Material) -> str:
     """What the estimator is called."""
     if made.kind == "ica":
         return "FastICA" if made.model.options.name == "FastICA" else "ICA"
-    return {"pca": "PCA", "kernel": "KernelPCA"}[made.kind]
+    return KINDS[made.kind]
 
 
 def fit_line(made: Material, count: Any) -> str:

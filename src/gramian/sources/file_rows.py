@@ -1,24 +1,25 @@
-"""Rows in files that may be larger than memory: windows, read ahead by one, never the whole.
+"""Rows in files that may be larger than memory: read in windows, one ahead, never all at once.
 
-Each worker goes through its own stretch of the file in order, while a thread beside it reads the next window.
+Each worker goes through its own run of windows in order, while a second thread reads its next window.
 """
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import pairwise
+from pathlib import Path
 from threading import Event
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, to_host
-from gramian.planning.machine import LARGE_STATE, MEGABYTE, memory_budget
-from gramian.sources.dense import large_block
+from gramian.machine import MEGABYTE, memory_budget, worker_count, workers_for
 from gramian.sources.pass_log import PassLog
 from gramian.sources.progress import Meter, Say
-from gramian.sources.read_ahead import read_ahead
 from gramian.sources.row_file import RowFile
 from gramian.sources.rows import (
     Block,
@@ -27,32 +28,26 @@ from gramian.sources.rows import (
     PairFold,
     RowSource,
     block_length,
+    fill_rows,
+    left_of,
     ranges,
     run_folds,
-    worker_count,
 )
-from gramian.sources.stretches import Stretch, cut_windows, fold_stretch, forget, runs_of
 from gramian.sources.table_facts import TableFacts
 
+Item = TypeVar("Item")
+_END: Any = object()
+
 SHARE_OF_BUDGET = 12
-"""The windows of all workers, one each, take this part of the budget: each has two, a copy of one, and products."""
+"""The windows of all workers, one each, take this part of the budget, and a window half of that at most: a worker has
+two, a copy of one, and products."""
 
 WINDOW = 20 * MEGABYTE
-"""A window beside a scatter has at most this size: more gains nothing (measured at 1,000 columns, 8 to 40 MB)."""
+"""A window that is summed into a scatter has at most this size (measured at 1,000 columns: 8 to 40 MB are as fast)."""
 
-SPARSE_WINDOW = 64 * MEGABYTE
-"""A window of sparse rows has at most this size, and below that 120 bytes a column: ten entries, so that a product with
-them costs more than the dense result that every window adds to."""
-
-PANEL_SHARE = 8
-"""Each of the two panels of rows that pairs are made of takes at most this part of the budget."""
-
-MANY_FILES, SOME_SECONDS = 16, 0.5
-"""With more files than this, whether they changed is looked at only so often: each look costs microseconds a file."""
-
-SAMPLED = 8
-"""Blocks of a file, at most, that are read out of turn for a first look at the mean; of groups, no more than one in
-eight, because a few rows of a group cost the decoding of much of it."""
+SPARSE_WINDOW, SPARSE_COLUMN = 64 * MEGABYTE, 120
+"""A window of sparse rows has at most this size, and below that so many bytes per column: ten entries, so that a
+product with them costs more than the dense result that every window adds to."""
 
 
 class FileRows(RowSource):
@@ -68,7 +63,7 @@ class FileRows(RowSource):
     facts : TableFacts, optional
         What was made of each column of a table.
     block_rows : int, optional
-        Rows a window; by default what suits a core's cache, within a part of the budget.
+        Rows per window; by default what suits a core's cache, within a part of the budget.
     budget : int, optional
         Bytes for everything: by default that of the process (``GRAMIAN_MEMORY``, else 3/4 of the machine).
     progress : callable, optional
@@ -78,11 +73,11 @@ class FileRows(RowSource):
 
     Notes
     -----
-    Cost of a pass: reading the file once. Memory: two windows a worker. A file that changes size or date between or
+    Cost of a pass: reading the file once. Memory: two windows per worker. A file that changes size or date between or
     during passes is an error, not a different answer.
     """
 
-    has_columns = False
+    on_disk = True
 
     def __init__(
         self,
@@ -107,7 +102,7 @@ class FileRows(RowSource):
         file.require_room(self.budget)
         self.log = log
         self._say = progress
-        self._looked = 0.0
+        self._checked_at = 0.0
         self.block_rows = block_rows or self._window_rows(0)
         self._windows = cut_windows(self.n_rows, self.block_rows, file.starts)
 
@@ -117,18 +112,39 @@ class FileRows(RowSource):
         return self.file.n_entries
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """Files that the rows are read from."""
+        return tuple(version.path for version in self.file.known_by)
+
+    @property
+    def pass_bytes(self) -> int:
+        """Bytes that a pass holds at most: per worker two windows, a copy of one in float64, and its products.
+
+        Windows are cut to fit the budget: five of them are what all of that takes. Of sparse rows, products have eight
+        columns, of six numbers each while they are merged.
+        """
+        windows = 5 * self.budget // SHARE_OF_BUDGET
+        if not self.is_sparse:
+            return min(super().pass_bytes, windows)
+        window = min(SPARSE_WINDOW, max(2 * MEGABYTE, SPARSE_COLUMN * self.n_columns), 12 * self.n_entries)
+        return (min(4 * window, windows // 2) + 8 * 6 * 8 * self.n_columns) * worker_count() + 4 * MEGABYTE
+
+    @property
     def n_blocks(self) -> int:
         """Number of blocks that :meth:`block` can give."""
         return len(self._windows)
 
     @property
     def sampled_blocks(self) -> Sequence[int]:
-        """A few blocks, spread over the file, that are cheap to read out of turn."""
+        """At most eight blocks or so, spread over the file, that are cheap to read out of turn.
+
+        Of a file in groups no more than one in eight: a few rows of a group cost the decoding of much of it.
+        """
         if not self.file.starts:
-            return range(0, self.n_blocks, max(1, self.n_blocks // SAMPLED))
+            return range(0, self.n_blocks, max(1, self.n_blocks // 8))
         firsts = set(self.file.starts)
         cheap = [i for i, window in enumerate(self._windows) if window.start in firsts]
-        return cheap[:: max(SAMPLED, len(cheap) // SAMPLED)]
+        return cheap[:: max(8, len(cheap) // 8)]
 
     def block(self, i: int) -> Block:
         """Read block ``i``."""
@@ -139,10 +155,6 @@ class FileRows(RowSource):
         windows = [self._windows[i] for i in self.sampled_blocks]
         each = -(-count // len(windows))
         return [self._read(slice(window.start, min(window.start + each, window.stop))) for window in windows]
-
-    def like(self) -> Array:
-        """Return an empty NumPy array."""
-        return np.empty((0, 0), dtype=self.dtype)
 
     def locate(self, row: int) -> tuple[str | None, int]:
         """Return the file in which a row stands, and its position there."""
@@ -157,26 +169,33 @@ class FileRows(RowSource):
         return None if self.facts is None or self.facts.id is None else self.file.column(self.facts.id)
 
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
-        """Fold every block into one value: one pass over the file, each worker on its own stretch."""
+        """Fold every block into one value: one pass over the file, each worker on its own run of windows.
+
+        There are as many workers as there are cores, or one with BLAS's threads where their running values would take
+        more than an eighth of the budget; of sparse rows, which know no BLAS, as many as have room. What each of them
+        decodes at a time fits into the budget too.
+        """
         step = self.block_rows if state_bytes == 0 else max(self.block_rows, self._window_rows(state_bytes))
         windows = self._windows if step == self.block_rows else cut_windows(self.n_rows, step, self.file.starts)
-        workers = 1 if state_bytes > LARGE_STATE else min(worker_count(), len(windows))
-        runs = runs_of(windows, workers, self.file.starts)
+        room = self.budget // 8
+        workers = workers_for(state_bytes, room=room)
+        if self.is_sparse:
+            workers = max(min(worker_count(), room // max(state_bytes, 1)), 1)
+        if self.file.worker_bytes:
+            workers = max(min(workers, self.budget // self.file.worker_bytes), 1)
+        runs = _runs(windows, min(workers, len(windows)), self.file.starts)
         meter = Meter(self._say, self.file.origin, self.n_rows, self.n_rows * self.file.row_bytes)
-        stretches = None if self.log is None else self.log.begin(fold, self.file.known_by, runs, self._taken)
-        if stretches is None:
-            tasks = [Stretch(run, None, forget) for run in runs]
-        elif stretches.finished:
-            return stretches.result
+        logged = None if self.log is None else self.log.begin(fold, self.file.known_by, runs, self._taken)
+        if logged is None:
+            tasks = [_Run(run, None, _forget) for run in runs]
+        elif logged.finished:
+            return logged.result
         else:
-            tasks = [
-                Stretch(run[at:], state, keep) for run, (at, state, keep) in zip(runs, stretches.parts, strict=True)
-            ]
+            tasks = [_Run(run[at:], state, keep) for run, (at, state, keep) in zip(runs, logged.parts, strict=True)]
         stop = Event()
-        way = partial(fold_stretch, self._blocks, fold, meter, stop)
-        result = run_folds(tasks, way, merge, state_bytes=state_bytes, stop=stop)
-        if stretches is not None:
-            stretches.finish(result)
+        result = run_folds(tasks, _FoldRun(self._blocks, fold, merge, meter, stop), merge, workers=workers, stop=stop)
+        if logged is not None:
+            logged.finish(result)
         return result
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
@@ -185,7 +204,7 @@ class FileRows(RowSource):
         if self.n_blocks == 1:
             return first
         out = np.empty((self.n_rows, *first.shape[1:]), dtype=first.dtype)
-        self.reduce(_Fill(local, out), _nothing)
+        self.reduce(partial(fill_rows, local, out), left_of)
         return out
 
     def map_blocks(self, local: Callable[[Block], Array]) -> Iterator[Array]:
@@ -198,8 +217,8 @@ class FileRows(RowSource):
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j.
 
-        Two panels of many blocks are held at a time, so that the file is read once for every panel, not once for
-        every block; a file that fits one panel is read once.
+        Two panels of many blocks are held at a time, each within an eighth of the budget, so that the file is read once
+        for every panel, not once for every block; a file that fits one panel is read once.
         """
         tiles = self._windows if block_rows is None else ranges(self.n_rows, block_rows)
         panels = self._panels(tiles)
@@ -223,7 +242,7 @@ class FileRows(RowSource):
         return repr((None if names is None else list(names), self.file.shape, str(self.dtype), weights))
 
     def _panels(self, tiles: list[slice]) -> list[list[slice]]:
-        room = max(1, self.budget // PANEL_SHARE // max(1, self.file.row_bytes))
+        room = max(1, self.budget // 8 // max(1, self.file.row_bytes))
         panels: list[list[slice]] = []
         for tile in tiles:
             if panels and tile.stop - panels[-1][0].start <= room:
@@ -238,14 +257,13 @@ class FileRows(RowSource):
         return [self._block(tile, rows[tile.start - start : tile.stop - start]) for tile in tiles]
 
     def _window_rows(self, state_bytes: int) -> int:
-        """Rows a window: what suits a cache, more for a large running value, within a part of the budget."""
+        """Rows per window: what suits a cache, more for a large running value, within a part of the budget."""
         row = max(1, self.file.row_bytes)
         length = block_length(row)
         if self.is_sparse:
-            length = max(length, min(120 * self.n_columns, SPARSE_WINDOW) // row)
-        # Adding to a running value costs a look at all of it: a window has four times its size, or part of a large one.
-        wanted = large_block(state_bytes) if state_bytes > LARGE_STATE else min(4 * state_bytes, WINDOW)
-        length = max(length, wanted // row)
+            length = max(length, min(SPARSE_COLUMN * self.n_columns, SPARSE_WINDOW) // row)
+        # Adding to a running value costs a look at all of it: a window has four times its size, within a limit.
+        length = max(length, min(4 * state_bytes, WINDOW) // row)
         room = self.budget // SHARE_OF_BUDGET // max(2, worker_count())
         return max(1, min(length, max(room, MEGABYTE // 4) // row))
 
@@ -264,28 +282,101 @@ class FileRows(RowSource):
         self._require_unchanged(now=True)
 
     def _require_unchanged(self, *, now: bool = False) -> None:
-        """Look at every file: after each window when they are few, else now and then and at the end of a stretch."""
-        if len(self.file.stamps) > MANY_FILES and not now and monotonic() - self._looked < SOME_SECONDS:
+        """Check every file: after each window when they are few, else twice a second and at the end of a run."""
+        # A check costs microseconds per file.
+        if len(self.file.versions) > 16 and not now and monotonic() - self._checked_at < 0.5:
             return
-        self._looked = monotonic()
-        for stamp in self.file.stamps:
-            stamp.require_unchanged()
+        self._checked_at = monotonic()
+        for version in self.file.versions:
+            version.require_unchanged()
 
 
 @dataclass(frozen=True, eq=False)
-class _Fill:
-    """Write ``local(block)`` to its rows of an array that is there already."""
+class _Run:
+    """Consecutive windows of one worker, the value they begin with, and what is reported of each value on the way."""
 
-    local: Callable[[Block], Array]
-    out: Array
+    windows: Sequence[slice]
+    state: Any
+    keep: Callable[[int, Any], None]
 
-    def __call__(self, _state: None, block: Block) -> None:
-        self.out[block.start : block.start + block.rows.shape[0], ...] = self.local(block)
+
+@dataclass(frozen=True, eq=False)
+class _FoldRun:
+    """Fold the blocks of a run, read ahead by one, into the value it begins with; ``stop`` ends it early."""
+
+    blocks: Callable[[Sequence[slice]], Iterator[Block]]
+    fold: Fold
+    merge: Merge
+    meter: Meter
+    stop: Event
+
+    def __call__(self, before: Any, run: _Run) -> Any:
+        """Return the value of the run; of this run and of ``before``, where the same worker did another one."""
+        state = run.state
+        for done, block in enumerate(read_ahead(self.blocks(run.windows)), start=1):
+            if self.stop.is_set():
+                break
+            state = self.fold(state, block)
+            run.keep(done, state)
+            self.meter.add(block.rows.shape[0])
+        return state if before is None else self.merge(before, state)
+
+
+def _forget(_done: int, _state: Any) -> None:
+    """Keep nothing of a value on the way."""
+    return
+
+
+def read_ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """Yield the items in order; the next one is made in the background while the last one is used.
+
+    Never more than one item waits, so that memory stays that of two. An error in the background is raised where the
+    item would have come. Where the system refuses a thread, the items are made in turn, without one.
+
+    Examples
+    --------
+    >>> list(read_ahead(iter([1, 2, 3])))
+    [1, 2, 3]
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="gramian-reader") as reader:
+        try:
+            coming = reader.submit(next, items, _END)
+        except RuntimeError:  # no memory, or no number, left for a thread
+            yield from items
+            return
+        while (item := coming.result()) is not _END:
+            coming = reader.submit(next, items, _END)
+            yield item
+            del item
+
+
+def cut_windows(n_rows: int, step: int, starts: Sequence[int]) -> list[slice]:
+    """Cut the rows into even windows of at most ``step``; none crosses a start, where reading begins anew.
+
+    Even ones, because a short window costs as many calls as a long one, and Arrow decodes it at a worse rate.
+
+    Examples
+    --------
+    >>> cut_windows(5, 2, (0, 3))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 5, None)]
+    """
+    bounds = [*starts, n_rows] if starts else [0, n_rows]
+    cut = []
+    for low, high in pairwise(bounds):
+        even = -(-(high - low) // -(-(high - low) // step))
+        cut += [slice(low + part.start, low + part.stop) for part in ranges(high - low, even)]
+    return cut
+
+
+def _runs(windows: list[slice], workers: int, starts: Sequence[int]) -> list[list[slice]]:
+    """Share the windows out in contiguous runs, each beginning where reading is cheap if there are many such rows."""
+    cheap = range(len(windows))
+    if len(starts) >= 4 * workers:
+        firsts = set(starts)
+        cheap = [i for i, window in enumerate(windows) if window.start in firsts]  # type: ignore[assignment]
+    bounds = sorted({0, len(windows), *(cheap[round(w * len(cheap) / workers)] for w in range(1, workers))})
+    return [windows[low:high] for low, high in pairwise(bounds)]
 
 
 def _pair(fold: PairFold) -> Callable[[Any, tuple[Block, Block]], Any]:
     return lambda state, pair: fold(state, *pair)
-
-
-def _nothing(_left: Any, _right: Any) -> None:
-    return None

@@ -1,7 +1,7 @@
-"""NaN and infinity: found block by block in bounded memory, and refused with their place.
+"""NaN and infinity: found block by block in bounded memory, and refused with their location.
 
-Good data never pay for this: a mean that came out finite already proves every entry finite, so the search
-runs only after a pass has met something that is not.
+Good data never pay for this: a finite mean proves every entry finite, so the search runs only after a pass whose result
+is not.
 """
 
 from dataclasses import dataclass, replace
@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, namespace_of
-from gramian.errors import InputError
-from gramian.sources.places import Place, name_of
+from gramian.arrays.namespace import Array, HostArray, is_sparse, namespace_of
+from gramian.errors import InputError, Sentence
+from gramian.sources.locations import Location, name_of
 from gramian.sources.rows import Block, RowSource
 
 
@@ -26,9 +26,9 @@ class NonFinite:
 
 
 def require_finite(source: RowSource) -> None:
-    """Refuse rows that hold NaN or infinity, naming the first place and the count.
+    """Refuse rows that hold NaN or infinity, naming the location of the first and the count.
 
-    Cost: one pass, a few bytes a value of one block.
+    Cost: one pass, a few bytes per value of one block.
 
     Examples
     --------
@@ -42,14 +42,14 @@ def require_finite(source: RowSource) -> None:
     found = find_nonfinite(source)
     if found is not None:
         origin, row = source.locate(found.row)
-        place = Place(row, found.column, name_of(found.column, source.column_names), origin)
+        place = Location(row, found.column, name_of(found.column, source.column_names), origin)
         refuse_nonfinite(place, found.value, count=found.count, dtype=source.dtype)
 
 
 def find_nonfinite(source: RowSource) -> NonFinite | None:
     """Return the first entry, by rows, that is NaN or infinite, or ``None``.
 
-    Cost: one pass, a few bytes a value of one block. Infinite products of finite rows are not found: only
+    Cost: one pass, a few bytes per value of one block. Infinite products of finite rows are not found: only
     what the rows themselves hold.
 
     Examples
@@ -63,24 +63,30 @@ def find_nonfinite(source: RowSource) -> NonFinite | None:
     return found
 
 
-def refuse_nonfinite(place: Place, value: float, *, count: int, dtype: np.dtype[Any]) -> NoReturn:
+def refuse_nonfinite(place: Location, value: float, *, count: int, dtype: np.dtype[Any]) -> NoReturn:
     """Raise the sentence for ``count`` missing or infinite values, the first of them at ``place``."""
     others = f", and {count - 1:,} more" if count > 1 else ""
     if np.isnan(value):
-        message = (
-            f"Input X contains NaN: {place}{others}. Fill or drop missing values first; nothing is filled in unasked."
+        message = Sentence(
+            "Input X contains NaN: {place}{others}. Fill or drop missing values first; nothing is filled in unasked.",
+            place=place,
+            others=others,
         )
     else:
-        message = (
-            f"Input X contains infinity or a value too large for {dtype!r}: {value} in {place}{others}. "
-            "Replace or drop it first."
+        message = Sentence(
+            "Input X contains infinity or a value too large for {dtype!r}: {value} in {place}{others}. "
+            "Replace or drop it first.",
+            dtype=dtype,
+            value=value,
+            place=place,
+            others=others,
         )
-    raise InputError(message, row=place.row, column=place.label)
+    raise InputError(message, row=place.row, column=place.label, is_missing=bool(np.isnan(value)))
 
 
 def _fold(found: NonFinite | None, block: Block) -> NonFinite | None:
     rows = block.rows
-    here = _in_sparse(rows) if hasattr(rows, "indptr") else _in_dense(rows)
+    here = _in_sparse(rows) if is_sparse(rows) else _in_dense(rows)
     if here is not None:
         here = replace(here, row=here.row + block.start)
     return _merge(found, here)
@@ -115,6 +121,6 @@ def _in_sparse(rows: Any) -> NonFinite | None:
 
 def _sum_is_finite(values: Array) -> bool:
     # A finite sum proves every term finite and makes no array; one that is not proves nothing, since finite
-    # terms may overflow, so only then each entry is looked at.
+    # terms may overflow, so only then each entry is examined.
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(float(namespace_of(values).sum(values))))

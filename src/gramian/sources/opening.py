@@ -1,43 +1,41 @@
-"""The one door: whatever a person passes as X becomes a source of rows.
+"""What users pass as X becomes a source of rows: :func:`as_source`.
 
-A new place that data can live is one new file and one line in :data:`DOORS`.
+A new kind of X is one line in :data:`INPUTS`; a new kind of file one in ``FORMATS`` of :mod:`gramian.sources.formats`.
 """
 
 import os
 from collections.abc import Callable, Iterable, Sequence
 from errno import ENAMETOOLONG
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_torch
-from gramian.arrays.precision import FLOAT32, FLOAT64
+from gramian.arrays.namespace import Array, HostArray, cast, is_sparse, is_torch, to_host
+from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
-from gramian.planning.machine import bytes_of
-from gramian.sources.cluster import is_dask
+from gramian.machine import bytes_of
 from gramian.sources.conversion import (
+    array_of_lists,
     as_working_floats,
     real_foreign_numbers,
     real_numbers,
+    refuse_masked,
     require_real_kind,
     working_dtype,
 )
+from gramian.sources.dask import is_dask
 from gramian.sources.dense import DenseRows
 from gramian.sources.file_rows import FileRows
-from gramian.sources.finiteness import NonFinite, find_nonfinite, require_finite
-from gramian.sources.objects import array_of_lists, refuse_masked
+from gramian.sources.locations import Names, dense_locations, sparse_locations
 from gramian.sources.pass_log import PassLog
 from gramian.sources.paths import Chosen, is_path, open_path
-from gramian.sources.places import Names, dense_places, sparse_places
 from gramian.sources.progress import Say
 from gramian.sources.rows import RowSource, rows_here
 from gramian.sources.sparse import SparseRows
 from gramian.sources.table import is_table, open_table
 from gramian.sources.table_facts import Wanted
-from gramian.sources.weights import check_weights
-
-__all__ = ["NonFinite", "as_source", "find_nonfinite", "require_finite"]
 
 
 def as_source(
@@ -61,7 +59,7 @@ def as_source(
         NumPy of any dtype, strides and byte order; masked arrays with nothing masked; SciPy sparse of any
         format; torch and other arrays of the array API, which stay in their library; pandas, polars and Arrow
         tables, and any other object that offers itself as a table or an array; Dask arrays and data frames, whose
-        rows stay where they are (:class:`~gramian.sources.dask_chunks.DaskRows`). A source passes through.
+        rows stay where they are (:class:`~gramian.sources.dask.DaskRows`). A source passes through.
         A string or path names a file, a folder of files or a glob, which is read in windows and never whole:
         Parquet, Arrow, CSV and its relatives, .npy, .npz, HDF5, Zarr, Matrix Market, images.
     weights : array (n,), optional
@@ -115,62 +113,96 @@ def as_source(
     ...
     gramian.errors.InputError: Expected 2D array, got 1D array instead: X has shape (2,). ...
     """
-    chosen = Chosen(columns, drop, label, id)
-    if is_path(X):
-        _require_words(chosen)
-        options = _FileOptions(chosen, _checked_budget(memory_budget), _checked_say(progress), checkpoint)
-        return _open_file(X, weights, column_names, options)
-    _refuse_file_options(chosen, checkpoint)
-    if type(X) is np.ndarray and X.dtype in _AS_THEY_ARE and X.ndim == 2 and X.size:
-        rows: Array = X
-        names: Names = None
-    elif isinstance(X, RowSource):
-        return _unchanged(X, weights, column_names)
-    elif is_dask(X):
-        return _open_dask(X, weights, column_names)
-    else:
-        rows, names = _open(X)
-    if column_names is not None:
-        names = _checked_names(column_names, rows.shape[1])
-    w = None if weights is None else check_weights(weights, rows.shape[0])
-    if sp.issparse(rows):
-        return SparseRows(rows, weights=w, column_names=names)
-    return DenseRows(rows, weights=w, column_names=names)
+    options = OpenOptions(
+        weights=weights,
+        column_names=column_names,
+        chosen=Chosen(columns, drop, label, id),
+        memory_budget=None if memory_budget is None else bytes_of(memory_budget),
+        progress=_checked_progress(progress),
+        checkpoint=checkpoint,
+    )
+    for kind in INPUTS:
+        if kind.recognizes(X):
+            return kind.open(X, options)
+    raise NotSupportedError(_not_rows_sentence(X))
 
 
-_AS_THEY_ARE = (FLOAT64, FLOAT32)
+class OpenOptions(NamedTuple):
+    """What is said about rows when they are opened: the parameters of :func:`as_source`."""
+
+    weights: Any = None
+    column_names: Sequence[str] | None = None
+    chosen: Chosen = Chosen()
+    memory_budget: int | None = None
+    progress: Say | None = None
+    checkpoint: str | os.PathLike[str] | PassLog | None = None
 
 
-class _FileOptions(NamedTuple):
-    chosen: Chosen
-    budget: int | None
-    progress: Say | None
-    checkpoint: str | os.PathLike[str] | PassLog | None
+class InputKind(NamedTuple):
+    """A kind of X: ``recognizes(X)`` tells whether X is one, ``open(X, options)`` makes a source of it."""
+
+    recognizes: Callable[[Any], bool]
+    open: Callable[[Any, OpenOptions], RowSource]
 
 
-def _open_file(X: Any, weights: Any, column_names: Sequence[str] | None, options: _FileOptions) -> FileRows:
+def _open_file(X: Any, options: OpenOptions) -> RowSource:
+    _require_names(options.chosen)
     try:
-        file, facts = open_path(X, options.chosen)
+        file, facts = open_path(X, options.chosen, budget=options.memory_budget, say=options.progress)
     except OSError as error:
         if error.errno != ENAMETOOLONG:
             raise
         name = str(X)
         message = f"X is a text of {len(name):,} characters, {name[:40]!r}..., and no path is that long. Name a file."
         raise InputError(message) from error
+    log = options.checkpoint
     return FileRows(
         file,
-        weights=None if weights is None else check_weights(weights, file.shape[0]),
-        column_names=None if column_names is None else _checked_names(column_names, file.shape[1]),
+        weights=None if options.weights is None else check_weights(options.weights, file.shape[0]),
+        column_names=_checked_names(options.column_names, file.shape[1]),
         facts=facts,
-        budget=options.budget,
+        budget=options.memory_budget,
         progress=options.progress,
-        log=_log(options.checkpoint),
+        log=log if log is None or isinstance(log, PassLog) else PassLog(log),
     )
 
 
-def _refuse_file_options(chosen: Chosen, checkpoint: Any) -> None:
+def _open_source(X: RowSource, options: OpenOptions) -> RowSource:
+    _refuse_file_options(options)
+    if options.weights is not None or options.column_names is not None:
+        message = "X is a row source already. Give weights and column names where the source is made."
+        raise ParameterError(message)
+    return X
+
+
+def _open_dask(X: Any, options: OpenOptions) -> RowSource:
+    from gramian.sources.dask import DaskRows, require_rows
+
+    _refuse_file_options(options)
+    require_rows(X)
+    source = DaskRows(X)
+    names, weights = _checked_names(options.column_names, source.n_columns), rows_here(options.weights)
+    if names is None and weights is None:
+        return source
+    w = None if weights is None else check_weights(weights, source.n_rows)
+    return DaskRows(X, weights=w, column_names=names)
+
+
+def _open_array(open_: Callable[[Any], tuple[Array, Names]], X: Any, options: OpenOptions) -> RowSource:
+    """Open what becomes one array in memory."""
+    _refuse_file_options(options)
+    rows, names = open_(X)
+    names = _checked_names(options.column_names, rows.shape[1]) or names
+    w = None if options.weights is None else check_weights(options.weights, rows.shape[0])
+    if is_sparse(rows):
+        return SparseRows(rows, weights=w, column_names=names)
+    return DenseRows(rows, weights=w, column_names=names, budget=options.memory_budget)
+
+
+def _refuse_file_options(options: OpenOptions) -> None:
     """Refuse what is said about files and their columns where X is no file: it would be without effect."""
-    for name, value in zip((*Chosen._fields, "checkpoint"), (*chosen, checkpoint), strict=True):
+    said = options.chosen._asdict() | {"checkpoint": options.checkpoint}
+    for name, value in said.items():
         if value is not None and value is not False:
             message = (
                 f"{name} is for files, and X is none: it would change nothing. Leave it out, and choose the columns "
@@ -179,7 +211,7 @@ def _refuse_file_options(chosen: Chosen, checkpoint: Any) -> None:
             raise ParameterError(message)
 
 
-def _require_words(chosen: Chosen) -> None:
+def _require_names(chosen: Chosen) -> None:
     given: dict[str, Any] = {"columns": chosen.columns, "drop": chosen.drop}
     for name, value in given.items():
         words = [value] if value is None or isinstance(value, str) or not isinstance(value, Iterable) else list(value)
@@ -189,51 +221,25 @@ def _require_words(chosen: Chosen) -> None:
             raise ParameterError(message)
 
 
-def _checked_budget(budget: Any) -> int | None:
-    """Return a budget in bytes, given as a number or in words."""
-    if budget is None or isinstance(budget, str):
-        return None if budget is None else bytes_of(budget)
-    if isinstance(budget, bool) or not isinstance(budget, (int, float, np.number)) or not 0 < budget < np.inf:
-        message = f"memory_budget is {budget!r}. Pass a number of bytes above 0, or a size such as '4GB'."
-        raise ParameterError(message)
-    return int(budget)
-
-
-def _checked_say(progress: Any) -> Say | None:
+def _checked_progress(progress: Any) -> Say | None:
     if progress is not None and not callable(progress):
         message = f"progress is {progress!r}. Pass a function that takes a sentence, for example progress=print."
         raise ParameterError(message)
     return progress  # type: ignore[no-any-return]
 
 
-def _log(checkpoint: str | os.PathLike[str] | PassLog | None) -> PassLog | None:
-    return checkpoint if checkpoint is None or isinstance(checkpoint, PassLog) else PassLog(checkpoint)
-
-
-def _open_dask(X: Any, weights: Any, column_names: Sequence[str] | None) -> RowSource:
-    from gramian.sources.dask_chunks import open_dask
-
-    source = open_dask(X)
-    names = None if column_names is None else _checked_names(column_names, source.n_columns)
-    if names is None and weights is None:
-        return source
-    weights = rows_here(weights)
-    w = None if weights is None else check_weights(weights, source.n_rows)
-    return type(source)(X, weights=w, column_names=names)
-
-
-class Door(NamedTuple):
-    """A kind of X: how it is recognized, and how it becomes an array that a source can hold."""
-
-    recognizes: Callable[[Any], bool]
-    open: Callable[[Any], tuple[Array, Names]]
-
-
-def _open(X: Any) -> tuple[Array, Names]:
-    for door in DOORS:
-        if door.recognizes(X):
-            return door.open(X)
-    raise NotSupportedError(_not_rows_sentence(X))
+def _checked_names(column_names: Sequence[str] | None, n_columns: int) -> Names:
+    if column_names is None:
+        return None
+    names: tuple[Any, ...] = tuple(column_names)
+    if len(names) != n_columns:
+        message = f"column_names has {len(names):,} names and X has {n_columns:,} columns. Pass one per column."
+        raise ParameterError(message)
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        message = f"column_names holds {odd[0]!r}, of type {type(odd[0]).__name__}. Pass strings."
+        raise ParameterError(message)
+    return names
 
 
 def _open_numpy(X: HostArray, names: Names = None) -> tuple[Array, Names]:
@@ -247,7 +253,7 @@ def _open_numpy(X: HostArray, names: Names = None) -> tuple[Array, Names]:
     if isinstance(X, np.ma.MaskedArray):
         X = _without_mask(X, names)
     plain = np.asarray(X)
-    return as_working_floats(real_numbers(plain, dense_places(X.shape[1], names))), names
+    return as_working_floats(real_numbers(plain, dense_locations(X.shape[1], names))), names
 
 
 def _open_list(X: Sequence[Any]) -> tuple[Array, Names]:
@@ -258,7 +264,7 @@ def _open_foreign(X: Any) -> tuple[Array, Names]:
     if is_torch(X):
         X = _plain_tensor(X)
     _require_table_shape(tuple(X.shape))
-    return as_working_floats(real_foreign_numbers(X, dense_places(X.shape[1]))), None
+    return as_working_floats(real_foreign_numbers(X, dense_locations(X.shape[1]))), None
 
 
 def _open_offered(X: Any) -> tuple[Array, Names]:
@@ -267,7 +273,7 @@ def _open_offered(X: Any) -> tuple[Array, Names]:
 
 def _open_table(X: Any) -> tuple[Array, Names]:
     array, names = open_table(X)
-    if sp.issparse(array):
+    if is_sparse(array):
         return _open_sparse(array, names)
     if isinstance(array, np.ndarray):
         return _open_numpy(array, names)
@@ -279,7 +285,7 @@ def _open_sparse(X: Any, names: Names = None) -> tuple[Array, Names]:
     _require_table_shape(X.shape)
     require_real_kind(X.dtype)
     rows = X.tocsr()
-    values = real_numbers(rows.data, sparse_places(rows.indices, rows.indptr, names))
+    values = real_numbers(rows.data, sparse_locations(rows.indices, rows.indptr, names))
     return _canonical(cast(values, working_dtype(values)), rows), names
 
 
@@ -305,7 +311,7 @@ def _plain_tensor(X: Any) -> Any:
 def _without_mask(X: Any, names: Names) -> HostArray:
     if np.ma.is_masked(X):
         mask = np.ma.getmaskarray(X)
-        place = dense_places(X.shape[1], names)(int(np.argmax(mask)))
+        place = dense_locations(X.shape[1], names)(int(np.argmax(mask)))
         refuse_masked(place, int(np.count_nonzero(mask)))
     return np.asarray(X.data)
 
@@ -333,25 +339,6 @@ def _require_table_shape(shape: tuple[int, ...]) -> None:
             raise InputError(message)
 
 
-def _unchanged(source: RowSource, weights: Any, column_names: Sequence[str] | None) -> RowSource:
-    if weights is not None or column_names is not None:
-        message = "X is a row source already. Give weights and column names where the source is made."
-        raise ParameterError(message)
-    return source
-
-
-def _checked_names(column_names: Sequence[str], n_columns: int) -> tuple[str, ...]:
-    names: tuple[Any, ...] = tuple(column_names)
-    if len(names) != n_columns:
-        message = f"column_names has {len(names):,} names and X has {n_columns:,} columns. Pass one a column."
-        raise ParameterError(message)
-    odd = [name for name in names if not isinstance(name, str)]
-    if odd:
-        message = f"column_names holds {odd[0]!r}, of type {type(odd[0]).__name__}. Pass strings."
-        raise ParameterError(message)
-    return names
-
-
 def _not_rows_sentence(X: Any) -> str:
     if isinstance(X, bytes):
         return f"X is {X[:40]!r}, bytes and not rows of numbers. Pass the path of a file as a string."
@@ -377,12 +364,69 @@ def _offers_array(X: Any) -> bool:
     return any(hasattr(X, name) for name in ("__array__", "__array_interface__", "__float__", "__complex__"))
 
 
-DOORS: tuple[Door, ...] = (
-    Door(lambda X: isinstance(X, np.ndarray), _open_numpy),
-    Door(sp.issparse, _open_sparse),
-    Door(is_table, _open_table),
-    Door(_is_foreign_array, _open_foreign),
-    Door(_is_sequence, _open_list),
-    Door(_offers_array, _open_offered),
-)
+def check_weights(weights: Any, n_rows: int) -> HostArray:
+    """Return one float64 weight per row, on the host; refuse what cannot be a number of repetitions.
+
+    A weight w counts its row w times: 0 leaves it out, and fractions are allowed.
+
+    Examples
+    --------
+    >>> check_weights([1, 0, 2.5], 3)
+    array([1. , 0. , 2.5])
+    """
+    w = _as_floats(weights)
+    if w.ndim != 1:
+        message = f"sample_weight has shape {w.shape}. Pass a 1-D array of {n_rows:,} weights, one per row."
+        raise InputError(message)
+    if len(w) != n_rows:
+        message = f"sample_weight has {len(w):,} values and X has {n_rows:,} rows. Pass one weight per row."
+        raise InputError(message)
+    _require_repetitions(w)
+    return w
+
+
+def _as_floats(weights: Any) -> HostArray:
+    if is_torch(weights):
+        weights = to_host(weights)
+    if np.ma.is_masked(weights):
+        first = int(np.argmax(np.ma.getmaskarray(weights)))
+        message = f"sample_weight[{first}] is masked. Pass 0 to leave a row out."
+        raise InputError(message)
+    array = np.asarray(weights)
+    if array.dtype.kind not in "biufO":
+        message = f"sample_weight has dtype {array.dtype}. Pass real numbers, one per row of X."
+        raise InputError(message)
+    try:
+        return array.astype(FLOAT64, copy=False)
+    except (TypeError, ValueError) as error:
+        message = f"sample_weight holds something that is no number ({error}). Pass real numbers, one per row."
+        raise InputError(message) from error
+
+
+def _require_repetitions(w: HostArray) -> None:
+    good = w >= 0
+    good &= w < np.inf
+    if not good.all():
+        _refuse_weight(w, int(np.argmin(good)))
+    if not w.any():
+        message = "Every sample_weight is zero, so no row counts. Pass at least one positive weight."
+        raise InputError(message)
+
+
+def _refuse_weight(w: HostArray, i: int) -> NoReturn:
+    message = f"sample_weight[{i}] is {w[i]}. A weight is a number of repetitions: pass finite numbers from 0 up."
+    raise InputError(message, row=i)
+
+
+INPUTS: list[InputKind] = [
+    InputKind(is_path, _open_file),
+    InputKind(lambda X: isinstance(X, RowSource), _open_source),
+    InputKind(is_dask, _open_dask),
+    InputKind(lambda X: isinstance(X, np.ndarray), partial(_open_array, _open_numpy)),
+    InputKind(is_sparse, partial(_open_array, _open_sparse)),
+    InputKind(is_table, partial(_open_array, _open_table)),
+    InputKind(_is_foreign_array, partial(_open_array, _open_foreign)),
+    InputKind(_is_sequence, partial(_open_array, _open_list)),
+    InputKind(_offers_array, partial(_open_array, _open_offered)),
+]
 """Kinds of X in the order they are tried; the first that recognizes X opens it."""

@@ -1,38 +1,26 @@
-"""Passes over a file that outlive the process: what was finished, and how far the last one had come.
+"""Checkpoints of a fit over a file: finished passes, and how far the last one had come.
 
 A fit is a sequence of passes, and the same input and seed give the same sequence. So a fit that was killed is simply
-begun again: passes that the log holds return at once, the one that was cut short goes on from its last saved state,
-and only then new work is done. No method knows of it.
+started again: passes in the log return at once, the interrupted one continues from its last saved state, and only then
+new work is done. No method knows of it.
 """
 
 import hashlib
+import io
 import json
 import os
 import pickle
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from gramian.atomic import atomic_write
 from gramian.errors import InputError, ParameterError
-from gramian.sources.stamps import Stamp
-
-EVERY = 20.0
-"""Seconds between two saved states of one worker: what a kill costs at most."""
-
-ALLOWED = {
-    ("numpy", "dtype"),
-    ("numpy", "ndarray"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "scalar"),
-    ("numpy._core.numeric", "_frombuffer"),
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy.core.numeric", "_frombuffer"),
-}
-"""What a saved state may be made of, beside the value classes of Gramian itself."""
+from gramian.sources.row_file import FileVersion
 
 
 class PassLog:
@@ -43,7 +31,7 @@ class PassLog:
     folder : path
         Made when it is not there. Use one folder for one fit, and remove it when the fit is done.
     every : float
-        Seconds between two saved states.
+        Seconds between two saved states of one worker: what a kill costs at most.
 
     Notes
     -----
@@ -51,7 +39,7 @@ class PassLog:
     callable cannot be pickled, or that leaves no value, is not kept: it is made again.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], *, every: float = EVERY) -> None:
+    def __init__(self, folder: str | os.PathLike[str], *, every: float = 20.0) -> None:
         self.folder = Path(folder)
         if self.folder.exists() and not self.folder.is_dir():
             message = f"checkpoint={str(folder)!r} is a file, and a folder is wanted. Name a new folder for this fit."
@@ -60,24 +48,24 @@ class PassLog:
         self._count = 0
 
     def begin(
-        self, fold: Any, stamps: Sequence[Stamp], runs: Sequence[Sequence[slice]], rows: str
+        self, fold: Any, versions: Sequence[FileVersion], runs: Sequence[Sequence[slice]], rows: str
     ) -> "LoggedPass | None":
         """Return what is known of the next pass, or ``None`` when it cannot be kept.
 
         ``rows`` tells what is taken of the files (columns, weights, type): passes over other rows are other passes.
         """
-        self._require_same_input(stamps)
+        self._require_same_input(versions)
         self._count += 1
         try:
-            digest = hashlib.sha256(rows.encode() + pickle.dumps(fold, protocol=5)).hexdigest()
+            digest = hashlib.sha256(rows.encode() + _pickled(fold)).hexdigest()
         except (pickle.PicklingError, AttributeError, TypeError):
             return None
         logged = LoggedPass(self.folder / f"{self._count:05d}", digest, _shape_of(runs), self.every)
         logged.load(len(runs))
         return logged
 
-    def _require_same_input(self, stamps: Sequence[Stamp]) -> None:
-        now = [stamp.kept() for stamp in stamps]
+    def _require_same_input(self, versions: Sequence[FileVersion]) -> None:
+        now = [version.kept() for version in versions]
         path = self.folder / "input.json"
         if not path.exists():
             self._write_input(path, now)
@@ -148,18 +136,46 @@ class _Keeper:
             self._last = now
 
 
+class _Writer(pickle.Pickler):
+    """Writes arrays and scalars of NumPy as bytes, type and shape: its own pickles name functions that it may move."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, np.dtype):
+            return np.dtype, (value.str,)
+        if isinstance(value, np.generic):
+            return _array, (value.tobytes(), value.dtype.str, None)
+        if type(value) is np.ndarray and value.dtype.kind in "biufcSU":
+            by_columns = value.flags.f_contiguous and not value.flags.c_contiguous
+            return _array, (value.tobytes("A"), value.dtype.str, value.shape, "F" if by_columns else "C")
+        return NotImplemented
+
+
+def _array(content: bytes, kind: str, shape: tuple[int, ...] | None, order: str = "C") -> Any:
+    """Return an array that can be written to; a scalar where there is no shape."""
+    found = np.frombuffer(bytearray(content), dtype=kind)
+    return found[0] if shape is None else found.reshape(shape, order=order)  # type: ignore[call-overload]
+
+
 class _Values(pickle.Unpickler):
     """Reads arrays, plain values and the value classes of Gramian, and nothing that could run."""
 
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) in ALLOWED:
-            return super().find_class(module, name)
+        if (module, name) == (_array.__module__, _array.__name__):
+            return _array
+        if (module, name) == ("numpy", "dtype"):
+            return np.dtype
         if module.startswith("gramian.") and "." not in name:
             found = super().find_class(module, name)
             if isinstance(found, type) and found.__module__ == module:
                 return found
         message = f"{module}.{name} has no place in a checkpoint"
         raise pickle.UnpicklingError(message)
+
+
+def _pickled(value: Any) -> bytes:
+    body = io.BytesIO()
+    _Writer(body, protocol=5).dump(value)
+    return body.getvalue()
 
 
 def _read_input(path: Path) -> list[list[Any]]:
@@ -181,7 +197,7 @@ def _shape_of(runs: Sequence[Sequence[slice]]) -> str:
 
 
 def _save(path: Path, digest: str, value: Any) -> None:
-    body = pickle.dumps((digest, value), protocol=5)
+    body = _pickled((digest, value))
     _replace(path, hashlib.sha256(body).digest() + body)
 
 
@@ -194,20 +210,14 @@ def _load(path: Path, digest: str) -> Any:
     check, body = whole[:32], whole[32:]
     if hashlib.sha256(body).digest() != check:
         return None
-    import io
-
     found, value = _Values(io.BytesIO(body)).load()
     return value if found == digest else None
 
 
 def _replace(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.draft")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    with atomic_write(path) as part:
+        part.write_bytes(content)
 
 
 def _refuse_changed(folder: Path, what: str) -> None:

@@ -1,26 +1,130 @@
-"""Paths as rows: which files are meant, how each is written, and what is made of their columns."""
+"""From a path, a folder or a glob to rows: which files are meant, which columns are used, many files read as one.
+
+Formats are listed in ``FORMATS`` of :mod:`gramian.sources.formats`.
+"""
 
 import glob
 import os
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gramian.errors import InputError, NotSupportedError, ParameterError
-from gramian.sources.csv import open_csv
-from gramian.sources.hdf5 import open_hdf5
-from gramian.sources.images import ENDS, ImageFiles
-from gramian.sources.joined import JoinedFiles, require_same_names
-from gramian.sources.matrix_market import open_matrix_market
-from gramian.sources.npy import NpyFile
-from gramian.sources.npz import open_npz
-from gramian.sources.opened_table import OpenedTable
-from gramian.sources.parquet import open_arrow, open_parquet
-from gramian.sources.places import Names
-from gramian.sources.row_file import RowFile
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray
+from gramian.arrays.precision import FLOAT32, FLOAT64
+from gramian.errors import InputError, NotSupportedError, Parameter, ParameterError, Sentence
+from gramian.machine import memory_budget
+from gramian.sources.formats import FORMATS, Format, format_of, is_one_file
+from gramian.sources.locations import Names
+from gramian.sources.progress import Say
+from gramian.sources.row_file import OpenedTable, RowFile
 from gramian.sources.table_facts import TableFacts, Wanted, choose_columns
-from gramian.sources.zarr import is_zarr, open_zarr
+
+
+class JoinedFiles(RowFile):
+    """Files of a folder or a glob, in the order of their names; float64 when any of them is."""
+
+    def __init__(self, files: Sequence[RowFile], origin: str) -> None:
+        _require_same_columns(files)
+        self.origin, self.files = origin, tuple(files)
+        self.versions = tuple(version for file in files for version in file.versions)
+        self.names = files[0].names
+        self.dtype = FLOAT32 if all(file.dtype == FLOAT32 for file in files) else FLOAT64
+        self._stops = list(accumulate(file.shape[0] for file in files))
+        self.shape = (self._stops[-1], files[0].shape[1])
+        firsts = [0, *self._stops[:-1]]
+        self.starts = tuple(first + at for first, file in zip(firsts, files, strict=True) for at in file.starts or (0,))
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of the file in which it takes most."""
+        return max(file.row_bytes for file in self.files)
+
+    def read(self, rows: slice) -> Array:
+        """Read some consecutive rows, from as many files as they lie in."""
+        parts = [self.files[i].read(part) for i, part in self._parts(rows)]
+        found = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return found.astype(self.dtype, copy=False)
+
+    def stream(self, windows: Sequence[slice]) -> Iterator[Array]:
+        """Yield windows, none of which crosses from one file into the next, in order."""
+        at = 0
+        while at < len(windows):
+            i, _ = self._parts(windows[at])[0]
+            here = [window for window in windows[at:] if window.start < self._stops[i]]
+            first = self._stops[i] - self.files[i].shape[0]
+            own = [slice(window.start - first, window.stop - first) for window in here]
+            for rows in self.files[i].stream(own):
+                yield rows.astype(self.dtype, copy=False)
+            at += len(here)
+
+    def column(self, name: str) -> HostArray:
+        """Read a column that is no number from every file."""
+        return np.concatenate([file.column(name) for file in self.files])
+
+    def locate(self, row: int) -> tuple[str, int]:
+        """Return the file in which a row stands, and its position there."""
+        i = bisect_right(self._stops, row)
+        return self.files[i].locate(row - (self._stops[i] - self.files[i].shape[0]))
+
+    @property
+    def worker_bytes(self) -> int:
+        """Bytes that a worker holds to decode a window of the file that takes most."""
+        return max(file.worker_bytes for file in self.files)
+
+    def require_room(self, budget: int) -> None:
+        """Refuse what any of the files cannot be read in."""
+        for file in self.files:
+            file.require_room(budget)
+
+    def _parts(self, rows: slice) -> list[tuple[int, slice]]:
+        found, at = [], rows.start
+        while at < rows.stop:
+            i = bisect_right(self._stops, at)
+            first, stop = self._stops[i] - self.files[i].shape[0], min(rows.stop, self._stops[i])
+            found.append((i, slice(at - first, stop - first)))
+            at = stop
+        return found
+
+
+def _require_same_columns(files: Sequence[RowFile]) -> None:
+    first = files[0]
+    for file in files[1:]:
+        if file.names != first.names:
+            require_same_names(first.origin, first.names or (), file.origin, file.names or ())
+        if file.shape[1] != first.shape[1]:
+            message = (
+                f"{file.origin} has {file.shape[1]} columns, and {first.origin} beside it has {first.shape[1]}. Files "
+                "of one folder must have the same columns."
+            )
+            raise InputError(message)
+        if file.is_sparse or first.is_sparse:
+            message = f"{file.origin} holds sparse rows, which are read from one file at a time. Name one file."
+            raise InputError(message)
+
+
+def require_same_names(first: str, names: Sequence[str], other: str, others: Sequence[str]) -> None:
+    """Refuse a file whose columns are not called as those of the file before it."""
+    missing = [name for name in names if name not in others]
+    extra = [name for name in others if name not in names]
+    if not missing and not extra and len(names) == len(others):
+        return
+    lacks = f" lacks column {missing[0]!r}" if missing else ""
+    has = f" has column {extra[0]!r}" if extra else ""
+    joined = " and" if lacks and has else ""
+    message = Sentence(
+        "{other}{differs}, unlike {first} beside it. Files of one folder must have the same columns; choose those they "
+        "share ({columns}), or name one file.",
+        other=other,
+        differs=f"{lacks}{joined}{has}",
+        first=first,
+        columns=Parameter("columns"),
+    )
+    raise InputError(message, column=(missing or extra)[0])
 
 
 class Chosen(NamedTuple):
@@ -37,8 +141,12 @@ def is_path(X: Any) -> bool:
     return isinstance(X, (str, os.PathLike)) and not hasattr(X, "shape")
 
 
-def open_path(X: Any, chosen: Chosen) -> tuple[RowFile, TableFacts | None]:
+def open_path(
+    X: Any, chosen: Chosen, *, budget: int | None = None, say: Say | None = None
+) -> tuple[RowFile, TableFacts | None]:
     """Open the file, folder or glob that X names; return its rows and, for tables, what was made of the columns.
+
+    Text is parsed here, once: its numbers are kept within ``budget`` bytes, and ``say`` is called with the progress.
 
     Raises
     ------
@@ -49,47 +157,52 @@ def open_path(X: Any, chosen: Chosen) -> tuple[RowFile, TableFacts | None]:
     """
     X = os.path.expanduser(X)  # noqa: PTH111 - a pattern is no path
     files = files_of(X)
-    if all(_is_image(path) for path in files):
+    format_ = _the_format(files, X)
+    if format_.one_row_per_file:
         _refuse_columns(chosen, files[0])
-        return ImageFiles(files, str(X)), None
-    _refuse_among_images(files)
-    openers = [_opener(path) for path in files]
-    if len({kind for kind, _ in openers}) > 1:
-        other = next(i for i, (kind, _) in enumerate(openers) if kind != openers[0][0])
-        message = (
-            f"{X} holds files of several kinds: {files[0].name} and {files[other].name}. Name one kind: "
-            f"{X}/*{files[0].suffix}"
-        )
-        raise InputError(message)
-    if openers[0][0] in ARRAYS:
-        found = [open_(path, str(path)) for path, (_, open_) in zip(files, openers, strict=True)]
+        return format_.open(files, str(X)), None
+    opened = (format_.open(path, str(path)) for path in files)
+    if not format_.has_named_columns:
+        found = list(opened)
         _refuse_columns(chosen, files[0], found[0].names)
         return (found[0] if len(found) == 1 else JoinedFiles(found, str(X))), None
-    rows, facts = _open_tables(
-        [open_(path, str(path)) for path, (_, open_) in zip(files, openers, strict=True)], str(X), chosen
-    )
+    rows, facts = _open_tables(opened, str(X), chosen, budget=(budget or memory_budget()) // len(files), say=say)
     return rows, replace(facts, remarks=_unread_folders(Path(X)))
 
 
-def _is_image(path: Path) -> bool:
-    return path.name.lower().endswith(ENDS)
-
-
-def _refuse_among_images(files: list[Path]) -> None:
-    """Blame what is no image in a folder of images, and not the images."""
-    others = [path for path in files if not _is_image(path)]
-    if len(others) < len(files) and len(others) <= len(files) / 2:
-        image = next(path for path in files if _is_image(path))
-        message = (
-            f"{others[0]} is no image by the end of its name, and lies among {len(files) - len(others):,} that are. "
-            f"Take it out of the folder, or name the images alone: '{image.parent / '*'}{image.suffix}'."
-        )
-        raise NotSupportedError(message)
+def _the_format(files: list[Path], X: Any) -> Format:
+    """Return the one format of all files, or say which of them is of another."""
+    formats = [format_of(path) for path in files]
+    for usual in formats:
+        others = [path for path, found in zip(files, formats, strict=True) if found is not usual]
+        if usual is not None and usual.one_row_per_file and 0 < len(others) <= len(files) / 2:
+            like = files[formats.index(usual)]
+            message = (
+                f"{others[0]} is no {usual.name} by the end of its name, and lies among {len(files) - len(others):,} "
+                f"that are. Take it out of the folder, or name the {usual.name}s alone: "
+                f"'{like.parent / '*'}{like.suffix}'."
+            )
+            raise NotSupportedError(message)
+    for path, found in zip(files, formats, strict=True):
+        if found is None:
+            known = ", ".join(format_.endings[0] for format_ in FORMATS)
+            message = (
+                f"{path} is of no kind known by the end of its name ({known}). Rename it, or convert it to one of "
+                "these."
+            )
+            raise NotSupportedError(message)
+        if found is not formats[0]:
+            message = (
+                f"{X} holds files of several kinds: {files[0].name} and {path.name}. Name one kind: "
+                f"{X}/*{files[0].suffix}"
+            )
+            raise InputError(message)
+    return formats[0]  # type: ignore[return-value]
 
 
 def _unread_folders(path: Path) -> tuple[str, ...]:
     """Say that folders inside a folder are not read, where there are any with files."""
-    if not path.is_dir() or is_zarr(path):
+    if not path.is_dir() or is_one_file(path):
         return ()
     file = _file_below(path)
     if file is None:
@@ -108,22 +221,31 @@ def _is_hidden(path: Path) -> bool:
     return any(part[0] in "._" for part in path.parts)
 
 
-def _open_tables(tables: list[OpenedTable], origin: str, chosen: Chosen) -> tuple[RowFile, TableFacts]:
-    first = tables[0]
-    n_rows = sum(table.n_rows for table in tables)
-    facts = choose_columns(first.sampled, origin=origin, n_rows=n_rows, named=first.named, **chosen._asdict())
+def _open_tables(
+    tables: Iterator[OpenedTable], origin: str, chosen: Chosen, *, budget: int, say: Say | None
+) -> tuple[RowFile, TableFacts]:
+    """Choose the columns by the first file, and read each file before the next one is opened: samples take memory."""
+    first = next(tables)
+    facts = choose_columns(first.sampled, origin=origin, n_rows=first.n_rows, named=first.named, **chosen._asdict())
     used = tuple(column.name for column in facts.used)
-    wanted = used if chosen.columns is not None else tuple(_names_beside_index(first, facts))
-    for table in tables[1:]:
-        names = _names_beside_index(table, facts)
-        others = [name for name in names if name in wanted] if chosen.columns is not None else names
-        require_same_names(first.origin, wanted, table.origin, others)
-        _require_numbers(table, used, first.origin)
-    files = [table.rows(used) for table in tables]
-    return (files[0] if len(files) == 1 else JoinedFiles(files, origin)), facts
+    options = {"texts": [name for name in (facts.label, facts.id) if name is not None], "budget": budget, "say": say}
+    wanted = used if chosen.columns is not None else tuple(_names_without_index(first, facts))
+    try:
+        files = [first.rows(used, **options)]
+        for table in tables:
+            names = _names_without_index(table, facts)
+            others = [name for name in names if name in wanted] if chosen.columns is not None else names
+            require_same_names(first.origin, wanted, table.origin, others)
+            _require_numbers(table, used, first.origin)
+            files.append(table.rows(used, **options))
+    except InputError as error:
+        error.table = facts
+        raise
+    rows = files[0] if len(files) == 1 else JoinedFiles(files, origin)
+    return rows, replace(facts, n_rows=rows.shape[0])
 
 
-def _names_beside_index(table: OpenedTable, facts: TableFacts) -> list[str]:
+def _names_without_index(table: OpenedTable, facts: TableFacts) -> list[str]:
     """Return the columns that files must share: an index that nothing is made of may be in some of them alone."""
     kept = (facts.label, facts.id, *(column.name for column in facts.used))
     return [column.name for column in table.sampled if not column.is_index or column.name in kept]
@@ -132,9 +254,14 @@ def _names_beside_index(table: OpenedTable, facts: TableFacts) -> list[str]:
 def _require_numbers(table: OpenedTable, used: tuple[str, ...], first: str) -> None:
     for column in table.sampled:
         if column.name in used and column.kind in ("text", "date", "nested"):
-            message = (
-                f"Column {column.name!r} of {table.origin} holds {column.kind}, and numbers in {first} beside it. Mend "
-                "that file, or leave the column out (drop)."
+            message = Sentence(
+                "Column {name!r} of {origin} holds {kind}, and numbers in {first} beside it. Mend that file, or leave "
+                "the column out ({drop}).",
+                name=column.name,
+                origin=table.origin,
+                kind=column.kind,
+                first=first,
+                drop=Parameter("drop"),
             )
             raise InputError(message, column=column.name)
 
@@ -142,7 +269,7 @@ def _require_numbers(table: OpenedTable, used: tuple[str, ...], first: str) -> N
 def files_of(X: Any) -> list[Path]:
     """Return the files that a path, a folder or a glob names, or say that there are none: none is opened."""
     path = Path(X)
-    if path.is_dir() and not is_zarr(path):
+    if path.is_dir() and not is_one_file(path):
         found = sorted(child for child in path.iterdir() if child.is_file() and child.name[0] not in "._")
         if not found:
             _refuse_no_files(path)
@@ -150,7 +277,7 @@ def files_of(X: Any) -> list[Path]:
     if path.exists():
         return [_require_content(path)]
     matching = map(Path, glob.glob(str(X), recursive=True))  # noqa: PTH207 - a path cannot hold an absolute pattern
-    found = sorted(child for child in matching if child.is_file() or is_zarr(child))
+    found = sorted(child for child in matching if child.is_file() or is_one_file(child))
     if not found:
         _refuse_missing(X, path)
     return [_require_content(child) for child in found]
@@ -179,53 +306,31 @@ def _refuse_missing(X: Any, path: Path) -> None:
     if any(sign in str(X) for sign in "*?["):
         message = f"No file matches {str(X)!r}. Check the pattern, and the folder it is looked for in ({Path.cwd()})."
     else:
-        near = _near(path)
-        message = (
-            f"There is no file {str(X)!r}{near}. Check the name, and the folder it is looked for in ({Path.cwd()})."
-        )
+        message = f"There is no file {str(X)!r}{near_name(path)} It was looked for in {Path.cwd()}."
     raise InputError(message)
 
 
-def _near(path: Path) -> str:
+def near_name(path: Path) -> str:
+    """End the sentence about a file that is not there: no folder either, or a file whose name is nearly the same.
+
+    Names are compared without their endings, which are alike among tables that have nothing else in common; a slip
+    in the first letter is rare, and other words that share letters are not.
+
+    Examples
+    --------
+    >>> near_name(Path("no such folder/table.csv"))
+    ": there is no folder 'no such folder' either."
+    """
     from difflib import get_close_matches
 
     if not path.parent.is_dir():
-        return f": there is no folder {str(path.parent)!r} either"
-    found = get_close_matches(path.name, [child.name for child in path.parent.iterdir()], n=1)
-    return f"; there is {found[0]!r}" if found else ""
-
-
-Opener = Callable[[Path, str], Any]
-
-TEXTS = (".csv", ".tsv", ".txt", ".dat", ".tab", ".csv.gz", ".tsv.gz", ".txt.gz")
-
-BINARY = (".h5", ".hdf5", ".he5", ".h5ad")
-
-OPENERS: dict[str, tuple[tuple[str, ...], Opener]] = {
-    "npy": ((".npy",), lambda path, origin: NpyFile(path, origin=origin)),
-    "csv": (TEXTS, open_csv),
-    "parquet": ((".parquet", ".pq", ".parq"), open_parquet),
-    "arrow": ((".feather", ".arrow", ".ipc"), open_arrow),
-    "npz": ((".npz",), open_npz),
-    "hdf5": (BINARY, open_hdf5),
-    "zarr": ((".zarr",), open_zarr),
-    "mtx": ((".mtx",), open_matrix_market),
-}
-"""Kinds of file: the ends of their names, and what opens one. A new kind is one file and one line here."""
-
-ARRAYS = {"npy", "npz", "hdf5", "zarr", "mtx"}
-"""Kinds that hold an array and no table: their columns have no names to be chosen by."""
-
-
-def _opener(path: Path) -> tuple[str, Opener]:
-    if path.is_dir() and is_zarr(path):
-        return "zarr", open_zarr
-    for kind, (ends, open_) in OPENERS.items():
-        if path.name.lower().endswith(ends):
-            return kind, open_
-    known = ", ".join(ends[0] for ends, _ in OPENERS.values())
-    message = f"{path} is of no kind known by the end of its name ({known}). Rename it, or convert it to one of these."
-    raise NotSupportedError(message)
+        return f": there is no folder {str(path.parent)!r} either."
+    # Of files that differ in their ending alone, the last one counts: that with the ending asked for.
+    there = sorted(path.parent.iterdir(), key=lambda child: (child.suffix == path.suffix, child.name))
+    names = {child.name.partition(".")[0].casefold(): child.name for child in there}
+    stem = path.name.partition(".")[0].casefold()
+    found = get_close_matches(stem, [name for name in names if name[:1] == stem[:1]], n=1, cutoff=0.75)
+    return f". Did you mean {names[found[0]]!r}?" if found else ". Check the name."
 
 
 def _refuse_columns(chosen: Chosen, path: Path, names: Names = None) -> None:
@@ -233,5 +338,9 @@ def _refuse_columns(chosen: Chosen, path: Path, names: Names = None) -> None:
     given = [name for name, value in chosen._asdict().items() if value not in (None, False)]
     if not given or (given == ["columns"] and names is not None and tuple(chosen.columns or ()) == names):
         return
-    message = f"{path} holds an array, which is used with all its columns, so {given[0]} has no meaning. Save a table."
+    message = Sentence(
+        "{path} holds an array, which is used with all its columns, so {given} has no meaning. Save a table.",
+        path=path,
+        given=Parameter(given[0]),
+    )
     raise ParameterError(message)

@@ -1,17 +1,37 @@
-"""How far a pass has come: the part done, the rate, and the time left, in a sentence now and then."""
+"""Progress of a pass: the part done, the rate and the time left, in a sentence about once a second."""
 
 import threading
 import time
 from collections.abc import Callable
+from typing import Self
 
 Say = Callable[[str], None]
 
-EVERY = 1.0
-"""Seconds between two sentences."""
+
+class PassProgress(str):
+    """A sentence about a pass that carries its numbers, for a progress bar.
+
+    Examples
+    --------
+    >>> said = PassProgress("half of it", what="rows.npy", done=50, total=100)
+    >>> said, said.done / said.total
+    ('half of it', 0.5)
+    """
+
+    __slots__ = ("done", "total", "what")
+    what: str
+    done: int
+    total: int
+
+    def __new__(cls, sentence: str, *, what: str, done: int, total: int) -> Self:
+        """Keep the numbers with the sentence."""
+        made = super().__new__(cls, sentence)
+        made.what, made.done, made.total = what, done, total
+        return made
 
 
 class Meter:
-    """Counts rows from several workers and says a sentence about once a second; silent when nobody listens.
+    """Counts rows from several workers and reports them about once a second (``every``), if anybody listens.
 
     Examples
     --------
@@ -22,7 +42,7 @@ class Meter:
     True
     """
 
-    def __init__(self, say: Say | None, origin: str, rows: int, size: int, *, every: float = EVERY) -> None:
+    def __init__(self, say: Say | None, origin: str, rows: int, size: int, *, every: float = 1.0) -> None:
         self._say, self._origin, self._rows, self._size, self._every = say, origin, rows, size, every
         self._done = 0
         self._began = self._last = time.monotonic()
@@ -40,15 +60,16 @@ class Meter:
             self._last = now
             self._say(self._sentence(max(now - self._began, 1e-9)))
 
-    def _sentence(self, seconds: float) -> str:
+    def _sentence(self, seconds: float) -> PassProgress:
         part = self._done / max(self._rows, 1)
         rate = self._size * part / seconds / 1e6
         left = seconds * (1 - part) / part if part else 0.0
-        return f"{self._origin}: {part:.0%} of {self._rows:,} rows read, {rate:,.0f} MB/s, {in_words(left)} left"
+        text = f"{self._origin}: {part:.0%} of {self._rows:,} rows read, {rate:,.0f} MB/s, {in_words(left)} left"
+        return PassProgress(text, what=self._origin, done=self._done, total=self._rows)
 
 
 def in_words(seconds: float) -> str:
-    """Say a time as a person does.
+    """Return a time in words.
 
     Examples
     --------

@@ -1,22 +1,21 @@
 """Rows multiplied by powers of two as they are read, for data whose squares leave the floating-point range."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy
-from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, PairFold, RowSource
-from gramian.sources.sparse import is_sparse
+from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, is_sparse
+from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, PairFold, RowSource, WrappedRows
 
 Exponents: TypeAlias = int | HostArray
-"""One power of two for all columns, or integers (d,), one a column."""
+"""One power of two for all columns, or integers (d,), one per column."""
 
 
-class ScaledRows(RowSource):
-    """The rows of another source times 2**exponent, one for all columns or one a column: exact, and block by block.
+class ScaledRows(WrappedRows):
+    """The rows of another source times 2**exponent, one for all columns or one per column: exact, and block by block.
 
     Examples
     --------
@@ -27,40 +26,16 @@ class ScaledRows(RowSource):
     """
 
     def __init__(self, source: RowSource, exponent: Exponents) -> None:
-        self.source = source
+        super().__init__(source)
         self.exponent = exponent
-        self.n_rows, self.n_columns = source.n_rows, source.n_columns
-        self.dtype = source.dtype
-        self.column_names = source.column_names
-        self.weights = source.weights
-        self.is_sparse = source.is_sparse
-        self.has_columns, self.is_local = source.has_columns, source.is_local
-
-    @property
-    def n_entries(self) -> int:
-        """Stored numbers."""
-        return self.source.n_entries
-
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks of the inner source."""
-        return self.source.n_blocks
 
     def block(self, i: int) -> Block:
         """Return block ``i``, scaled."""
         return _scaled(self.exponent, self.source.block(i))
 
-    def block_sizes(self) -> list[int]:
-        """Return the number of rows of each block."""
-        return self.source.block_sizes()
-
     def evenly(self, count: int) -> Iterable[Array]:
         """Return about ``count`` scaled rows, spread evenly."""
         return (_times(self.exponent, rows) for rows in self.source.evenly(count))
-
-    def like(self) -> Array:
-        """Return a small array of the inner source."""
-        return self.source.like()
 
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every scaled block into one value."""
@@ -70,6 +45,10 @@ class ScaledRows(RowSource):
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local`` of every scaled block."""
         return self.source.map_rows(partial(_map_scaled, self.exponent, local))
+
+    def map_blocks(self, local: Callable[[Block], Array]) -> Iterator[Array]:
+        """Give ``local`` of every scaled block, one after the other."""
+        return self.source.map_blocks(partial(_map_scaled, self.exponent, local))
 
     def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every scaled block of columns into one value."""

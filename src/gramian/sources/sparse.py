@@ -1,6 +1,6 @@
-"""Sparse rows in memory, kept as CSR and never made dense."""
+"""Sparse rows in memory, kept as CSR and never made dense; products and sums of their entries in float64."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -10,27 +10,22 @@ from scipy.sparse import csc_array
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.arrays.precision import FLOAT64
-from gramian.planning.machine import cores
-from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, fold_pairs, run_folds, stack_rows
-
-try:
-    # What ``@`` calls after it has made a new array for the result.
-    from scipy.sparse import _sparsetools
-
-    kernels: Any = _sparsetools
-except ImportError:  # pragma: no cover - a SciPy that keeps them elsewhere
-    kernels = None
+from gramian.machine import MEGABYTE, cores, memory_budget, worker_count
+from gramian.sources.rows import Block, Fold, Merge, PairFold, RowSource, fold_block, fold_pairs, run_folds
 
 PIECE = 1 << 18
-"""Stored entries that are converted at a time (moments of 5,000,000 by two workers: 8 ms; in pieces of 2**16, 14,
-because each is made under Python's lock; all at once, memory is touched for the first time)."""
+"""Stored entries that are converted at a time (no array as long as all of them is made)."""
+
+LEAST_ENTRIES = 1 << 19
+"""Stored entries of a block, at least: a product with fewer takes less time than handing it to a worker (16 cores,
+5,000,000 entries, one column at a time: 0.74 s for a fit in 16 blocks, 0.40 s in 8)."""
 
 
 class SparseRows(RowSource):
     """Rows of a SciPy CSR array; absent entries are zeros.
 
-    Blocks share the entries of the whole: one block a core by default, because a sparse product needs no
-    cache-sized piece and each piece costs a dense result.
+    Blocks share the entries of the whole: one block per core by default, or fewer where there is little work, because
+    a sparse product needs no cache-sized piece and each piece costs a dense result.
 
     Parameters
     ----------
@@ -49,7 +44,6 @@ class SparseRows(RowSource):
     """
 
     is_sparse = True
-    has_columns = False
 
     def __init__(
         self,
@@ -62,15 +56,29 @@ class SparseRows(RowSource):
         self.matrix = matrix
         self.n_rows, self.n_columns = matrix.shape
         self.dtype = np.dtype(matrix.dtype)
-        self.weights = weights
-        self.column_names = column_names
-        self._bounds = _balanced_bounds(matrix.indptr, n_blocks or cores())
+        self.weights, self.column_names = weights, column_names
+        self._bounds = _balanced_bounds(matrix.indptr, n_blocks or min(cores(), -(-matrix.nnz // LEAST_ENTRIES)))
         self._pieces: dict[int, Any] = {}
 
     @property
     def n_entries(self) -> int:
         """Stored numbers."""
         return int(self.matrix.nnz)
+
+    @property
+    def whole(self) -> Any:
+        """The CSR array."""
+        return self.matrix
+
+    def copied(self) -> "SparseRows":
+        """Return a source over a copy of the array."""
+        matrix, names = self.matrix.copy(), self.column_names
+        return SparseRows(matrix, weights=self.weights, column_names=names, n_blocks=self.n_blocks)
+
+    @property
+    def pass_bytes(self) -> int:
+        """Bytes that a pass holds at most."""
+        return sparse_pass_bytes(self)
 
     @property
     def n_blocks(self) -> int:
@@ -84,29 +92,32 @@ class SparseRows(RowSource):
             self._pieces[i] = _rows_view(self.matrix, low, high)
         return Block(self._pieces[i], low, None if self.weights is None else self.weights[low:high])
 
-    def like(self) -> Array:
-        """Return an empty NumPy array: results of sparse products are dense host arrays."""
-        return np.empty((0, 0), dtype=self.dtype)
+    def cut(self, rows: slice) -> Block:
+        """Return some consecutive rows as CSR; its entries are views of the whole."""
+        piece = _rows_view(self.matrix, rows.start, rows.stop)
+        return Block(piece, rows.start, None if self.weights is None else self.weights[rows])
 
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every block into one value: one pass over the stored entries, in threads.
 
-        Sparse products are not threaded by BLAS, so workers run whatever the size of a running value.
+        Sparse products are not threaded by BLAS: as many workers run as have room for a running value each.
         """
-        del state_bytes
-        return run_folds(range(self.n_blocks), partial(_fold_block, self, fold), merge)
-
-    def map_rows(self, local: Callable[[Block], Array]) -> Array:
-        """Stack ``local(block)`` over all blocks."""
-        return stack_rows(self, local)
+        workers = min(worker_count(), memory_budget() // 8 // max(state_bytes, 1))
+        return run_folds(range(self.n_blocks), partial(fold_block, self, fold), merge, workers=max(workers, 1))
 
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j."""
-        return fold_pairs(self, fold, merge, symmetric=symmetric, block_rows=block_rows, cut=self._rows)
+        return fold_pairs(self, fold, merge, symmetric=symmetric, block_rows=block_rows, cut=self.cut)
 
-    def _rows(self, rows: slice) -> Block:
-        piece = _rows_view(self.matrix, rows.start, rows.stop)
-        return Block(piece, rows.start, None if self.weights is None else self.weights[rows])
+
+def sparse_pass_bytes(source: RowSource) -> int:
+    """Return the bytes of a pass over sparse rows: float32 entries in float64, and per worker a piece and its products.
+
+    A piece has its entries, their indices and what is made of them; results have six numbers per column.
+    """
+    copied = 8 * source.n_entries if source.dtype.itemsize < 8 else 0
+    each = 24 * min(PIECE, source.n_entries) + 8 * 6 * source.n_columns
+    return copied + each * worker_count() + 4 * MEGABYTE
 
 
 def _balanced_bounds(indptr: Any, n_blocks: int) -> list[int]:
@@ -129,13 +140,13 @@ def _rows_view(matrix: Any, low: int, high: int) -> Any:
 
 
 def in_float64(source: RowSource) -> RowSource:
-    """Return sparse float32 rows as float64 ones that share their indices; any other source as it is.
+    """Return sparse float32 rows in memory as float64 ones that share their indices; any other source as it is.
 
-    SciPy converts the entries at every product with float64 vectors; once is enough. Cost: 8 bytes an entry.
+    SciPy converts the entries at every product with float64 vectors; once is enough. Cost: 8 bytes per entry.
     """
-    if not isinstance(source, SparseRows) or source.dtype == np.float64:
+    if not source.is_sparse or source.whole is None or source.dtype == FLOAT64:
         return source
-    matrix = entries_in_float64(source.matrix)
+    matrix = entries_in_float64(source.whole)
     return SparseRows(matrix, weights=source.weights, column_names=source.column_names, n_blocks=source.n_blocks)
 
 
@@ -148,11 +159,6 @@ def entries_in_float64(rows: Any) -> Any:
     return converted
 
 
-def is_sparse(rows: Any) -> bool:
-    """Tell whether the rows of a block are CSR."""
-    return hasattr(rows, "indptr")
-
-
 def transposed(rows: Any) -> Any:
     """Return the transpose of CSR rows as CSC sharing the entries (SciPy's ``.T`` copies those of a view each time)."""
     turned = csc_array(rows.shape[::-1], dtype=rows.dtype)
@@ -160,41 +166,8 @@ def transposed(rows: Any) -> Any:
     return turned
 
 
-def times(rows: Any, V: HostArray, part: slice) -> HostArray:
-    """Return  X V  for consecutive rows X of CSR ones, of which SciPy would make a new array first.
-
-    V is (d, b), C-contiguous and of the type of the entries.
-    """
-    d, b = V.shape
-    if kernels is None:
-        return np.asarray(_rows_view(rows, part.start, part.stop) @ V)
-    out = np.zeros((part.stop - part.start, b), dtype=V.dtype)
-    stored = rows.indptr[part.start : part.stop + 1], rows.indices, rows.data
-    if b == 1:
-        kernels.csr_matvec(len(out), d, *stored, V.reshape(-1), out.reshape(-1))
-    else:
-        kernels.csr_matvecs(len(out), d, b, *stored, V.reshape(-1), out.reshape(-1))
-    return out
-
-
-def add_transposed_times(rows: Any, Y: HostArray, out: HostArray, part: slice) -> None:
-    """Add  X'Y  to ``out`` for consecutive rows X of CSR ones, without a new array of all columns.
-
-    Y is (n, b) and ``out`` (d, b), both C-contiguous and of the type of the entries.
-    """
-    d, b = out.shape
-    if kernels is None:
-        out += transposed(_rows_view(rows, part.start, part.stop)) @ Y
-        return
-    stored = rows.indptr[part.start : part.stop + 1], rows.indices, rows.data
-    if b == 1:
-        kernels.csc_matvec(d, len(Y), *stored, Y.reshape(-1), out.reshape(-1))
-    else:
-        kernels.csc_matvecs(d, len(Y), b, *stored, Y.reshape(-1), out.reshape(-1))
-
-
 def pieces_in_float64(rows: Any, *, entries: int = PIECE) -> Iterator[tuple[slice, Any]]:
-    """Give CSR rows, and their places, in pieces with float64 copies of about so many of their entries.
+    """Give CSR rows, and which they are, in pieces with float64 copies of about so many of their entries.
 
     All copies are in one place, because fresh memory costs page faults: a piece is gone when the next one comes.
     """
@@ -218,25 +191,25 @@ def _cuts(indptr: HostArray, entries: int) -> list[slice]:
 
 
 def column_sums(rows: Any, weights: Any, shift: HostArray) -> tuple[HostArray, HostArray, HostArray]:
-    """Return, a column, the weight stored and the first and second moments of stored entries about a shift.
+    """Return, per column, the weight stored and the first and second moments of stored entries about a shift.
 
     Each is a product of the transposed entries with the weights. Entries are taken some at a time, so that no array as
     long as all of them is made. The weight stored matters to a shift alone: it is not counted (zeros) without one.
     """
     shifts = bool(shift.any())
-    stored, first, second = (np.zeros((rows.shape[1], 1)) for _ in range(3))
+    stored, first, second = (np.zeros(rows.shape[1]) for _ in range(3))
     for part, piece in pieces_in_float64(rows):
         each = np.ones(piece.shape[0]) if weights is None else np.asarray(weights[part], dtype=FLOAT64)
-        add = partial(add_transposed_times, piece, each[:, None], part=slice(0, len(each)))
+        turned = transposed(piece)
         if shifts:
             piece.data -= shift[piece.indices]
-        add(first)
+        first += turned @ each
         piece.data *= piece.data
-        add(second)
+        second += turned @ each
         if shifts:
             piece.data[...] = 1.0
-            add(stored)
-    return stored[:, 0], first[:, 0], second[:, 0]
+            stored += turned @ each
+    return stored, first, second
 
 
 def squares_about(rows: Any, weights: Any, shift: HostArray) -> HostArray:
@@ -268,12 +241,8 @@ def _products(left: Any, weights: Any, right: Any) -> Any:
 
 
 def _add_columns(out: HostArray, sparse: Any) -> None:
-    """Add a CSC matrix to ``out``, some columns at a time: whole, a dense copy would be held beside it."""
+    """Add a CSC matrix to ``out``, some columns at a time: a dense copy of all of it would take as much again."""
     step = max(1, PIECE // len(out))
     for start in range(0, len(out), step):
         part = slice(start, start + step)
         out[:, part] += sparse[:, part].toarray()
-
-
-def _fold_block(source: RowSource, fold: Fold, state: Any, i: int) -> Any:
-    return fold(state, source.block(i))

@@ -16,11 +16,7 @@ from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.errors import InputError, NotSupportedError
 from gramian.sources.conversion import CONVERTED_AT_ONCE, real_numbers, working_dtype
 from gramian.sources.finiteness import refuse_nonfinite
-from gramian.sources.places import Names, Place, column_places, dense_places
-
-SHOWN = 8
-"""Columns that an error lists by name before it only counts them."""
-
+from gramian.sources.locations import Location, Names, column_locations, dense_locations
 
 OBSTACLES = {
     "String": "text",
@@ -48,6 +44,10 @@ class TableColumn:
 
     def __len__(self) -> int:
         return self._stops[-1]
+
+    def copy(self) -> "TableColumn":
+        """Return the same numbers in memory of their own."""
+        return TableColumn([piece.copy() for piece in self._pieces])
 
     def read(self, rows: slice, into: HostArray) -> None:
         """Write the values of ``rows`` into an array of that length."""
@@ -77,6 +77,10 @@ class TableArray:
         self._columns = columns
         self.shape = (len(columns[0]), len(columns))
         self.dtype = FLOAT32 if all(column.dtype == FLOAT32 for column in columns) else FLOAT64
+
+    def copy(self) -> "TableArray":
+        """Return one over copies of the columns."""
+        return TableArray([column.copy() for column in self._columns])
 
     def __getitem__(self, piece: tuple[slice, slice]) -> HostArray:
         """Return rows and columns of the table, as floats, column after column in memory."""
@@ -188,7 +192,7 @@ def _pandas_by_type(native: Any, dtypes: list[Any], labels: list[Any]) -> HostAr
     parts = []
     for dtype in dict.fromkeys(dtypes):
         columns = [j for j, other in enumerate(dtypes) if other == dtype]
-        locate = dense_places(len(columns), tuple(str(labels[j]) for j in columns))
+        locate = dense_locations(len(columns), tuple(str(labels[j]) for j in columns))
         parts.append((columns, real_numbers(native.iloc[:, columns].to_numpy(), locate)))
     narrow = all(working_dtype(part) == FLOAT32 for _, part in parts)
     out = np.empty(native.shape, dtype=FLOAT32 if narrow else FLOAT64, order="F")
@@ -210,7 +214,7 @@ def _numeric_columns(frame: Any, labels: list[Any]) -> list[TableColumn]:
 def _table_column(column: Any, j: int, label: Any) -> TableColumn:
     pieces, start = [], 0
     for piece in _pieces(column):
-        pieces.append(real_numbers(piece, column_places(j, str(label), start=start)))
+        pieces.append(real_numbers(piece, column_locations(j, str(label), start=start)))
         start += len(piece)
     return TableColumn(pieces)
 
@@ -241,26 +245,26 @@ def _obstacle(column: Any) -> str | None:
 
 
 def _refuse_columns(refused: list[tuple[Any, str]]) -> NoReturn:
-    shown = ", ".join(f"{label!r} ({what})" for label, what in refused[:SHOWN])
-    more = f" and {len(refused) - SHOWN:,} more" if len(refused) > SHOWN else ""
+    shown = ", ".join(f"{label!r} ({what})" for label, what in refused[:8])
+    more = f" and {len(refused) - 8:,} more" if len(refused) > 8 else ""
     opening = f"Column {shown} of X is" if len(refused) == 1 else f"{len(refused):,} columns of X are"
     listed = "" if len(refused) == 1 else f": {shown}{more}"
     prefix = "Complex data not supported. " if any("complex numbers" in what for _, what in refused) else ""
     message = (
         f"{prefix}{opening} not numeric{listed}. Leave such columns out, or turn them into numbers first: "
-        "one column a category, days since the earliest date."
+        "one column per category, days since the earliest date."
     )
     raise InputError(message, column=str(refused[0][0]))
 
 
-def _holes(column: Any) -> int:
+def _missing_count(column: Any) -> int:
     # Plain floats of pandas have no mask: NaN in them is found by the first pass, as it is in an array.
     plain = isinstance(getattr(column.to_native(), "dtype", None), np.dtype) and column.dtype.is_numeric()
     return 0 if plain else column.null_count()
 
 
 def _refuse_missing(columns: list[Any], labels: list[Any]) -> None:
-    counts = [_holes(column) for column in columns]
+    counts = [_missing_count(column) for column in columns]
     if not any(counts):
         return
     firsts = [
@@ -269,4 +273,4 @@ def _refuse_missing(columns: list[Any], labels: list[Any]) -> None:
         if count
     ]
     row, j = min(firsts)
-    refuse_nonfinite(Place(row, j, str(labels[j])), np.nan, count=sum(counts), dtype=FLOAT64)
+    refuse_nonfinite(Location(row, j, str(labels[j])), np.nan, count=sum(counts), dtype=FLOAT64)

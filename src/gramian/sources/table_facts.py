@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray
-from gramian.errors import InputError, ParameterError
-from gramian.sources.objects import LARGEST_EXACT
+from gramian.arrays.namespace import HostArray, is_sparse
+from gramian.errors import InputError, Parameter, ParameterError, Sentence
+from gramian.sources.conversion import LARGEST_EXACT
 from gramian.sources.rows import Block, RowSource
 
 NUMBERS = ("number", "integer", "boolean")
@@ -33,7 +33,7 @@ LABEL_NAME = re.compile(r"species|class|label|target|group|category|type|kind|cl
 
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 SIGNS = re.compile(r"[\s,'%$€£¥]")
-"""A number as it is read, and the signs that people write beside and inside one."""
+"""A number as it is read, and the signs that people write around and inside one."""
 
 NO_HEADER = "No header found: the first line is a row, and columns are counted from 1"
 
@@ -116,7 +116,7 @@ class TableFacts:
 
 
 class Sampled(NamedTuple):
-    """A column as a first look shows it: its name, its kind, and some of its first values (``None`` for a hole).
+    """A column as a first look shows it: its name, its kind, and some of its first values (``None`` where missing).
 
     ``is_index`` tells that the file calls it the index of a data frame, and no variable.
     """
@@ -174,17 +174,17 @@ def choose_columns(
     order = names if asked is None else asked
     used = tuple(roles[name] for name in order if roles[name].role == "used")
     if not used:
-        _refuse_all(tuple(roles.values()), origin)
+        _refuse_all(TableFacts(origin, n_rows, tuple(roles.values()), used, named))
     return TableFacts(origin, n_rows, tuple(roles.values()), used, named)
 
 
-def count_holes(source: RowSource) -> HostArray:
+def count_missing(source: RowSource) -> HostArray:
     """Return how many values of each used column are missing (NaN): one pass.
 
     Examples
     --------
     >>> from gramian.sources.dense import DenseRows
-    >>> count_holes(DenseRows(np.array([[1.0, np.nan], [2.0, 3.0]])))
+    >>> count_missing(DenseRows(np.array([[1.0, np.nan], [2.0, 3.0]])))
     array([0, 1])
     """
     found: HostArray = source.reduce(_count_fold, np.add)
@@ -193,7 +193,7 @@ def count_holes(source: RowSource) -> HostArray:
 
 def _count_fold(state: HostArray | None, block: Block) -> HostArray:
     rows = block.rows
-    if hasattr(rows, "indptr"):
+    if is_sparse(rows):
         here = np.bincount(rows.indices[np.isnan(rows.data)], minlength=rows.shape[1])
     else:
         here = np.isnan(rows).sum(axis=0)
@@ -272,8 +272,7 @@ def _name_roles(
         found = next((column for column in likely if roles[column.name].role == "left_out" and _is_label(column)), None)
         if found is not None:
             count = len({value for value in found.values if value is not None})
-            beside = _nearly_numbers(found)
-            why = f"kept as the label (text, {count} different values in the first rows){beside}"
+            why = f"kept as the label (text, {count} different values in the first rows){_nearly_numbers(found)}"
             roles[found.name] = roles[found.name]._replace(role="label", reason=why)
 
 
@@ -333,21 +332,32 @@ def _refuse_name(word: str, names: list[str], origin: str, parameter: str) -> No
     from difflib import get_close_matches
 
     near = get_close_matches(word, names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else f" It has {', '.join(map(repr, names[:8]))}."
-    message = f"{parameter}={word!r} matches no column of {origin}.{hint}"
-    raise ParameterError(message)
+    more = f" and {len(names) - 8:,} more" if len(names) > 8 else ""
+    hint = f" Did you mean {near[0]!r}?" if near else f" It has {', '.join(map(repr, names[:8]))}{more}."
+    message = Sentence(
+        "{asked} matches no column of {origin}.{hint}", asked=Parameter(parameter, (word,)), origin=origin, hint=hint
+    )
+    raise ParameterError(message, parameter=parameter, value=word)
 
 
 def _refuse_kind(column: Column, origin: str) -> None:
     what = "is empty" if column.kind == "empty" else f"holds {WORDS[column.kind]}"
-    message = (
-        f"Column {column.name!r} of {origin} {what} and cannot be used as numbers. Leave it out of columns, or turn it "
-        "into numbers first."
+    message = Sentence(
+        "Column {name!r} of {origin} {what} and cannot be used as numbers. Leave it out of {columns}, or turn it into "
+        "numbers first.",
+        name=column.name,
+        origin=origin,
+        what=what,
+        columns=Parameter("columns"),
     )
     raise InputError(message, column=column.name)
 
 
-def _refuse_all(columns: tuple[Column, ...], origin: str) -> None:
-    listed = "; ".join(f"{column.name!r} is {column.reason}" for column in columns[:5])
-    message = f"No column of {origin} is left to use as numbers: {listed}. Name the columns to use (columns=)."
-    raise InputError(message)
+def _refuse_all(facts: TableFacts) -> None:
+    message = Sentence(
+        "No column of {origin} is left to use as numbers: {listed}. Name the columns to use ({columns}).",
+        origin=facts.origin,
+        listed="; ".join(f"{column.name!r} is {column.reason}" for column in facts.columns[:5]),
+        columns=Parameter("columns"),
+    )
+    raise InputError(message, table=facts)

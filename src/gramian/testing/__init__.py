@@ -1,13 +1,19 @@
-"""Planted truths and contract suites, for Gramian's own tests and for anyone who adds a source or a solver.
+"""Planted truths and contract suites, for Gramian's own tests and for anyone who adds a source, a kernel or a solver.
 
 Nothing else in the library imports this package. The suites are plain classes of test methods: subclass one in a
 test file, give it a maker, and pytest runs every test of the contract on what it makes.
 """
 
-from gramian.testing.amari import amari_distance, mixed_sources
-from gramian.testing.angles import assert_same_subspace, largest_angle, orthonormality_error
+from gramian.testing.angles import (
+    amari_distance,
+    assert_same_subspace,
+    largest_angle,
+    mixed_sources,
+    orthonormality_error,
+)
 from gramian.testing.counting import CountingRows
 from gramian.testing.hard_matrices import graded, hilbert, kahan, laeuchli
+from gramian.testing.kernel_suite import KernelSuite
 from gramian.testing.operator_suite import SymmetricOperatorSuite
 from gramian.testing.planted import (
     Planted,
@@ -24,6 +30,7 @@ from gramian.testing.truth import centered, jacobi_svd, mpmath_singular_values, 
 __all__ = [
     "CountingRows",
     "EigenSolverSuite",
+    "KernelSuite",
     "Planted",
     "RowSourceSuite",
     "SymmetricOperatorSuite",

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gramian.arrays.namespace import to_host
+from gramian.arrays.namespace import is_sparse, to_host
 from gramian.errors import NotSupportedError
 from gramian.sources.rows import Block, ColumnBlock, RowSource
 
@@ -16,7 +16,7 @@ __all__ = ["RowSourceSuite"]
 
 def as_dense(rows: Any) -> Array:
     """Rows of a block, of any library or sparse, as a dense NumPy array in float64."""
-    dense = rows.toarray() if hasattr(rows, "toarray") else to_host(rows)
+    dense = rows.toarray() if is_sparse(rows) else to_host(rows)
     return np.asarray(dense, dtype=np.float64)
 
 
@@ -79,8 +79,10 @@ class RowSourceSuite:
             assert 0 <= source.n_entries <= X.size
             assert source.weights is None
             assert source.column_names is None or len(source.column_names) == source.n_columns
-            assert source.is_sparse == hasattr(source.block(0).rows, "toarray")
+            assert source.is_sparse == is_sparse(source.block(0).rows)
             assert source.is_sparse or type(source.like()) is type(source.block(0).rows)
+            assert source.whole is None or tuple(source.whole.shape) == X.shape
+            assert source.pass_bytes > 0
 
     def test_blocks_tile_the_rows_in_order(self) -> None:
         """The blocks, stacked, are the rows, and each says where it starts."""
@@ -163,7 +165,7 @@ class RowSourceSuite:
 
 
 def _keep_dense(rows: Any) -> Any:
-    return rows.toarray() if hasattr(rows, "toarray") else rows
+    return rows.toarray() if is_sparse(rows) else rows
 
 
 def _refuses_columns(source: RowSource) -> bool:

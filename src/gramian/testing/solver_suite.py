@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gramian.arrays.namespace import to_host
-from gramian.eigen.pairs import EigenPairs, EigenSolver
-from gramian.operators.held import HeldMatrix
+from gramian.eigen.pairs import Approximation, EigenPairs, EigenSolver
+from gramian.operators.dense import DenseMatrix
 from gramian.testing.angles import assert_same_subspace, orthonormality_error
 from gramian.testing.planted import exact_symmetric
 
@@ -44,7 +44,7 @@ class EigenSolverSuite:
 
     def _solve(self, spectrum: tuple[float, ...], k: int, *, seed: int = 0) -> tuple[EigenPairs, Array, Array]:
         A, lam, V = exact_symmetric(spectrum, seed=seed)
-        return self.make_solver().solve(HeldMatrix(A), k, seed=seed), lam, V
+        return self.make_solver().solve(DenseMatrix(A), k, seed=seed), lam, V
 
     def _each(self) -> list[tuple[EigenPairs, Array, Array, int]]:
         solved = zip(self.spectra, self.counts, strict=True)
@@ -78,9 +78,27 @@ class EigenSolverSuite:
 
     def test_applications_are_reported(self) -> None:
         """The number of applications reported is the number the operator counted."""
-        operator = HeldMatrix(exact_symmetric(self.spectra[0], seed=1)[0])
+        operator = DenseMatrix(exact_symmetric(self.spectra[0], seed=1)[0])
         pairs = self.make_solver().solve(operator, 2, seed=0)
         assert pairs.applications == operator.applications
+
+    def test_a_start_changes_no_answer(self) -> None:
+        """Known pairs are a hint: the same values come out from them, whether they save products or not."""
+        A, lam, V = exact_symmetric(self.spectra[0], seed=2)
+        start = Approximation(lam[:4], V[:, :4])
+        pairs = self.make_solver().solve(DenseMatrix(A), 3, seed=0, start=start)
+        np.testing.assert_allclose(to_host(pairs.values), lam[:3], rtol=0, atol=self.tol * lam[0])
+
+    def test_a_watcher_hears_of_the_products_made(self) -> None:
+        """Each step is told with the products made so far, never fewer than before."""
+        told: list[tuple[int, float]] = []
+        operator = DenseMatrix(exact_symmetric(self.spectra[0], seed=3)[0])
+        pairs = self.make_solver().solve(operator, 2, seed=0, watch=lambda *step: told.append(step))
+        products = [made for made, _ in told]
+        assert len(told) > 0
+        assert products == sorted(products)
+        assert products[-1] == pairs.applications
+        assert all(worst >= 0 for _, worst in told)
 
     def test_same_seed_same_answer(self) -> None:
         """Two solves with one seed agree to the last bit."""
@@ -90,7 +108,7 @@ class EigenSolverSuite:
 
     def test_zero_matrix(self) -> None:
         """The zero matrix has zero eigenvalues and orthonormal vectors, and no division by zero."""
-        pairs = self.make_solver().solve(HeldMatrix(np.zeros((8, 8))), 3, seed=0)
+        pairs = self.make_solver().solve(DenseMatrix(np.zeros((8, 8))), 3, seed=0)
         np.testing.assert_array_equal(to_host(pairs.values), np.zeros(3))
         assert orthonormality_error(to_host(pairs.vectors)) <= self.tol
 

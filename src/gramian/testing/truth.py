@@ -83,7 +83,7 @@ def jacobi_svd(A: Array) -> tuple[Array, Array]:
     if n < d:
         s, left = jacobi_svd(np.ascontiguousarray(A.T))
         return s, _divide_columns(A.T @ left, s)
-    # Columns are kept as rows of W, beside the rotations, so that each step is contiguous.
+    # Columns are kept as rows of W, next to the rotations, so that each step is contiguous.
     W = np.ascontiguousarray(np.concatenate([A, np.eye(d, dtype=A.dtype)]).T)
     for _ in range(MAX_SWEEPS):
         if not _sweep(W, n):

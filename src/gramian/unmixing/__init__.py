@@ -5,14 +5,12 @@ each. A new contrast or method is one new file.
 """
 
 from gramian.unmixing.contrast import Contrast, Cube, Exp, LogCosh, Own, check_contrast, contrast_of
-from gramian.unmixing.entropy import entropy
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
-from gramian.unmixing.independence import Independence, measure_independence
+from gramian.unmixing.independence import Independence, entropy, measure_independence
 from gramian.unmixing.infomax import Infomax
-from gramian.unmixing.method import Unmixing, UnmixingMethod
+from gramian.unmixing.method import Unmixing, UnmixingMethod, unmix
 from gramian.unmixing.picard import PicardO
 from gramian.unmixing.stability import Stability, measure_stability
-from gramian.unmixing.warm_start import unmix
 from gramian.unmixing.white_rows import WhiteRows
 
 __all__ = [

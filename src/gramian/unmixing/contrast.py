@@ -6,32 +6,36 @@ psi'. A new contrast is one small class; :func:`check_contrast` tests it by fini
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, device_of, from_host, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, namespace_of, to_host
+from gramian.arrays.precision import FLOAT32
 from gramian.errors import ParameterError
 
 
 class Contrast(ABC):
-    """A nonlinearity psi and its derivative. Small, frozen, and able to be pickled."""
+    """A nonlinearity psi and its derivative. Small, frozen, and able to be pickled.
+
+    A contrast that ``fun`` takes by name declares it, and stands in ``CONTRASTS``.
+    """
+
+    name: ClassVar[str] = ""
+
+    @property
+    def fun_args(self) -> dict[str, Any]:
+        """What ``fun_args`` must be for ``fun`` to give this contrast."""
+        return {}
 
     @abstractmethod
     def evaluate(self, s: Array) -> tuple[Array, Array]:
         """Return psi(s) and psi'(s) for sources s (b, k), both (b, k) and new; s is left as it is."""
 
-    def summed(self, s: Array, weights: Array | None, room: HostArray | None = None) -> tuple[Array, Array]:
-        """Return psi(s) (b, k), and the sum of psi'(s) over rows, each as often as its weight (k,).
-
-        A contrast may put psi(s) into ``room`` (b, k), memory that is there already.
-        """
-        del room
-        psi, slope = self.evaluate(s)
-        # A product with ones is six times faster than a sum along the first axis.
-        ones = namespace_of(s).ones(s.shape[0], dtype=s.dtype, **device_of(s)) if weights is None else weights
-        return psi, ones @ slope
+    def pointwise(self, s: Array) -> tuple[Array, Array]:
+        """Return the same where psi' must be known number by number, and not only its mean over the rows."""
+        return self.evaluate(s)
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class LogCosh(Contrast):
     """G(s) = log cosh(alpha s) / alpha,  psi = tanh(alpha s),  psi' = alpha (1 - psi^2).
 
     A good contrast for nearly everything: robust to outliers, and right for super- and sub-Gaussian sources alike when
-    signs are adapted, as every algorithm here does. Cost: one tanh a number.
+    signs are adapted, as every algorithm here does. Cost: one tanh per number.
 
     Examples
     --------
@@ -48,7 +52,13 @@ class LogCosh(Contrast):
     (array([[0.]]), array([[1.]]))
     """
 
+    name: ClassVar[str] = "logcosh"
     alpha: float = 1.0
+
+    @property
+    def fun_args(self) -> dict[str, Any]:
+        """The slope at zero, where it is not one."""
+        return {} if self.alpha == 1.0 else {"alpha": self.alpha}
 
     def evaluate(self, s: Array) -> tuple[Array, Array]:
         """Return tanh(alpha s) and alpha (1 - tanh^2)."""
@@ -58,15 +68,6 @@ class LogCosh(Contrast):
         slope += self.alpha
         return psi, slope
 
-    def summed(self, s: Array, weights: Array | None, room: HostArray | None = None) -> tuple[Array, Array]:
-        """Return tanh(alpha s), and alpha (b - sum tanh^2): the derivative itself is never formed."""
-        xp = namespace_of(s)
-        scaled = s if self.alpha == 1.0 else self.alpha * s
-        psi = xp.tanh(scaled) if room is None else np.tanh(scaled, out=room)
-        if weights is None:
-            return psi, self.alpha * (s.shape[0] - xp.vecdot(psi.T, psi.T))
-        return psi, self.alpha * (weights.sum() - weights @ (psi * psi))
-
 
 @dataclass(frozen=True)
 class Exp(Contrast):
@@ -74,6 +75,8 @@ class Exp(Contrast):
 
     For very peaked sources, and where outliers must not count: beyond three deviations psi is nearly zero.
     """
+
+    name: ClassVar[str] = "exp"
 
     def evaluate(self, s: Array) -> tuple[Array, Array]:
         """Return s e and (1 - s^2) e with e = exp(-s^2 / 2)."""
@@ -89,6 +92,8 @@ class Cube(Contrast):
     The cheapest, and good for bounded sources. Not for data with outliers: one row can decide a source.
     """
 
+    name: ClassVar[str] = "cube"
+
     def evaluate(self, s: Array) -> tuple[Array, Array]:
         """Return s^3 and 3 s^2."""
         square = s * s
@@ -101,8 +106,8 @@ class Cube(Contrast):
 class Own(Contrast):
     """A function of one's own, in scikit-learn's manner:  function(x) -> psi(x), mean of psi'(x) along the last axis.
 
-    ``x`` is (k, b), one source a row. Because the function averages by itself, rows with weights are not taken into
-    account in psi'.
+    ``x`` is (k, b), one source per row. Because the function averages by itself, psi' of rows with weights is found by
+    differences of psi.
 
     Examples
     --------
@@ -114,6 +119,11 @@ class Own(Contrast):
 
     function: Callable[..., Any]
     arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def fun_args(self) -> dict[str, Any]:
+        """The arguments of the function."""
+        return dict(self.arguments)
 
     def evaluate(self, s: Array) -> tuple[Array, Array]:
         """Return psi(s), and psi'(s) averaged over the rows, repeated for every row."""
@@ -129,14 +139,20 @@ class Own(Contrast):
             raise ParameterError(_OWN_SENTENCE.format(shape=(k, b), got=got))
         return psi.T, xp.broadcast_to(slope, (b, k))
 
+    def pointwise(self, s: Array) -> tuple[Array, Array]:
+        """Return psi(s), and psi'(s) by differences: the function itself gives only its mean."""
+        step = 1e-2 if dtype_of(s) == FLOAT32 else 1e-4
+        above, below = self.evaluate(s + step)[0], self.evaluate(s - step)[0]
+        return self.evaluate(s)[0], (above - below) / (2 * step)
+
 
 _OWN_SENTENCE = (
     "fun must return a tuple of two: psi(x), of the shape of x, and the mean of its derivative along the last axis. "
     "For x of shape {shape} it returned {got}. Example: lambda x: (x**3, (3 * x**2).mean(axis=-1))."
 )
 
-CONTRASTS: dict[str, type[LogCosh | Exp | Cube]] = {"logcosh": LogCosh, "exp": Exp, "cube": Cube}
-"""Contrasts by the names that scikit-learn gives them."""
+CONTRASTS: dict[str, type[Contrast]] = {kind.name: kind for kind in (LogCosh, Exp, Cube)}
+"""Contrasts by the names that scikit-learn gives them; adding one is its class and its name here."""
 
 
 def contrast_of(fun: object, arguments: Mapping[str, Any] | None = None) -> Contrast:
@@ -158,10 +174,11 @@ def contrast_of(fun: object, arguments: Mapping[str, Any] | None = None) -> Cont
     if callable(fun):
         return Own(fun, arguments)
     if not isinstance(fun, str) or fun not in CONTRASTS:
-        message = f"fun={fun!r} is no contrast. Pass 'logcosh', 'exp', 'cube', a function or a Contrast."
+        message = f"fun={fun!r} is no contrast. Pass {', '.join(map(repr, CONTRASTS))}, a function or a Contrast."
         raise ParameterError(message)
     alpha = _alpha(fun, arguments)
-    return LogCosh(alpha) if fun == "logcosh" else CONTRASTS[fun]()
+    kind = CONTRASTS[fun]
+    return replace(kind(), alpha=alpha) if hasattr(kind, "alpha") else kind()  # type: ignore[type-var]
 
 
 def _alpha(fun: str, arguments: Mapping[str, Any]) -> float:

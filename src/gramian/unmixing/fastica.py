@@ -20,7 +20,7 @@ class SymmetricFastICA(UnmixingMethod):
     Computes  W <- (C C')^(-1/2) C  with  C = (E[psi(s) s'] - diag E[psi'(s)]) W  until the gradient on the rotations,
     the skew part of E[psi(s) s'] with signs adapted, is at most ``tol``.
 
-    Cost: one pass an iteration. Quadratic convergence when the sources are independent; slow or circling when they are
+    Cost: one pass per iteration. Quadratic convergence when the sources are independent; slow or circling when they are
     not, as in most recordings: take :class:`~gramian.unmixing.picard.PicardO` there.
 
     Examples
@@ -33,7 +33,7 @@ class SymmetricFastICA(UnmixingMethod):
     True
     """
 
-    def solve(self, rows: WhiteRows, start: HostArray) -> Unmixing:
+    def descend(self, rows: WhiteRows, start: HostArray) -> Unmixing:
         """Unmix from W = ``start`` (k, k), made orthogonal first."""
         W, halved = nearest_rotation(start), False
         best, waited = np.inf, 0
@@ -76,7 +76,7 @@ class Deflation(UnmixingMethod):
     early sources stay in the later ones. For the few strongest of many sources, not for all of them.
     """
 
-    def solve(self, rows: WhiteRows, start: HostArray) -> Unmixing:
+    def descend(self, rows: WhiteRows, start: HostArray) -> Unmixing:
         """Unmix from the rows of ``start`` (k, k)."""
         k = len(start)
         W = np.zeros((k, k))

@@ -1,4 +1,4 @@
-"""Infomax and extended Infomax: maximum likelihood over all matrices, solved by Picard's quasi-Newton method.
+"""Extended Infomax: maximum likelihood over all matrices, solved by Picard's quasi-Newton method.
 
 Extended Infomax (Lee, Girolami and Sejnowski, 1999, doi:10.1162/089976699300016719) gives each source one of two
 densities and switches between them; here its objective is kept and its stochastic gradient is not.
@@ -12,36 +12,33 @@ from gramian.arrays.namespace import Array, HostArray, from_host, to_host
 from gramian.errors import ParameterError
 from gramian.unmixing.contrast import Contrast
 from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation
-from gramian.unmixing.quasi_newton import Objective, descend
+from gramian.unmixing.picard import Objective, descend
 from gramian.unmixing.white_rows import ScoreMoments, WhiteRows
 
 LEAST_CURVATURE = 0.01
 """Floor of the eigenvalues of each 2 x 2 block of the approximate curvature."""
 
 FAR = 1e3
-"""Where the growth of a contrast is looked at, in deviations of a source."""
+"""Where the growth of a contrast is measured, in deviations of a source."""
 
 
 @dataclass(frozen=True)
 class Infomax(UnmixingMethod):
     """All sources at once, over all matrices: sources need not come out exactly uncorrelated.
 
-    Minimizes  -log|det W| + sum_i E[-log p_i(s_i)]  whose gradient is  E[psi_i(s_i) s_j] - I.  With ``extended`` the
-    densities have  psi_i(s) = s + sign_i tanh(s),  +1 for super- and -1 for sub-Gaussian sources by the sign of
-    E[1 - tanh^2(s)] E[s^2] - E[tanh(s) s];  without it  psi = the contrast's,  right for super-Gaussian sources alone.
-    The approximate curvature is  E_ij^2 h_ij + E_ij E_ji,  h_ij = E[psi'_i] E[s_j^2],  refined by L-BFGS.
+    Minimizes  -log|det W| + sum_i E[-log p_i(s_i)]  whose gradient is  E[psi_i(s_i) s_j] - I.  The densities have
+    psi_i(s) = s + sign_i tanh(s),  +1 for super- and -1 for sub-Gaussian sources by the sign of
+    E[1 - tanh^2(s)] E[s^2] - E[tanh(s) s].  The approximate curvature is  E_ij^2 h_ij + E_ij E_ji,
+    h_ij = E[psi'_i] E[s_j^2],  refined by L-BFGS.
 
-    Cost: one pass an iteration, seldom two. Not for a contrast whose psi grows as fast as s, such as the cube:
+    Cost: one pass per iteration, seldom two. Not for a contrast whose psi grows as fast as s, such as the cube:
     exp(-s^2 / 2 - sign G(s))  would be no density for one of the signs, and the objective has no minimum.
     """
 
     memory: int = 10
-    extended: bool = True
 
     def require_suited(self, like: Array) -> None:
         """Refuse a contrast whose psi is larger than half of s, far out."""
-        if not self.extended:
-            return
         s = from_host(np.array([[-FAR], [FAR]]), like=like)
         with np.errstate(all="ignore"):
             psi = np.abs(to_host(self.contrast.evaluate(s)[0])).max()
@@ -52,9 +49,9 @@ class Infomax(UnmixingMethod):
             )
             raise ParameterError(message)
 
-    def solve(self, rows: WhiteRows, start: HostArray) -> Unmixing:
+    def descend(self, rows: WhiteRows, start: HostArray) -> Unmixing:
         """Unmix from W = ``start`` (k, k), made orthogonal first."""
-        objective = _Likelihood(rows, self.contrast, self.extended)
+        objective = _Likelihood(rows, self.contrast)
         return descend(objective, nearest_rotation(start), tol=self.tol, max_iter=self.max_iter, memory=self.memory)
 
 
@@ -62,27 +59,20 @@ class Infomax(UnmixingMethod):
 class _Likelihood(Objective):
     rows: WhiteRows
     contrast: Contrast
-    extended: bool
 
     def evaluate(self, W: HostArray) -> ScoreMoments:
         return self.rows.score_moments(W, self.contrast)
 
     def signs(self, W: HostArray, moments: ScoreMoments) -> HostArray:
-        if not self.extended:
-            return np.ones(len(W))
         return np.where(moments.slope * self._squares(W) < np.diagonal(moments.cross), -1.0, 1.0)
 
     def gradient(self, W: HostArray, moments: ScoreMoments, signs: HostArray) -> HostArray:
-        cross = signs[:, None] * moments.cross
-        if self.extended:
-            cross = cross + W @ self.rows.second @ W.T
-        gradient: HostArray = cross - np.eye(len(W))
+        gradient: HostArray = signs[:, None] * moments.cross + W @ self.rows.second @ W.T - np.eye(len(W))
         return gradient
 
     def solve(self, W: HostArray, moments: ScoreMoments, signs: HostArray, gradient: HostArray) -> HostArray:
         """Solve the 2 x 2 blocks  [h_ij 1; 1 h_ji],  shifted where an eigenvalue is under the floor."""
-        slope = 1.0 + signs * moments.slope if self.extended else moments.slope
-        h = slope[:, None] * self._squares(W)[None, :]
+        h = (1.0 + signs * moments.slope)[:, None] * self._squares(W)[None, :]
         np.fill_diagonal(h, np.diagonal(h) + 1.0)
         least = (h + h.T) / 2 - np.sqrt(((h - h.T) / 2) ** 2 + 1.0)
         np.fill_diagonal(least, np.diagonal(h))

@@ -1,4 +1,4 @@
-/* Numbers come packed (see packing.py); names are only ever set as text, or escaped where plotly reads tags. */
+/* Numbers come packed (see report/contents.py); names are only ever set as text, or escaped where plotly reads tags. */
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);

@@ -12,7 +12,7 @@ function drawSource(i, box, low, high, spectrum) {
     type: "scatter", mode: "lines", x: t.frequencies, y: [...spectrum], xaxis: "x2", yaxis: "y2", fill: "tozeroy",
     line: { color: css(out ? "--muted" : "--mark-3"), width: 1.2 }, hovertemplate: "%{x:.3g}: %{y:.2%}<extra></extra>",
   };
-  const cycles = last ? (t.unit === "seconds" ? "hertz" : "cycles a row") : "";
+  const cycles = last ? (t.unit === "seconds" ? "hertz" : "cycles per row") : "";
   return Plotly.react(box, [line, power], layout({
     height: last ? 130 : 100, margin: { l: 8, r: 8, t: 4, b: last ? 40 : 14 },
     xaxis: axis(last ? t.unit : "", { domain: [0, 0.7], showticklabels: last, zeroline: false }), yaxis: { ...bare },

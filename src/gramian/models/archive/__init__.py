@@ -1,0 +1,1 @@
+"""Model files, and models in formats that others read."""

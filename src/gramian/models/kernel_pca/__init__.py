@@ -1,0 +1,1 @@
+"""Kernel principal components: exact, on landmarks or in explicit features, and their pre-images."""

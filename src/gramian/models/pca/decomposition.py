@@ -1,0 +1,270 @@
+"""From rows to singular values and components: the walk that every linear model shares.
+
+rows -> moments (:func:`prepare_rows`) -> operator -> solver -> certificate (:func:`decompose`) -> components over the
+columns (:class:`Decomposition`), completed where there are fewer directions than asked for
+(:func:`completed_components`).
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gramian.arrays.draws import DRAWN_AT_ONCE, gaussian
+from gramian.arrays.namespace import Array, HostArray, device_of, dtype_of, namespace_of, to_host
+from gramian.arrays.precision import FLOAT32, eps_of
+from gramian.arrays.squares import SquareSum
+from gramian.choosing.facts import LeadingComponents
+from gramian.eigen.certificate import Certificate, certify, effort
+from gramian.eigen.direct import Direct
+from gramian.eigen.orthonormal import orthonormalized
+from gramian.eigen.pairs import Approximation, EigenPairs, sum_of_squares
+from gramian.errors import ConvergenceWarning, users_line
+from gramian.machine import all_blas_threads
+from gramian.models.spectrum import signs_of
+from gramian.operators.centering import Standardization
+from gramian.operators.covariance import Covariance
+from gramian.operators.dense import DenseMatrix
+from gramian.operators.gram import Gram
+from gramian.operators.symmetric import SymmetricOperator
+from gramian.planning.plan import Plan
+from gramian.sources.moments import Moments, measure_gram, measure_moments, squares_are_safe
+from gramian.sources.rows import RowSource
+from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
+from gramian.sources.sparse import in_float64
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Standardized rows ready to be solved: a source, its moments, and what was done to them.
+
+    Attributes
+    ----------
+    source : RowSource or None
+        Scaled by 2**-exponents when squares of the rows would leave the floating-point range; ``None`` when only
+        the moments are known.
+    moments : Moments
+        Of ``source``.
+    standardization : Standardization
+    exponents : int or numpy array (d,)
+        One for all columns, or one per column where each is scaled to unit variance.
+    passes : int
+        Passes made over the rows so far.
+    gram : SquareSum or None
+        Inner products of the centered rows, where they were measured with the moments.
+    """
+
+    source: RowSource | None
+    moments: Moments
+    standardization: Standardization
+    exponents: Exponents = 0
+    passes: int = 0
+    gram: SquareSum | None = None
+
+    @property
+    def exponent(self) -> int:
+        """The power of two in the unit of standardized rows: none where each column is scaled to unit variance."""
+        return self.exponents if isinstance(self.exponents, int) else 0
+
+    @property
+    def standardized_squares(self) -> HostArray:
+        """Sum of squares of each standardized column (d,)."""
+        return self.standardization.squares_of(self.moments)
+
+    @property
+    def column_sizes(self) -> HostArray:
+        """Root mean square of each column before centering, in standardized units; zero for a constant column.
+
+        What an entry is rounded by is relative to it; the entries of a constant column are all rounded alike.
+        """
+        moments, factor = self.moments, self.standardization.factor
+        sizes: HostArray = np.hypot(np.sqrt(moments.squares / moments.weight), moments.mean)
+        sizes[moments.squares == 0] = 0.0
+        return sizes if factor is None else sizes * factor
+
+
+def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool, ddof: int = 1) -> Rows:
+    """Measure the moments that a plan needs, and set the standardization: one pass for good data.
+
+    Rows whose squares overflow or underflow are read again as rows times a power of two.
+    """
+    scatter = plan.held and plan.operator == "covariance"
+    if plan.held and plan.operator == "gram" and source.has_columns and not scale:
+        moments, gram = measure_gram(source, center=center)
+        if squares_are_safe(moments, source.dtype):
+            return Rows(source, moments, Standardization(moments.mean, None, center), 0, 1, gram)
+    moments = measure_moments(source, scatter=scatter, center=center)
+    exponents: Exponents = 0
+    passes = 1
+    if not squares_are_safe(moments, source.dtype, each=scale):
+        mean = np.where(np.isfinite(moments.mean), moments.mean, 0.0)
+        exponents = exponent_of(source, mean, each=scale)
+        if np.any(exponents):
+            source = ScaledRows(source, -exponents)
+            moments, passes = measure_moments(source, scatter=scatter, center=center), 3
+    standardization = standardization_of(moments, center=center, scale=scale, ddof=ddof)
+    return Rows(source, moments, standardization, exponents, passes)
+
+
+def standardization_of(moments: Moments, *, center: bool, scale: bool, ddof: int = 1) -> Standardization:
+    """Return mean and scale factors; a constant column, whose spread is rounding, is left as it is."""
+    if not scale:
+        return Standardization(moments.mean, None, center)
+    divisor = moments.weight - ddof
+    spread = np.sqrt(moments.squares / (divisor if divisor > 0 else 1.0))
+    constant = spread <= 8 * np.finfo(float).eps * np.abs(moments.mean)
+    factor = np.divide(1.0, spread, out=np.ones_like(spread), where=~constant & (spread > 0))
+    return Standardization(moments.mean, factor, center)
+
+
+def decompose(
+    rows: Rows, *, plan: Plan, k: int, tol: float, seed: int, start: Approximation | None = None
+) -> "Decomposition":
+    """Find the ``k`` leading singular values and components as the plan says, from pairs known so far (``start``).
+
+    Solves and certifies; an iteration that ends in doubt is followed by a dense solve, where one fits, before anything
+    doubtful reaches the caller.
+    """
+    operator, solver = _operator(rows, plan, tol), plan.solver
+    k = min(k, operator.size)
+    # A dense solver forms the matrix by itself.
+    target = operator.materialize() if plan.held and not solver.is_dense else operator
+    by_passes = target is operator
+    pairs = solver.solve(target, k, seed=seed, start=start if solver.gains_from_start else None)
+    # A matrix that was formed on the way is not kept with the pairs: components may take its place.
+    target, pairs = pairs.formed or target, replace(pairs, formed=None)
+    certificate = certify(target, pairs, tol=tol)
+    taken_over = not solver.is_dense and plan.dense_fits and _is_doubtful(pairs, certificate)
+    if taken_over:
+        with all_blas_threads():
+            pairs = Direct().solve(operator, k, seed=seed)
+        pairs = replace(pairs, stopped=f"{type(solver).__name__} was in doubt, so: {pairs.stopped}")
+        certificate = certify(operator, pairs, tol=tol)
+    elif pairs.converged < k:
+        _warn(plan, pairs, k, tol)
+    if pairs.square_sum is None and pairs.spectrum is None and target.is_dense:
+        pairs = replace(pairs, square_sum=sum_of_squares(to_host(target.matrix)))
+    return Decomposition(operator, len(rows.moments.mean), pairs, certificate, by_passes, taken_over)
+
+
+def _operator(rows: Rows, plan: Plan, tol: float) -> SymmetricOperator:
+    """Return the operator of the plan; of moments alone, whose lost digits no rows can give back, their scatter."""
+    moments, own, source = rows.moments, rows.standardization, rows.source
+    if source is None:
+        matrix, factor = to_host(moments.scatter), own.factor
+        if factor is not None:
+            matrix = matrix * factor[:, None] * factor[None, :]
+        rounding = moments.lost_by_rounding(factor)
+        return DenseMatrix(matrix, error=moments.error, absolute_error=rounding, is_measured=moments.error > 0)
+    # Sums of sparse float32 products grow with the rows: where the tolerance is so loose that they would not be made
+    # again in float64, they are made in it.
+    source = in_float64(source) if tol > 10 * eps_of(FLOAT32) else source
+    if plan.operator == "covariance":
+        return Covariance(source, moments, own, passes=rows.passes, forming=plan.forming)
+    return Gram(source, moments, own, passes=rows.passes, gram=rows.gram, forming=plan.forming)
+
+
+def _is_doubtful(pairs: EigenPairs, certificate: Certificate) -> bool:
+    """Tell whether pairs did not converge, were passed over, or lie where squaring has cost their digits."""
+    small = len(pairs.values) > 0 and pairs.values[-1] < 1e-10 * pairs.values[0]
+    return small or pairs.converged < len(pairs.values) or certificate.grade == "rejected"
+
+
+def _warn(plan: Plan, pairs: EigenPairs, k: int, tol: float) -> None:
+    top = float(pairs.values[0]) if len(pairs.values) else 0.0
+    worst = float(np.max(pairs.residuals)) / top if top > 0 else np.inf
+    message = (
+        f"{type(plan.solver).__name__} stopped with {pairs.converged} of {k} pairs converged ({pairs.stopped}; worst "
+        f"residual {worst:.0e}, tol {tol:.0e}, relative to the first eigenvalue). The first {pairs.converged} are "
+        "good; for the rest loosen tol, ask for fewer components, or use svd_solver='full'."
+    )
+    warnings.warn(message, ConvergenceWarning, stacklevel=users_line())
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """Singular values of standardized rows, and the components that belong to them, made when they are asked for.
+
+    Where the n x n problem was solved a component costs a column of d numbers, so only those that are kept are mapped.
+
+    Attributes
+    ----------
+    operator : SymmetricOperator
+    n_columns : int
+        Length of a component, d.
+    pairs : EigenPairs
+        On the smaller side.
+    graded : Certificate
+        Of the pairs.
+    by_passes : bool
+        Whether the solver worked on the rows: the certificate then counts passes over them, not products with a matrix.
+    taken_over : bool
+        Whether a dense solve took over from an iteration that ended in doubt.
+    """
+
+    operator: SymmetricOperator
+    n_columns: int
+    pairs: EigenPairs
+    graded: Certificate
+    by_passes: bool = False
+    taken_over: bool = False
+
+    @property
+    def spectrum(self) -> HostArray:
+        """Squared singular values, descending, in the units of ``Rows.source``: all where they are known, else k."""
+        known = self.pairs.values if self.pairs.spectrum is None else self.pairs.spectrum
+        return np.maximum(known, 0.0)
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate, with the passes made so far."""
+        if not self.by_passes or self.operator.applications == self.pairs.applications:
+            return self.graded
+        made = effort(self.operator, self.operator.applications)
+        return replace(self.graded, note=f"{self.pairs.stopped}; {made}")
+
+    def components(self, k: int) -> Array:
+        """Return the leading components (d, k): orthonormal columns but for null ones, signs not yet fixed.
+
+        float64, or float32 where the rows are. Columns whose singular value is rounding are no directions yet: see
+        :func:`completed_components`. Cost on the n x n side: see :meth:`~gramian.operators.gram.Gram.components`.
+        """
+        return self.operator.components(self.pairs.vectors[:, :k], self.pairs.values[:k], repaired=self.pairs.repaired)
+
+    def leading(self) -> LeadingComponents:
+        """Return the components as rows on the host, for rules that look at some of them: to a few digits."""
+        shape = len(self.pairs.values), self.n_columns
+        return LeadingComponents(self._rows, shape)
+
+    def _rows(self, some: slice) -> HostArray:
+        return to_host(self.operator.rough_components(self.pairs.vectors[:, some], self.pairs.values[some])).T
+
+
+def completed_components(components: Array, *, rank: int, k: int, seed: int) -> Array:
+    """Return (d, k) orthonormal columns with fixed signs, the ones beyond the rank replaced by seeded directions.
+
+    A null direction found by a solver is rounding noise: another memory order gives another one. Here it is the part
+    of a seeded Gaussian block that is orthogonal to the true components, so that the same rows give the same answer.
+    Cost: 8 d k operations per null direction; they are written over the columns given, a few at a time.
+    """
+    rank, draws = min(rank, components.shape[1]), 0
+    components = _as_wide(components, k)
+    d, dtype = components.shape[0], dtype_of(components)
+    while rank < k:
+        shape = (d, min(k - rank, max(8, DRAWN_AT_ONCE // d)))
+        block = gaussian(shape, seed=seed + draws, like=components, dtype=dtype)
+        beyond = orthonormalized(block, components[:, :rank])
+        components[:, rank : rank + beyond.shape[1]] = beyond
+        rank, draws = rank + beyond.shape[1], draws + 1
+    components *= signs_of(components)
+    return components
+
+
+def _as_wide(components: Array, k: int) -> Array:
+    """Return ``k`` columns, the ones that are not there zero."""
+    missing = k - components.shape[1]
+    if missing <= 0:
+        return components[:, :k]
+    xp = namespace_of(components)
+    zeros = xp.zeros((components.shape[0], missing), dtype=components.dtype, **device_of(components))
+    return xp.concat([components, zeros], axis=1)

@@ -1,0 +1,297 @@
+"""Principal components: the functions that fit a model of them."""
+
+import warnings
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray, cast, from_host, to_host
+from gramian.arrays.precision import FLOAT64, eps_of, resolve_tolerance
+from gramian.eigen.certificate import Certificate
+from gramian.eigen.pairs import Approximation
+from gramian.errors import PrecisionWarning, users_line
+from gramian.machine import threads_for
+from gramian.models.pca.decomposition import (
+    Decomposition,
+    Rows,
+    completed_components,
+    decompose,
+    prepare_rows,
+    standardization_of,
+)
+from gramian.models.pca.how_many import Choice, choose, requested, rule_memory
+from gramian.models.pca.model import PCAModel, PCAOptions
+from gramian.models.spectrum import Spectrum, rank_of
+from gramian.operators.centering import ROUNDING
+from gramian.planning.memory import Facts, require_free
+from gramian.planning.plan import DIRECT_SIZE, Plan, default_budget, plan_in_doubt, plan_pca
+from gramian.sources.moments import Moments
+from gramian.sources.rows import RowSource
+from gramian.sources.scaled import Exponents
+
+__all__ = ["PCAModel", "PCAOptions", "certificate_of", "first_facts", "fit_pca", "fit_pca_from_moments"]
+
+LARGE_SIDE = 4 * DIRECT_SIZE
+"""Smaller side beyond which a rule is asked of leading components, doubled while it wants more, not of all."""
+
+FIRST_LOOK = 64
+"""Components that such a rule sees first."""
+
+SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "gram", "krylov", "power")
+"""Names that ``solver`` may have."""
+
+
+def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
+    """Fit principal components to the rows of a source.
+
+    Computes the k leading eigenpairs of  Xs'Xs / (W - ddof)  by the way that :func:`plan_pca` finds cheapest, with a
+    certificate; see :class:`PCAModel`.
+
+    Parameters
+    ----------
+    source : RowSource
+    options : PCAOptions
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.sources import as_source
+    >>> t = np.arange(5.0)
+    >>> model = fit_pca(as_source(np.column_stack([3 * t, 4 * t])))
+    >>> model.components[0].round(12), model.rank
+    (array([0.6, 0.8]), 1)
+    """
+    facts = first_facts(source, options)
+    plan = plan_pca(facts)
+    work = f"PCA of {source.n_rows:,} x {source.n_columns:,} rows"
+    require_free(plan.peak_bytes, work=work)
+    shape, known = _Shape.of(source), None
+    with _threads_of(source, plan):
+        _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
+        rows = prepare_rows(source, plan=plan, center=options.center, scale=options.scale, ddof=options.ddof)
+        while True:
+            _say(options, f"solving: {plan}" if options.progress else "")
+            solved = decompose(rows, plan=plan, k=facts.wanted, tol=facts.tol, seed=options.seed, start=known)
+            choice = _choice(solved, rows, options, shape)
+            if not choice.exhausted or facts.wanted >= facts.m:
+                break
+            # A rule that has looked at all components found so far wants to see twice as many.
+            known = Approximation(solved.pairs.values, solved.pairs.vectors)
+            facts = replace(facts, k=min(2 * facts.wanted, facts.m))
+            plan = plan_pca(facts)
+            require_free(plan.peak_bytes, work=work)
+        plan = _carried_out(plan, replace(facts, kept=choice.k, examined=choice.examined), solved)
+        return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
+
+
+def _threads_of(source: RowSource, plan: Plan) -> AbstractContextManager[None]:
+    """Leave BLAS as it is where it has too little to do for threads; else give a dense solve threads if they pay.
+
+    Below a million operations per pass BLAS uses one thread anyway, and limiting it would cost a tenth of the fit.
+    """
+    m, is_dense = min(source.n_rows, source.n_columns), plan.solver.is_dense
+    if is_dense and source.n_entries * m < 1e6:
+        return nullcontext()
+    return threads_for(10 * m**3 if is_dense else 0, shared=source.n_entries * m)
+
+
+def _carried_out(plan: Plan, facts: Facts, solved: Decomposition) -> Plan:
+    """Return the plan as it came out: with the memory of the components kept, of the dense solve if that took over."""
+    if solved.taken_over:
+        return plan_in_doubt(facts, plan)
+    if facts.kept == facts.wanted:
+        return plan
+    again = plan_pca(facts)
+    return replace(plan, peak_bytes=again.peak_bytes, dense_bytes=again.dense_bytes)
+
+
+def first_facts(source: RowSource, options: PCAOptions) -> Facts:
+    """Return the facts that the first plan of a fit rests on."""
+    shape = _Shape.of(source)
+    k = requested(options.n_components, shape.size)
+    if k is None and options.n_components != "mle" and min(shape.n, shape.d) > LARGE_SIDE:
+        k = FIRST_LOOK
+    return _facts(
+        shape,
+        options,
+        k,
+        n=shape.n,
+        entries=source.n_entries,
+        sparse=source.is_sparse,
+        by_columns=source.has_columns,
+        solver=options.solver,
+        on_disk=source.on_disk,
+        pass_bytes=source.pass_bytes,
+        rule=rule_memory(options.n_components, source),
+    )
+
+
+def fit_pca_from_moments(
+    moments: Moments, options: PCAOptions = PCAOptions(), *, dtype: np.dtype[Any] = FLOAT64
+) -> PCAModel:
+    """Fit principal components to moments alone, as batches leave them.
+
+    Without rows the small singular values cannot be repaired: those under about 1e-8 of the first are rounding.
+    """
+    d = len(moments.mean)
+    shape = _Shape(moments.count, d, min(_effective_count(moments), d), dtype, moments.mean[:0])
+    k = requested(options.n_components, shape.size)
+    facts = _facts(shape, options, k, n=max(shape.n, d), entries=d * d, sparse=False, by_columns=True, solver="full")
+    plan = plan_pca(facts)
+    plan = replace(plan, reason="because the d x d scatter of the batches is all that is kept", passes=0)
+    standardization = standardization_of(moments, center=options.center, scale=options.scale, ddof=options.ddof)
+    rows = Rows(None, moments, standardization)
+    solved = decompose(rows, plan=plan, k=shape.size if k is None else k, tol=facts.tol, seed=options.seed)
+    choice = _choice(solved, rows, options, shape)
+    return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shape:
+    n: int
+    d: int
+    size: int
+    dtype: np.dtype[Any]
+    like: Array
+
+    @classmethod
+    def of(cls, source: RowSource) -> "_Shape":
+        size = min(effective_rows(source), source.n_columns)
+        return cls(source.n_rows, source.n_columns, size, source.dtype, source.like())
+
+
+def _choice(solved: Decomposition, rows: Rows, options: PCAOptions, shape: _Shape) -> Choice:
+    k = requested(options.n_components, shape.size)
+    if k is not None:
+        return Choice(k)
+    spectrum = _spectrum(solved, rows, options, shape)
+    return choose(options.n_components, spectrum, rows, solved.leading(), seed=options.seed)
+
+
+def _spectrum(solved: Decomposition, rows: Rows, options: PCAOptions, shape: _Shape) -> Spectrum:
+    divisor = rows.moments.weight - options.ddof
+    return Spectrum(solved.spectrum, float(rows.standardized_squares.sum()), divisor, shape.size)
+
+
+def _assembled(
+    solved: Decomposition, rows: Rows, plan: Plan, options: PCAOptions, *, shape: _Shape, choice: Choice
+) -> PCAModel:
+    """Put a fitted model together: rank, signs, units and types."""
+    k = choice.k
+    whole = _spectrum(solved, rows, options, shape)
+    components = solved.components(k)
+    rank = _rank(solved.spectrum, components, rows, shape)
+    components = completed_components(components, rank=rank, k=k, seed=options.seed)
+    kept = whole.leading(k)
+    divisor = whole.divisor
+    sized = partial(_sized, rows.exponent)
+    _warn_of_range(kept, rows.exponent, shape.dtype)
+    factor = rows.standardization.factor
+    variances, shares, singular_values, mean, factor = _as_rows(
+        shape,
+        sized(2, kept.variances),
+        kept.shares,
+        sized(1, np.sqrt(kept.squares)),
+        _sized(rows.exponents, 1, rows.moments.mean),
+        None if factor is None else _sized(rows.exponents, -1, factor),
+    )
+    return PCAModel(
+        components=cast(components.T, shape.dtype),
+        variances=variances,
+        shares=shares,
+        singular_values=singular_values,
+        mean=mean,
+        factor=factor,
+        n_rows=shape.n,
+        n_columns=shape.d,
+        rank=min(rank, k),
+        weight=rows.moments.weight,
+        total_variance=float(sized(2, whole.total / divisor if divisor > 0 else 0.0)),
+        noise_variance=float(sized(2, whole.noise(k, rank=rank))),
+        certificate=certificate_of(
+            solved.certificate, k=k, rank=rank, dtype=shape.dtype, divisor=divisor, exponent=rows.exponent
+        ),
+        plan=plan,
+        options=options,
+        verdict=choice.reason,
+        left_out_dimensions=whole.spread_beyond(k, square_sum=solved.pairs.square_sum, eps=eps_of(shape.dtype)),
+    )
+
+
+def certificate_of(
+    graded: Certificate, *, k: int, rank: int, dtype: np.dtype[Any], divisor: float, exponent: int = 0
+) -> Certificate:
+    """Return the certificate of a model of ``k`` components from that of squared singular values, in variances."""
+    kept = graded.leading(k).null_beyond(rank).kept_in(dtype)
+    return kept.rescaled(1.0 / divisor if divisor > 0 else 1.0, exponent=2 * exponent)
+
+
+def _rank(squares: HostArray, components: Array, rows: Rows, shape: _Shape) -> int:
+    eps = eps_of(FLOAT64) if rows.source is not None else float(np.sqrt(eps_of(FLOAT64)))
+    rounding = eps_of(shape.dtype) * rows.column_sizes
+    if rows.source is not None and rows.source.is_sparse:
+        # Sparse products are corrected for the mean afterwards: they are rounded at its size, not at the spread's.
+        # A sum of t products is wrong by sqrt(t) roundings or so.
+        roundings = ROUNDING + np.sqrt(rows.source.n_entries / max(shape.n, 1))
+        rounded = roundings * rows.standardization.error_of_products(rows.moments.weight, 1.0)
+        squares = squares[: np.count_nonzero(squares > rounded**2)]
+    # Centered rows sum to zero: whatever rounding has left of the last direction is none.
+    squares = squares[: max(shape.n - 1, 0)] if rows.standardization.centered else squares
+    return rank_of(squares, components, n=shape.n, eps=eps, rounding=rounding)
+
+
+def _as_rows(shape: _Shape, *values: HostArray | None) -> list[Array]:
+    """Move values to the type, library and device of the rows; what leaves the type's range becomes 0 or inf."""
+    with np.errstate(over="ignore", under="ignore") if shape.dtype != FLOAT64 else nullcontext():
+        return [None if x is None else from_host(x, like=shape.like, dtype=shape.dtype) for x in values]
+
+
+def _sized(exponent: Exponents, power: int, values: Any) -> Any:
+    """Give values, which have a power of the rows' unit, their true size again."""
+    if isinstance(exponent, int) and exponent == 0:
+        return values
+    with np.errstate(over="ignore", under="ignore"):
+        return np.ldexp(values, power * exponent)
+
+
+def _warn_of_range(kept: Spectrum, exponent: int, dtype: np.dtype[Any]) -> None:
+    """Say so when variances leave the range of their type; nothing else does."""
+    if exponent == 0:
+        return
+    largest = float(np.max(_sized(exponent, 2, kept.variances[:1]), initial=0.0))
+    limits = np.finfo(dtype)
+    if kept.divisor <= 0 or kept.total <= 0 or float(limits.tiny) < largest < float(limits.max):
+        return
+    message = (
+        f"Variances of these rows are about 2**{2 * exponent} and cannot be held in {dtype.name}: explained_variance_ "
+        f"is {largest:g}. Singular values, shares, components and scores are right. Scale the rows to use variances."
+    )
+    warnings.warn(message, PrecisionWarning, stacklevel=users_line())
+
+
+def _facts(shape: _Shape, options: PCAOptions, k: int | None, **known: Any) -> Facts:
+    """Add to the facts that are ``known`` of the rows those that follow from their type and from what is asked."""
+    tol, budget = resolve_tolerance(options.tol, shape.dtype), options.memory_budget or default_budget()
+    asked = options.n_components
+    share = asked if isinstance(asked, float) and asked < 1 else 1.0
+    return Facts(d=shape.d, itemsize=shape.dtype.itemsize, k=k, tol=tol, budget=budget, share=share, **known)
+
+
+def _say(options: PCAOptions, sentence: str) -> None:
+    if options.progress is not None:
+        options.progress(sentence)
+
+
+def effective_rows(source: RowSource) -> int:
+    """Count rows as repetitions: rows of weight zero are not there, a weight of three is three rows."""
+    if source.weights is None:
+        return source.n_rows
+    weights = to_host(source.weights)
+    return max(int(np.count_nonzero(weights > 0)), int(np.floor(weights.sum() + 1e-9)))
+
+
+def _effective_count(moments: Moments) -> int:
+    return moments.count if moments.weight == moments.count else max(1, int(np.floor(moments.weight + 1e-9)))

@@ -1,0 +1,362 @@
+"""What a fitted PCA says about rows: their density, their distances, and which of them are unusual.
+
+A PCA with k components and noise variance s2 is a Gaussian (Tipping and Bishop, 1999, doi:10.1111/1467-9868.00196,
+section 3.2):  rows ~ N(mean, C),  C = V' diag(variances - s2) V + s2 I,  V being the components as rows. All is
+computed from the k components and the distance to their subspace; no d x d matrix is made unless it is asked for. A row
+is unusual that lies far out along the components, or far from all of them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from math import log, pi
+
+import numpy as np
+
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_sparse, namespace_of, to_host
+from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.errors import ParameterError
+from gramian.models.pca.model import PCAModel
+from gramian.sources.rows import Block, RowSource, ranges
+
+PIECE_NUMBERS = 1 << 19
+"""Numbers of a sparse block that are made dense at once: 4 MB."""
+
+
+def deviations(model: PCAModel) -> HostArray:
+    """Return the standard deviation along each component, zero for null directions (k,), in float64.
+
+    Computes  s / sqrt(W - ddof)  from the singular values: right also where their squares overflow.
+    """
+    s = to_host(model.singular_values).astype(FLOAT64)
+    spread: HostArray = s / np.sqrt(max(model.weight - model.options.ddof, 0.0) or 1.0)
+    spread[model.rank :] = 0.0
+    return spread
+
+
+def whitening(model: PCAModel) -> Array:
+    """Return what each score is multiplied by to have unit variance (k,); zero for null directions.
+
+    A null direction holds rounding alone. One over its deviation would make noise of the size of the signal.
+    """
+    spread = deviations(model)
+    factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+    return from_host(factors, like=model.components, dtype=dtype_of(model.components))
+
+
+def covariance(model: PCAModel) -> Array:
+    """Return the covariance of the rows under the model (d, d).
+
+    Computes  V' diag(variances - s2) V + s2 I,  divided by the scale factors of both columns when the model
+    scaled its columns.  Cost: d^2 k operations and one d x d matrix.
+    """
+    V, lam = to_host(model.components).astype(FLOAT64), _variances(model)
+    matrix = (V.T * (lam - model.noise_variance)) @ V
+    matrix.flat[:: len(matrix) + 1] += model.noise_variance
+    return _where_rows_live(_rescaled(matrix, model, power=-1), model)
+
+
+def precision(model: PCAModel) -> Array:
+    """Return the inverse of :func:`covariance` (d, d), by the eigenvalues instead of an inversion.
+
+    Computes  V' diag(1/variances - 1/s2) V + I/s2.  Where the covariance is singular (no noise, and fewer
+    directions than columns) this is its pseudo-inverse.  Cost: d^2 k operations and one d x d matrix.
+    """
+    V, lam = to_host(model.components).astype(FLOAT64), _variances(model)
+    outside = 1.0 / model.noise_variance if model.noise_variance > 0 else 0.0
+    inverse = np.divide(1.0, lam, out=np.zeros_like(lam), where=lam > 0)
+    matrix = (V.T * (inverse - outside)) @ V
+    matrix.flat[:: len(matrix) + 1] += outside
+    return _where_rows_live(_rescaled(matrix, model, power=1), model)
+
+
+def log_likelihood(model: PCAModel, source: RowSource) -> Array:
+    """Return the log-density of each row under the model (n,).
+
+    Computes  -(q log 2 pi + log det C + z' diag(1/variances) z + r^2/s2) / 2  with z the scores, r the distance
+    to the subspace and q = d.  Without noise and with fewer directions than columns the Gaussian is flat: its
+    density is taken within its subspace (q = rank), and a row off the subspace has log-density -inf.
+
+    Cost: one pass, 4 n d k operations.
+    """
+    return source.map_rows(_LogLikelihood.of(model))
+
+
+def hotelling_t2(model: PCAModel, source: RowSource) -> Array:
+    """Return Hotelling's T2 of each row (n,): its squared distance from the mean in standard deviations.
+
+    Computes  sum of scores^2 / variances  over the components; null directions count nothing.
+    Cost: one pass, 2 n d k operations.
+    """
+    return source.map_rows(partial(_t2, model, whitening(model)))
+
+
+def reconstruction_error(model: PCAModel, source: RowSource) -> Array:
+    """Return the squared distance of each row from its reconstruction (n,), also called Q or SPE.
+
+    Computes  |x - reconstruct(project(x))|^2  in the units of the rows.  Over the rows of the fit its mean is the
+    sum of the variances left out (with ddof=0).  Cost: one pass, 4 n d k operations.
+    """
+    return source.map_rows(partial(_squared_distance, model, None))
+
+
+def standardized_error(model: PCAModel, source: RowSource) -> Array:
+    """Return the squared distance of each row from its reconstruction (n,), of columns scaled as the model does.
+
+    The same as :func:`reconstruction_error` for a model that does not scale.  Cost: one pass, 4 n d k operations.
+    """
+    return source.map_rows(partial(_squared_distance, model, model.factor))
+
+
+@dataclass(frozen=True, eq=False)
+class _LogLikelihood:
+    """Log-density of the rows of one block."""
+
+    model: PCAModel
+    precisions: Array
+    outside: float
+    constant: float
+
+    @classmethod
+    def of(cls, model: PCAModel) -> "_LogLikelihood":
+        lam, s2, d = _variances(model), model.noise_variance, model.n_columns
+        log_det = (d - len(lam)) * log(s2) if s2 > 0 else 0.0
+        if s2 == 0:
+            model, lam = replace(model, components=model.components[: model.rank, :]), lam[: model.rank]
+        dimensions = d if s2 > 0 else len(lam)
+        log_det += float(np.log(lam).sum())
+        if model.factor is not None:
+            log_det -= 2.0 * float(np.log(to_host(model.factor).astype(FLOAT64)).sum())
+        outside = 1.0 / s2 if s2 > 0 else np.inf if dimensions < d else 0.0
+        return cls(model, from_host(1.0 / lam, like=model.components), outside, dimensions * log(2 * pi) + log_det)
+
+    def __call__(self, block: Block) -> Array:
+        with np.errstate(invalid="ignore", over="ignore"):
+            scores = cast(self.model.project(block.rows), FLOAT64)
+            squares = (scores * scores) @ self.precisions
+            if self.outside > 0:
+                squares = squares + self._outside(block, scores)
+            return cast(-0.5 * (squares + self.constant), dtype_of(self.model.components))
+
+    def _outside(self, block: Block, scores: Array) -> Array:
+        xp = namespace_of(scores)
+        residual = cast(_squared_distance(self.model, self.model.factor, block), FLOAT64)
+        if np.isfinite(self.outside):
+            return residual * self.outside
+        # On the subspace the residual is rounding, sqrt(eps) of the row at most; off it, density is zero.
+        size = residual + xp.sum(scores * scores, axis=1)
+        off = residual > eps_of(dtype_of(self.model.components)) * size
+        return xp.where(off, xp.full_like(residual, np.inf), xp.zeros_like(residual))
+
+
+def _variances(model: PCAModel) -> HostArray:
+    """Return the variances, none under the noise and zero beyond the rank, in float64."""
+    lam = np.maximum(to_host(model.variances).astype(FLOAT64), model.noise_variance)
+    if model.noise_variance == 0:
+        lam[model.rank :] = 0.0
+    return lam
+
+
+def _rescaled(matrix: HostArray, model: PCAModel, *, power: int) -> HostArray:
+    if model.factor is None:
+        return matrix
+    factor = to_host(model.factor).astype(FLOAT64) ** power
+    return matrix * factor[:, None] * factor[None, :]
+
+
+def _where_rows_live(matrix: HostArray, model: PCAModel) -> Array:
+    return from_host(matrix, like=model.components, dtype=dtype_of(model.components))
+
+
+def _t2(model: PCAModel, factors: Array, block: Block) -> Array:
+    with np.errstate(invalid="ignore", over="ignore"):
+        scores = model.project(block.rows) * factors
+        return namespace_of(scores).sum(scores * scores, axis=1)
+
+
+def _squared_distance(model: PCAModel, factor: Array | None, block: Block) -> Array:
+    """Return the squared distance of rows from their reconstruction, columns multiplied by ``factor`` first."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        pieces = [_squared_lengths(model, factor, rows) for rows in _dense_pieces(block)]
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+def _squared_lengths(model: PCAModel, factor: Array | None, rows: Array) -> Array:
+    difference = rows - model.reconstruct(model.project(rows))
+    if factor is not None:
+        difference *= factor
+    return namespace_of(difference).sum(difference * difference, axis=1)
+
+
+def _dense_pieces(block: Block) -> Iterator[Array]:
+    """Give the rows of a block as dense arrays; sparse ones a few at a time, since d of them may be many."""
+    if not is_sparse(block.rows):
+        yield block.rows
+        return
+    n, d = block.rows.shape
+    for rows in ranges(n, max(1, PIECE_NUMBERS // d)):
+        yield block.rows[rows].toarray()
+
+
+ENOUGH_ROWS = 50
+"""Rows from which the spread of the variance left out can be told where the fit did not measure it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outliers:
+    """Two distances of each row, and the limits that few rows of a Gaussian would pass.
+
+    Attributes
+    ----------
+    t2 : numpy array (n,)
+        Hotelling's T2: squared distance from the mean within the components, in standard deviations.
+    spe : numpy array (n,)
+        Squared prediction error: squared distance from the components, of columns as the model saw them (scaled ones
+        where it scaled them).
+    t2_limit, spe_limit : float
+        What a share ``level`` of Gaussian rows stays under; inf where there is nothing to judge by.
+    flagged : numpy array of int
+        Rows beyond either limit, those furthest beyond first.
+    level : float
+    n_components : int
+        Components that span the model here.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> zero = np.zeros(1)
+    >>> Outliers(zero, zero, 9.2, 1.0, np.array([], dtype=int), 0.99, 2).expected
+    0.0199
+    """
+
+    t2: HostArray
+    spe: HostArray
+    t2_limit: float
+    spe_limit: float
+    flagged: HostArray
+    level: float
+    n_components: int
+
+    @property
+    def expected(self) -> float:
+        """Rows of a Gaussian that would pass one limit or the other, on average."""
+        limits = np.isfinite([self.t2_limit, self.spe_limit]).sum()
+        return float(len(self.t2) * (1.0 - self.level**limits))
+
+
+def find_outliers(
+    model: PCAModel, source: RowSource, *, n_components: int | None = None, level: float = 0.99
+) -> Outliers:
+    """Measure how far rows lie from what a fitted PCA knows, within its components and off them.
+
+    Computes  T2 = sum of scores^2 / variances  with the limit  k (n^2 - 1) / (n (n - k)) F(level; k, n - k)  for a new
+    row, and  SPE = squared distance from the k components  with Box's limit  g chi2(level; h),  g = t2/t1,
+    h = t1^2/t2,  t1 and t2 being the sums of the variances left out and of their squares (Box, 1954,
+    doi:10.1214/aoms/1177728786). Of directions that the model did not compute the fit keeps  h  where it formed a
+    matrix; else  h  is what the median and nine tenths of SPE over these rows suggest (t1 is known from the fit), and
+    with fewer than 50 rows to tell by, the variance left is taken as even, which puts the limit too low.
+
+    Cost: two passes, 6 n d k operations. The limits hold for rows that are nearly Gaussian: with heavy tails more rows
+    pass them, and the rows of the fit itself pass the first a little less often than new ones.
+
+    Parameters
+    ----------
+    model : PCAModel
+    source : RowSource
+    n_components : int, optional
+        Components that count; all of the model unless told.
+    level : float
+        Share of Gaussian rows under each limit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.models.pca.fit import fit_pca
+    >>> from gramian.sources import as_source
+    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [9.0, 6.0, 1.0, 1.0, 1.0]
+    >>> X[7] = [0.0, 0.0, 9.0, 0.0, 0.0]
+    >>> find_outliers(fit_pca(as_source(X)), as_source(X), n_components=2).flagged[0]
+    np.int64(7)
+    """
+    if not 0.0 < level < 1.0:
+        message = f"level={level!r} is no share of rows. Pass a number between 0 and 1, such as 0.99."
+        raise ParameterError(message)
+    whole = len(model.components)
+    k = whole if n_components is None else n_components
+    if not 0 <= k <= whole:
+        message = f"n_components={k} lies outside 0..{whole}: the model has {whole} components."
+        raise ParameterError(message)
+    part = leading_model(model, k)
+    t2, spe = (_host(measure(part, source)) for measure in (hotelling_t2, standardized_error))
+    limits = _t2_limit(part, level), _spe_limit(model, k, spe, level)
+    beyond = np.maximum(t2 / limits[0], spe / limits[1])
+    flagged = np.flatnonzero(beyond > 1.0)
+    return Outliers(t2, spe, *limits, flagged[np.argsort(-beyond[flagged], kind="stable")], level, k)
+
+
+def leading_model(model: PCAModel, k: int) -> PCAModel:
+    """Return the model of the first ``k`` components."""
+    first = slice(0, k)
+    return replace(
+        model,
+        components=model.components[first, :],
+        variances=model.variances[first],
+        shares=model.shares[first],
+        singular_values=model.singular_values[first],
+        rank=min(model.rank, k),
+        certificate=model.certificate.leading(k),
+    )
+
+
+def _t2_limit(model: PCAModel, level: float) -> float:
+    from scipy import stats
+
+    n, k = model.n_rows, model.rank
+    if k == 0 or n <= k:
+        return float("inf")
+    return float(k * (n * n - 1.0) / (n * (n - k)) * stats.f.ppf(level, k, n - k))
+
+
+def _spe_limit(model: PCAModel, k: int, spe: HostArray, level: float) -> float:
+    """Return Box's limit from the variances left out; inf where none is, or what is left is rounding."""
+    from scipy import stats  # takes longer to load than a look at a table, which imports this module
+
+    variances = _host(model.variances)
+    known, beyond = variances[k:], max(model.total_variance - float(variances.sum()), 0.0)
+    first = float(known.sum()) + beyond
+    if not 1e-12 * model.total_variance < first < np.inf:
+        return float("inf")
+    directions = min(model.n_rows - int(model.options.center), model.n_columns) - len(variances)
+    shares, rest = known / first, beyond / first if directions > 0 else 0.0
+    if rest <= 1e-12:
+        dimensions = 1.0 / float(shares @ shares)
+    elif model.left_out_dimensions is not None:
+        dimensions = 1.0 / (float(shares @ shares) + rest * rest / max(model.left_out_dimensions, 1.0))
+    elif len(spe) >= ENOUGH_ROWS:
+        dimensions = _dimensions_seen(spe, most=len(known) + directions)
+    else:
+        dimensions = 1.0 / (float(shares @ shares) + rest * rest / directions)
+    return float(first / dimensions * stats.chi2.ppf(level, dimensions))
+
+
+def _dimensions_seen(spe: HostArray, *, most: int) -> float:
+    """Return the h, from 1 to ``most``, for which g chi2(h) has the ratio of median to nine tenths seen in rows.
+
+    Quantiles, so that fewer than a tenth of the rows, however far off, hardly move it.
+    """
+    from scipy import optimize, stats
+
+    middle, high = np.quantile(spe, [0.5, 0.9])
+    if most <= 1 or high <= 0:
+        return 1.0
+
+    def excess(h: float) -> float:
+        return float(stats.chi2.ppf(0.5, h) / stats.chi2.ppf(0.9, h) - middle / high)
+
+    if excess(1.0) >= 0:
+        return 1.0
+    return float(most) if excess(float(most)) <= 0 else float(optimize.brentq(excess, 1.0, float(most), rtol=1e-6))
+
+
+def _host(values: Array) -> HostArray:
+    return to_host(values).astype(FLOAT64)

@@ -1,0 +1,1 @@
+"""Probabilistic PCA, and tables with missing values."""

@@ -1,0 +1,374 @@
+"""How a text table is written: encoding, delimiter, decimal sign, header, quotes, and words for missing values.
+
+All of it is detected in the first megabyte (:func:`detect_dialect`); where rows end is found in any piece of the text.
+"""
+
+import codecs
+import csv
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray
+from gramian.errors import InputError
+from gramian.machine import MEGABYTE
+
+SAMPLE_BYTES = MEGABYTE
+"""Bytes at the beginning of a file that show its dialect and the kinds of its columns."""
+
+MISSING = (
+    "",
+    "NA",
+    "N/A",
+    "n/a",
+    "NaN",
+    "nan",
+    "-nan",
+    "NULL",
+    "null",
+    "None",
+    "#N/A",
+    "#NA",
+    "NAN",
+    "na",
+    "?",
+    "<NA>",
+)
+"""Words for a missing value."""
+
+SPACES = " "
+"""A delimiter that stands for any run of blanks between two values."""
+
+SAMPLE_LINES = 200
+"""Lines that candidates for the delimiter are tried on."""
+
+DELIMITERS = (",", "\t", ";", "|")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
+COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
+QUOTED = re.compile(r'(^|[,\t;|])"(?:[^"]|"")*"')
+
+SEPARATOR = re.compile(rb'"?sep=([,;|\t])"?\r?\n', re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text table is written.
+
+    Attributes
+    ----------
+    begin : int
+        Byte at which the first row of values begins.
+    encoding : str
+        "utf-8" or "latin-1".
+    delimiter, decimal : str
+    names : tuple of str
+        Column names, all different; made up when there is no header.
+    named : bool
+        Whether the file has a header.
+    """
+
+    begin: int
+    encoding: str
+    delimiter: str
+    decimal: str
+    names: tuple[str, ...]
+    named: bool
+
+
+def detect_dialect(head: bytes, origin: str) -> Dialect:
+    """Find out how a text table is written from its beginning, in UTF-8 or Latin-1.
+
+    Do not rely on it for files whose first lines are not like the others; comment lines that begin with # before the
+    header are skipped.
+    """
+    begin, given = _skipped(head)
+    text, encoding = _decoded(head[begin:], complete=len(head) < SAMPLE_BYTES)
+    if not text.strip():
+        message = f"{origin} is empty: it has no header and no rows. Check what wrote the file."
+        raise InputError(message)
+    if "\n" not in text and "\r" in text:
+        message = f"{origin} ends its lines with a carriage return alone. Save it with ordinary line ends."
+        raise InputError(message)
+    lines = _logical_lines(text)
+    delimiter = given or (";" if _is_one_column_of_decimals(lines, origin) else _delimiter(lines))
+    rows = [split(line, delimiter) for line in lines]
+    decimal = "," if _commas_are_decimal(rows, delimiter) else "."
+    named = _has_header(rows, decimal)
+    if named:
+        blank = len(text) - len(text.lstrip("\r\n"))
+        begin += len((text[:blank] + lines[0]).encode(encoding))
+        begin += len(re.match(rb"\r?\n?", head[begin:])[0])  # type: ignore[index]
+    return Dialect(begin, encoding, delimiter, decimal, _names(rows, named=named), named)
+
+
+def split(line: str, delimiter: str) -> list[str]:
+    """Split a line of a text table into its cells."""
+    if delimiter == SPACES:
+        return line.split()
+    try:
+        return next(csv.reader(line.splitlines(keepends=True), delimiter=delimiter), [])
+    except csv.Error:
+        return [line]  # quotes that make sense with another delimiter alone
+
+
+def is_number(cell: str, decimal: str = ".") -> bool:
+    """Tell whether a cell spells a number."""
+    cell = cell.strip()
+    return NUMBER.fullmatch(cell.replace(",", ".") if decimal == "," else cell) is not None
+
+
+def _skipped(head: bytes) -> tuple[int, str | None]:
+    """Return where the header begins, and the delimiter where Excel's first line (sep=;) gives it."""
+    begin = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    given = SEPARATOR.match(head, begin)
+    begin = begin if given is None else given.end()
+    while head[begin : begin + 1] == b"#" and (end := head.find(b"\n", begin)) >= 0:
+        begin = end + 1
+    return begin, None if given is None else given[1].decode()
+
+
+def _decoded(head: bytes, *, complete: bool) -> tuple[str, str]:
+    if not complete and (end := head.rfind(b"\n")) > 0:
+        head = head[: end + 1]
+    try:
+        return head.decode("utf-8"), "utf-8"
+    except UnicodeDecodeError:
+        return head.decode("latin-1"), "latin-1"
+
+
+def _logical_lines(text: str) -> list[str]:
+    """Return the first lines that are not blank; a line break between quotes does not end one."""
+    found: list[str] = []
+    pending, opened = "", False
+    for piece in text.lstrip("\r\n").splitlines(keepends=True):
+        pending += piece
+        opened = _leaves_open(pending) if '"' in piece else opened
+        if opened:
+            continue
+        if pending.strip():
+            found.append(pending.rstrip("\r\n"))
+        pending = ""
+        if len(found) == SAMPLE_LINES:
+            break
+    if pending.strip():
+        found.append(pending.rstrip("\r\n"))
+    return found
+
+
+def _leaves_open(text: str) -> bool:
+    """Tell whether a quote that begins a cell is not closed; one in the middle of a cell is a plain character."""
+    return re.search(r'(^|[,\t;|])"', QUOTED.sub(r"\1", text)) is not None
+
+
+def _delimiter(lines: list[str]) -> str:
+    """Return the delimiter that cuts the lines into the same number of cells, and most of them."""
+    best, most = ",", (0.0, 1)
+    for candidate in (*DELIMITERS, SPACES):
+        counts = [len(split(line, candidate)) for line in lines]
+        usual = max(set(counts), key=counts.count)
+        if usual < 2 or (candidate == SPACES and most[1] > 1):
+            continue
+        agreement = counts.count(usual) / len(counts)
+        if (agreement, usual) > most:
+            best, most = candidate, (agreement, usual)
+    return _between_decimal_commas(lines, most[0]) or best if best == "," else best
+
+
+def _between_decimal_commas(lines: list[str], agreement: float) -> str | None:
+    """Return the delimiter between cells like 1,5 when it cuts the lines as evenly as their commas do."""
+    for candidate in (";", "\t"):
+        rows = [split(line, candidate) for line in lines]
+        counts = [len(row) for row in rows]
+        usual = max(set(counts), key=counts.count)
+        if usual > 1 and counts.count(usual) / len(counts) >= agreement and _commas_are_decimal(rows, candidate):
+            return candidate
+    return None
+
+
+def _is_one_column_of_decimals(lines: list[str], origin: str) -> bool:
+    """Tell whether one name stands over cells like 1,5: a single column with decimal commas, and not two columns."""
+    below = [line.strip() for line in lines[1:]]
+    commas = [cell for cell in below if COMMA_NUMBER.fullmatch(cell)]
+    if any(sign in lines[0] for sign in DELIMITERS) or is_number(lines[0], ",") or not commas:
+        return False
+    if not all(is_number(cell, ",") or cell in MISSING for cell in below):
+        return False
+    wholes = [cell.partition(",")[0] for cell in below]
+    if len(below) > 1 and len(commas) == len(below) and wholes == [str(i + 1) for i in range(len(below))]:
+        message = (
+            f"{origin} has one name and rows like {below[0]!r}: a number with a decimal comma, or a row's number and a "
+            "value. Write decimal points in the first case, and a name for both columns in the second."
+        )
+        raise InputError(message)
+    return True
+
+
+def _commas_are_decimal(rows: list[list[str]], delimiter: str) -> bool:
+    """Tell whether cells like 1,5 are numbers; between tabs they may be thousands too (1,500), which are not."""
+    if delimiter not in (";", "\t") or not _has_decimal_commas(rows):
+        return False
+    cells = [cell.strip() for row in rows[1:] for cell in row]
+    commas = [cell for cell in cells if COMMA_NUMBER.fullmatch(cell)]
+    return delimiter == ";" or not all(THOUSANDS.fullmatch(cell) for cell in commas)
+
+
+def _has_decimal_commas(rows: list[list[str]]) -> bool:
+    cells = [cell.strip() for row in rows[1:] for cell in row]
+    return any(COMMA_NUMBER.fullmatch(cell) for cell in cells) and not any(
+        re.fullmatch(r"-?\d+\.\d+", c) for c in cells
+    )
+
+
+def _has_header(rows: list[list[str]], decimal: str) -> bool:
+    first, rest = rows[0], rows[1:]
+    if not any(is_number(cell, decimal) for cell in first):
+        return any(cell.strip() not in MISSING for cell in first)
+    for j, cell in enumerate(first):
+        below = [row[j].strip() for row in rest if j < len(row) and row[j].strip() not in MISSING]
+        is_name = cell.strip() not in MISSING and not is_number(cell, decimal)
+        if below and is_name and all(is_number(value, decimal) for value in below):
+            return True
+    return _are_numbers_as_names(first, rest, decimal)
+
+
+def _are_numbers_as_names(first: list[str], rest: list[list[str]], decimal: str) -> bool:
+    """Tell whether a first row of whole numbers, perhaps among words, names its columns (country, 1990, 1991).
+
+    It does when three rows or more are below, its cells differ, no word comes again below, and the numbers are over
+    decimals alone, or are evenly spaced and mostly over decimals, or are consecutive years over numbers that are none.
+    """
+    cells = [cell.strip() for cell in first]
+    if len(set(cells)) < len(cells) or len(rest) < 3:
+        return False
+    below = [[row[j].strip() for row in rest if j < len(row)] for j in range(len(cells))]
+    numbers = [j for j, cell in enumerate(cells) if is_number(cell, decimal)]
+    if any(cells[j] and cells[j] in below[j] for j in range(len(cells)) if j not in numbers):
+        return False
+    if not all(cells[j].isdecimal() for j in numbers):
+        return False
+    filled = [[cell for cell in below[j] if cell not in MISSING and is_number(cell, decimal)] for j in numbers]
+    share = min(sum(not cell.isdecimal() and decimal in cell for cell in f) / max(len(f), 1) for f in filled)
+    found = [int(cells[j]) for j in numbers]
+    spaced = len(found) > 1 and found[1] > found[0] and len({b - a for a, b in itertools.pairwise(found)}) == 1
+    years = all(_is_year(cell) for cell in found) and not any(_is_year(cell) for f in filled for cell in f)
+    return share == 1 or (spaced and (share >= 0.5 or (years and all(filled))))
+
+
+def _is_year(cell: str | int) -> bool:
+    return str(cell).isdecimal() and 1500 <= int(cell) <= 2200
+
+
+def _names(rows: list[list[str]], *, named: bool) -> tuple[str, ...]:
+    if not named:
+        return tuple(f"column {j + 1}" for j in range(len(rows[0])))
+    names = [name.strip() for name in rows[0]]
+    if len(rows) > 1 and len(rows[1]) == len(names) + 1:
+        # R leaves out the name of the column that names the rows; others end each row, and no header, with a delimiter.
+        trailing = all(not row[-1].strip() for row in rows[1:] if len(row) > len(names))
+        names.insert(len(names) if trailing else 0, "")
+    return _different(names)
+
+
+def _different(names: list[str]) -> tuple[str, ...]:
+    """Return names of which a second and a third of the same kind are counted, in numbers that no other name has."""
+    taken, found = set(names), list[str]()
+    for name in names:
+        free = name
+        for count in itertools.count(1) if name in found else ():
+            free = f"{name}.{count}"
+            if free not in taken:
+                break
+        taken.add(free)
+        found.append(free)
+    return tuple(found)
+
+
+def _quoted(data: bytes, delimiter: str) -> Iterator[re.Match[bytes]]:
+    """Yield the cells between quotes, the last one perhaps not closed; a quote inside a plain cell is a plain byte."""
+    return _quoted_cells(delimiter).finditer(data) if b'"' in data else iter(())
+
+
+@cache
+def _quoted_cells(delimiter: str) -> re.Pattern[bytes]:
+    before = rb"[ \t]" if delimiter == SPACES else re.escape(delimiter.encode())
+    # What a quantifier took it does not give back: half of a doubled quote would close a cell.
+    return re.compile(rb"(?m)(?:^|(?<=" + before + rb'))"[^"]*+(?:""[^"]*+)*+(?P<closed>"?)')
+
+
+def last_row_end(data: bytes, delimiter: str, known: int) -> tuple[int, bool, bool]:
+    """Return where the last whole row ends, whether a line break stands between quotes, and whether one stays open.
+
+    No row ends in the first ``known`` bytes.
+    """
+    if b'"' not in data:
+        return data.rfind(b"\n", known) + 1, False, False
+    spans, is_open = [], False
+    for cell in _quoted(data, delimiter):
+        spans.append(cell.span())
+        is_open = not cell["closed"]
+    breaks = any(data.find(b"\n", *span) >= 0 for span in spans)
+    stop = len(data)
+    for start, end in reversed(spans):
+        if (at := data.rfind(b"\n", end, stop)) >= 0:
+            return at + 1, breaks, is_open
+        stop = start
+    return data.rfind(b"\n", 0, stop) + 1, breaks, is_open
+
+
+def row_starts(data: bytes, delimiter: str) -> HostArray:
+    """Return where rows begin: after line breaks outside of quotes, and not where a line is blank."""
+    text = np.frombuffer(data, dtype=np.uint8)
+    breaks = np.flatnonzero(text == ord("\n"))
+    bounds = np.array([bound for cell in _quoted(data, delimiter) for bound in cell.span()], dtype=np.int64)
+    breaks = breaks[np.searchsorted(bounds, breaks, side="right") % 2 == 0]
+    starts = np.concatenate([[0], breaks + 1])
+    ends = np.concatenate([breaks, [len(data)]])
+    length = ends - starts
+    is_return = text[np.minimum(starts, len(text) - 1)] == ord("\r")
+    rows: HostArray = starts[(length > 1) | ((length == 1) & ~is_return)]
+    return rows
+
+
+def wide_encoding(head: bytes) -> str | None:
+    """Return UTF-16 of either order, by its mark or, without one, by the zeros in every other byte of plain text."""
+    marks = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+    if head[:2] in marks:
+        return marks[head[:2]]
+    if len(head) < 4 or head.count(0) < len(head) // 3:
+        return None
+    return "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"
+
+
+def without_padding(data: bytes, delimiter: str) -> bytes:
+    """Take the blanks off words for missing values, and off cells without a word; cells between quotes stay."""
+    return _padded_missing(delimiter).sub(lambda cell: cell["word"] if cell["quoted"] is None else cell[0], data)
+
+
+@cache
+def _padded_missing(delimiter: str) -> re.Pattern[bytes]:
+    """Return what finds a cell between quotes, or one that is a word for a missing value with blanks around it."""
+    cut = re.escape(delimiter.encode())
+    blank = rb" " if delimiter == "\t" else rb"[ \t]"
+    words = b"|".join(re.escape(word.encode()) for word in sorted(MISSING, key=len, reverse=True))
+    begin, end = rb"(?:^|(?<=" + cut + rb"))", rb"(?=" + cut + rb"|\r?$)"
+    quoted = rb'(?P<quoted>"[^"]*+(?:""[^"]*+)*+"?)'
+    return re.compile(
+        rb"(?m)"
+        + begin
+        + rb"(?:"
+        + quoted
+        + rb"|"
+        + blank
+        + rb"*(?P<word>"
+        + words
+        + rb")"
+        + blank
+        + rb"*"
+        + end
+        + rb")"
+    )

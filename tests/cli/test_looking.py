@@ -1,0 +1,194 @@
+"""``look`` reports every file that can be read and fits nothing; one bad cell ends neither it nor a fit."""
+
+import json
+import pickle
+import time
+
+import numpy as np
+import pytest
+
+from gramian.cli import exits, output
+from gramian.errors import Parameter, Sentence
+from gramian.models.probabilistic import filling as probabilistic
+from gramian.sources.locations import Location
+from gramian.sources.progress import PassProgress
+from tests.cli.command import run_here
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder, the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(path, X, names=None):
+    """Write a table; NaN is an empty cell."""
+    names = names or [f"c{j}" for j in range(X.shape[1])]
+    lines = [",".join("" if np.isnan(value) else f"{value:.6g}" for value in row) for row in X]
+    path.write_text("\n".join([",".join(names), *lines]) + "\n")
+
+
+def with_a_word(path, word="oops"):
+    """Write 40 rows of three columns, row 7 of the last one a word."""
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    write(path, X, ["a", "b", "c"])
+    lines = path.read_text().splitlines()
+    lines[7] = f"{lines[7].rsplit(',', 1)[0]},{word}"
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_look_at_missing_values_fits_nothing(folder, capfd, monkeypatch):
+    """63 x 2,308 numbers, 1% missing, a slowly decaying spectrum: under a second, no decomposition, all of it said."""
+    rng = np.random.default_rng(0)
+    U, V = (np.linalg.qr(rng.standard_normal((side, 63)))[0] for side in (63, 2308))
+    X = (U / np.sqrt(np.arange(1, 64))) @ V.T * 100
+    X[rng.random(X.shape) < 0.01] = np.nan
+    write(folder / "genes.csv", X)
+
+    def refuse(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(probabilistic, "_alternate", refuse)
+    for name in ("svd", "eigh"):
+        monkeypatch.setattr(np.linalg, name, refuse)
+    run_here(capfd, "look", "genes.csv", "--quiet")
+    began = time.process_time()
+    code, out, err = run_here(capfd, "look", "genes.csv", "--json", "--quiet")
+    assert time.process_time() - began < 1.0
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["rows"] == 63
+    count = int(np.isnan(X).sum())
+    assert [column["missing"] for column in found["columns"]] == np.isnan(X).sum(axis=0).tolist()
+    assert f"Fill {count:,} missing values (" in found["notes"][0]
+    spread = np.nanstd(X, axis=0, ddof=1)
+    np.testing.assert_allclose([column["deviation"] for column in found["columns"]], spread, rtol=1e-4)
+    assert "Direct on the n x n Gram matrix" in found["plan"]
+
+
+def test_dry_run_fills_nothing(folder, capfd, monkeypatch):
+    """The plan of a fit says what would be filled, and fills nothing."""
+    X = np.random.default_rng(0).standard_normal((50, 4))
+    X[3, 1] = np.nan
+    write(folder / "t.csv", X)
+    monkeypatch.setattr(probabilistic, "_alternate", None)
+    for verb in ("pca", "ica"):
+        code, out, err = run_here(capfd, verb, "t.csv", "--dry-run", "--quiet")
+        assert code == 0, err
+        assert "Fill 1 missing values" in out
+
+
+def test_look_and_pca_leave_out_a_column_with_a_word_and_say_where(folder, capfd):
+    """Exit 0, the other columns used, and the row, the column and the word in a sentence."""
+    with_a_word(folder / "t.csv")
+    said = "Left out 'c': row 7 holds 'oops', text in a column of numbers."
+    code, out, err = run_here(capfd, "look", "t.csv", "--json", "--quiet")
+    assert code == 0, err
+    found = json.loads(out)
+    assert [column["role"] for column in found["columns"]] == ["used", "used", "left_out"]
+    assert any(note.startswith(said) for note in found["notes"])
+    code, out, err = run_here(capfd, "pca", "t.csv", "--json", "--quiet", "--no-report")
+    assert code == 0, err
+    answer = json.loads(out)
+    assert answer["columns"] == ["a", "b"]
+    assert any(note.startswith(said) for note in answer["notes"])
+
+
+def test_word_is_refused_where_nothing_may_be_missing_or_nothing_else_is_left(folder, capfd):
+    """--missing error is strict, and a table of that column alone has nothing to fit; look reports both."""
+    with_a_word(folder / "t.csv")
+    for words in (["--missing", "error"], ["--columns", "c"]):
+        code, _, err = run_here(capfd, "pca", "t.csv", *words, "--quiet")
+        assert code == exits.DATA
+        assert "t.csv, row 7, column 'c': 'oops' is text in a column of numbers" in err
+        assert "(--drop c)" in err
+    code, out, err = run_here(capfd, "look", "t.csv", "--columns", "c", "--quiet")
+    assert code == 0, err
+    assert "refuse it: t.csv, row 7, column 'c': 'oops' is text" in out
+
+
+def test_infinity_is_a_bad_cell_too(folder, capfd):
+    """A column with infinity is left out and said, with its row."""
+    with_a_word(folder / "t.csv", "inf")
+    code, out, err = run_here(capfd, "pca", "t.csv", "--quiet", "--no-report")
+    assert code == 0, err
+    assert "Left out 'c': row 7 holds inf" in out
+
+
+def test_look_reports_a_table_without_numbers(folder, capfd):
+    """Columns of words are listed, and that a fit would refuse them; the fit does."""
+    (folder / "words.csv").write_text("a,b\nx,y\nz,w\n")
+    code, out, err = run_here(capfd, "look", "words.csv", "--json", "--quiet")
+    assert code == 0, err
+    found = json.loads(out)
+    assert [column["kind"] for column in found["columns"]] == ["text", "text"]
+    assert "No column of words.csv is left to use as numbers" in found["plan"]
+    assert run_here(capfd, "pca", "words.csv", "--quiet")[0] == exits.DATA
+
+
+def test_look_says_that_a_budget_is_too_small(folder, capfd):
+    """A budget that a fit does not fit into is part of the plan, and no fault of looking."""
+    write(folder / "t.csv", np.random.default_rng(0).standard_normal((50, 4)))
+    code, out, err = run_here(capfd, "look", "t.csv", "--memory", "10", "--quiet")
+    assert code == 0, err
+    assert "refuse it: Direct on 50 x 4 rows" in out
+    assert "set --memory to" in out
+
+
+def test_mistyped_verb_flag_and_file_are_answered_with_the_near_one(folder, capfd):
+    """`pac` means `pca`, `--colour` means `--color`, wnie.csv means wine.csv; nothing near is not made up."""
+    write(folder / "wine.csv", np.random.default_rng(0).standard_normal((5, 2)))
+    code, _, err = run_here(capfd, "pac", "wine.csv")
+    assert code == exits.USAGE
+    assert "Did you mean 'pca'?" in err
+    code, _, err = run_here(capfd, "pca", "wine.csv", "--colour", "x")
+    assert code == exits.USAGE
+    assert "--color" in err
+    code, _, err = run_here(capfd, "look", "wnie.csv")
+    assert code == exits.DATA
+    assert "There is no file 'wnie.csv'. Did you mean 'wine.csv'?" in err
+    code, _, err = run_here(capfd, "pca", "iris.csv")
+    assert code == exits.DATA
+    assert "There is no file 'iris.csv'. Check" in err
+    assert "Did you mean" not in run_here(capfd, "dance")[2]
+
+
+def test_memory_is_read_as_the_library_reads_it(folder, capfd):
+    """Units of 1000 and 1024, with or without a blank; what is no size is usage."""
+    write(folder / "t.csv", np.random.default_rng(0).standard_normal((50, 4)))
+    for size in ("4GB", "512 MiB", "0.5gb", "1TiB"):
+        assert run_here(capfd, "look", "t.csv", "--memory", size, "--quiet")[0] == 0
+    for size in ("GB", "-4GB", "4PB", "nan", "0", "0.1"):
+        assert run_here(capfd, "look", "t.csv", f"--memory={size}", "--quiet")[0] == exits.USAGE
+
+
+def test_sentences_are_worded_from_their_facts():
+    """Parameters become flags, rows are counted from 1; what only looks like a parameter stays as it is."""
+    said = Sentence(
+        "{name}: {asked} and {place}; {budget}.",
+        name="n_components={9}.csv, row 3 (counted from 0)",
+        asked=Parameter("n_components", (9,)),
+        place=Location(2, 4),
+        budget=Parameter("memory_budget"),
+    )
+    name = "n_components={9}.csv, row 3 (counted from 0)"
+    assert said == f"{name}: n_components=9 and row 2, column 4 (both counted from 0); memory_budget."
+    assert output.in_flags(said) == f"{name}: -k 9 and row 3, column 5; --memory."
+    assert output.in_flags(pickle.loads(pickle.dumps(said))) == output.in_flags(said)
+    assert output.in_flags("a plain n_components=9") == "a plain n_components=9"
+
+
+def test_bar_moves_by_the_numbers_of_a_pass():
+    """A pass brings how many rows are done, of how many; other sentences have no end, whatever they say."""
+    seen = []
+
+    class Bar:
+        def update(self, _, **known):
+            seen.append((known.get("completed"), known["total"]))
+
+    progress = output.Progress(quiet=False)
+    progress._bar = Bar()
+    progress(PassProgress("t.csv: some rows read", what="t.csv", done=50, total=200))
+    progress("37% of the way")
+    assert seen == [(50, 200), (None, None)]
