@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -230,8 +231,15 @@ def _script() -> str:
 
 
 def _plotly() -> str:
-    """The script of plotly; an end tag inside a string of it would end ours."""
-    text = files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
+    """The script of plotly; an end tag inside a string of it would end ours.
+
+    The package is found, not imported: its import asks for its own metadata, and the page needs one file of it.
+    """
+    package = find_spec("plotly")
+    if package is None or package.origin is None:
+        message = "Pages are drawn by plotly, which is not installed. Install it: pip install plotly."
+        raise ImportError(message)
+    text = Path(package.origin).with_name("package_data").joinpath("plotly.min.js").read_text(encoding="utf-8")
     return text.replace("</script", "<\\/script")
 
 
