@@ -85,7 +85,7 @@ def test_the_temporary_file_goes_with_the_source(path, folder):
     """It is there while rows are read, and gone afterwards."""
     source = as_source(path, memory_budget=SMALL)
     (copy,) = folder.iterdir()
-    assert (copy / "rows").stat().st_size == X.nbytes
+    assert X.nbytes < (copy / "columns").stat().st_size < 2.5 * X.nbytes
     del source
     gc.collect()
     assert list(folder.iterdir()) == []
@@ -123,7 +123,7 @@ def test_a_full_disk_is_told_with_what_to_do(path, folder, monkeypatch):
 
     def full(self, *args, **options):
         file = opened(self, *args, **options)
-        return _Full(file) if self.name == "rows" else file
+        return _Full(file) if self.name == "columns" else file
 
     monkeypatch.setattr(Path, "open", full)
     with pytest.raises(
@@ -198,7 +198,7 @@ def test_a_padded_word_for_missing_is_one_in_every_piece(tmp_path, monkeypatch, 
 
 
 def test_bad_cells_of_all_columns_are_found_in_one_parse(tmp_path, parsed):
-    """The error names the first of them, and carries those of other columns; the piece is parsed once to find them."""
+    """The error names the first of them, and carries those of other columns; the text is parsed once to find them."""
     lines = [",".join(["1.5"] * 8) for _ in range(2000)]
     lines[1500], lines[1600] = "1,2,oops,4,5,6,7,8", "1,2,3,4,no,6,7,much"
     path = tmp_path / "x.csv"
@@ -211,5 +211,4 @@ def test_bad_cells_of_all_columns_are_found_in_one_parse(tmp_path, parsed):
         (1600, "e", "no"),
         (1600, "h", "much"),
     ]
-    # The sample, the numbers, these without blanks around words for missing values, and the cells as text.
-    assert len(parsed) == 4
+    assert len(parsed) == 1

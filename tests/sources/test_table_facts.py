@@ -5,22 +5,26 @@ import pytest
 
 from gramian.errors import InputError
 from gramian.sources import as_source
-from gramian.sources.table_facts import Sampled, choose_columns, count_missing
+from gramian.sources.roles import Column, TableRoles
+from gramian.sources.table_facts import choose_columns, count_missing
 
-TABLE = [
-    Sampled("name", "text", [f"row {i}" for i in range(20)]),
-    Sampled("species", "text", ["a", "b"] * 10),
-    Sampled("count", "integer", list(range(1, 21))),
-    Sampled("customer_id", "integer", [37 * i % 101 for i in range(20)]),
-    Sampled("big", "integer", [2**60 + i for i in range(20)]),
-    Sampled("temp_in", "number", []),
-    Sampled("temp_out", "number", []),
-    Sampled("age", "integer", [40, 41, 40, 33] * 5),
-    Sampled("alive", "boolean", []),
-    Sampled("born", "date", []),
-    Sampled("parts", "nested", []),
-    Sampled("void", "empty", []),
-]
+TABLE = TableRoles(
+    (
+        Column("name", "text", "name", "text, all different", is_distinct=True),
+        Column("species", "text", "category", "2 levels", levels=(("a", 10), ("b", 10))),
+        Column("farm", "text", "category", "2 levels", levels=(("x", 10), ("y", 10))),
+        Column("count", "integer", "id", "it counts the rows", is_distinct=True),
+        Column("customer_id", "integer", "id", "an id by its name", is_distinct=True),
+        Column("temp_in", "number", "quantity", "numbers"),
+        Column("temp_out", "number", "quantity", "numbers"),
+        Column("age", "integer", "quantity", "integers"),
+        Column("alive", "boolean", "quantity", "true or false, as 1 and 0"),
+        Column("born", "date", "date", "dates"),
+        Column("parts", "nested", "text", "nested values"),
+        Column("void", "empty", "empty", "empty"),
+    ),
+    ("'temp_in' and 'temp_out' are equal.",),
+)
 
 
 def chosen(**options):
@@ -28,24 +32,26 @@ def chosen(**options):
     return [column.name for column in choose_columns(TABLE, origin="t.csv", n_rows=20, **options).used]
 
 
-def test_numbers_are_used_and_the_rest_is_left_out_with_a_reason():
-    """Numbers, integers and booleans are used; names, labels, identifiers, dates and empty columns are not."""
+def test_quantities_are_used_and_the_rest_is_left_out_with_a_reason():
+    """Quantities are used, every category is a label, a name comes before an id; the rest is left out and said."""
     facts = choose_columns(TABLE, origin="t.csv", n_rows=20)
     assert [column.name for column in facts.used] == ["temp_in", "temp_out", "age", "alive"]
-    assert (facts.id, facts.label) == ("name", "species")
-    said = "\n".join(facts.sentences())
+    assert (facts.id, facts.label, facts.labels) == ("name", "species", ("species", "farm"))
+    said = facts.sentences()
     for sentence in (
         "t.csv: 20 rows, 4 of 12 columns used as numbers.",
+        "'temp_in' and 'temp_out' are equal.",
         "Column 'name' is kept as the name of each row: text, all different.",
-        "Column 'species' is kept as the label (text, 2 different values in the first rows).",
+        "Column 'species' is kept as a label: 2 levels.",
         "Column 'count' is left out: it counts the rows.",
-        "Column 'customer_id' is left out: its name and its values, all different, are those of an identifier.",
-        "Column 'big' is left out: its integers are beyond 2**53, so they are names and not amounts.",
-        "Column 'born' is left out: it holds dates.",
-        "Column 'parts' is left out: it holds nested values.",
-        "Column 'void' is left out: it is empty.",
+        "Column 'born' is left out: dates.",
     ):
         assert sentence in said
+    assert facts.doubts() == [
+        "'temp_in' and 'temp_out' are equal.",
+        "Column 'count' is left out: it counts the rows.",
+        "Column 'customer_id' is left out: an id by its name.",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,7 +64,7 @@ def test_numbers_are_used_and_the_rest_is_left_out_with_a_reason():
         ({"columns": [":boolean", "count"]}, ["alive", "count"]),
         ({"drop": ["temp*"]}, ["age", "alive"]),
         ({"drop": ":boolean", "label": "age"}, ["temp_in", "temp_out"]),
-        ({"columns": ":number", "id": "age", "drop": "*t*"}, ["big", "alive"]),
+        ({"columns": ":number", "id": "age", "drop": "*t*"}, ["alive"]),
     ],
 )
 def test_columns_are_chosen_by_name_glob_and_type(options, names):
@@ -76,8 +82,10 @@ def test_label_and_id_can_be_named_and_refused():
 
 def test_a_table_without_numbers_is_refused():
     """When nothing is left, the columns and their reasons are told."""
-    with pytest.raises(InputError, match=r"No column of t\.csv is left to use as numbers: 'name' is kept as"):
-        choose_columns(TABLE[:2], origin="t.csv", n_rows=20)
+    few = TableRoles(TABLE.columns[:2], ())
+    with pytest.raises(InputError, match=r"No column of t\.csv is left to use as numbers: 'name' is kept as") as caught:
+        choose_columns(few, origin="t.csv", n_rows=20)
+    assert [column.name for column in caught.value.table.columns] == ["name", "species"]
 
 
 def test_labels_names_and_holes_are_read(tmp_path):

@@ -160,9 +160,10 @@ class FileRows(RowSource):
         """Return the file in which a row stands, and its position there."""
         return self.file.locate(row)
 
-    def labels(self) -> HostArray | None:
-        """Read the label column of a table: n strings, or ``None`` when there is none. One pass over that column."""
-        return None if self.facts is None or self.facts.label is None else self.file.column(self.facts.label)
+    def labels(self, name: str | None = None) -> HostArray | None:
+        """Read a label column of a table, by default the first: n strings, or ``None`` where there is none."""
+        name = name or (self.facts.label if self.facts is not None else None)
+        return None if name is None else self.file.column(name)
 
     def ids(self) -> HostArray | None:
         """Read the column that names the rows: n strings, or ``None`` when there is none."""

@@ -6,7 +6,7 @@ Formats are listed in ``FORMATS`` of :mod:`gramian.sources.formats`.
 import glob
 import os
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -21,7 +21,8 @@ from gramian.machine import memory_budget
 from gramian.sources.formats import FORMATS, Format, format_of, is_one_file
 from gramian.sources.locations import Names
 from gramian.sources.progress import Say
-from gramian.sources.row_file import OpenedTable, RowFile
+from gramian.sources.roles import Column, TableRoles, table_roles
+from gramian.sources.row_file import FileOptions, OpenedTable, RowFile
 from gramian.sources.table_facts import TableFacts, Wanted, choose_columns
 
 
@@ -134,6 +135,8 @@ class Chosen(NamedTuple):
     drop: Wanted = None
     label: str | bool | None = None
     id: str | bool | None = None
+    roles: Mapping[str, str] | None = None
+    lenient: bool = False
 
 
 def is_path(X: Any) -> bool:
@@ -161,13 +164,14 @@ def open_path(
     if format_.one_row_per_file:
         _refuse_columns(chosen, files[0])
         return format_.open(files, str(X)), None
-    opened = (format_.open(path, str(path)) for path in files)
     if not format_.has_named_columns:
-        found = list(opened)
+        found = [format_.open(path, str(path)) for path in files]
         _refuse_columns(chosen, files[0], found[0].names)
         return (found[0] if len(found) == 1 else JoinedFiles(found, str(X))), None
-    rows, facts = _open_tables(opened, str(X), chosen, budget=(budget or memory_budget()) // len(files), say=say)
-    return rows, replace(facts, remarks=_unread_folders(Path(X)))
+    options = FileOptions(budget=(budget or memory_budget()) // len(files), say=say)
+    opened = (format_.open(path, str(path), options) for path in files)
+    rows, facts = _open_tables(opened, str(X), chosen)
+    return rows, replace(facts, remarks=(*_unread_folders(Path(X)), *facts.remarks))
 
 
 def _the_format(files: list[Path], X: Any) -> Format:
@@ -221,23 +225,20 @@ def _is_hidden(path: Path) -> bool:
     return any(part[0] in "._" for part in path.parts)
 
 
-def _open_tables(
-    tables: Iterator[OpenedTable], origin: str, chosen: Chosen, *, budget: int, say: Say | None
-) -> tuple[RowFile, TableFacts]:
-    """Choose the columns by the first file, and read each file before the next one is opened: samples take memory."""
+def _open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> tuple[RowFile, TableFacts]:
+    """Choose the columns by the first file, and keep of each file what is used before the next one is opened."""
     first = next(tables)
-    facts = choose_columns(first.sampled, origin=origin, n_rows=first.n_rows, named=first.named, **chosen._asdict())
-    used = tuple(column.name for column in facts.used)
-    options = {"texts": [name for name in (facts.label, facts.id) if name is not None], "budget": budget, "say": say}
-    wanted = used if chosen.columns is not None else tuple(_names_without_index(first, facts))
+    found = _roles_of(first, chosen)
+    words = {"columns": chosen.columns, "drop": chosen.drop, "label": chosen.label, "id": chosen.id}
+    facts = choose_columns(found, origin=origin, n_rows=first.n_rows, named=first.named, **words)
+    texts = [name for name in (*facts.labels, facts.id) if name is not None]
+    wanted = _shared_names(first, facts, chosen)
     try:
-        files = [first.rows(used, **options)]
+        files = [first.rows(facts.used, texts, chosen.lenient)]
         for table in tables:
-            names = _names_without_index(table, facts)
-            others = [name for name in names if name in wanted] if chosen.columns is not None else names
-            require_same_names(first.origin, wanted, table.origin, others)
-            _require_numbers(table, used, first.origin)
-            files.append(table.rows(used, **options))
+            require_same_names(first.origin, wanted, table.origin, _shared_names(table, facts, chosen))
+            _require_numbers(table, facts, first.origin)
+            files.append(table.rows(facts.used, texts, chosen.lenient))
     except InputError as error:
         error.table = facts
         raise
@@ -245,21 +246,34 @@ def _open_tables(
     return rows, replace(facts, n_rows=rows.shape[0])
 
 
-def _names_without_index(table: OpenedTable, facts: TableFacts) -> list[str]:
+def _roles_of(table: OpenedTable, chosen: Chosen) -> TableRoles:
+    """Decide what each column is; columns of floats that need not be read for it are quantities."""
+    examined = table.examined(chosen.lenient)
+    found = table_roles(examined, roles=chosen.roles or {}, index=table.index)
+    known = {column.name: column for column in found.columns}
+    columns = (known.get(name) or Column(name, "number", "quantity", "numbers") for name in table.names)
+    return replace(found, columns=tuple(columns))
+
+
+def _shared_names(table: OpenedTable, facts: TableFacts, chosen: Chosen) -> list[str]:
     """Return the columns that files must share: an index that nothing is made of may be in some of them alone."""
-    kept = (facts.label, facts.id, *(column.name for column in facts.used))
-    return [column.name for column in table.sampled if not column.is_index or column.name in kept]
+    used = [column.name for column in facts.used]
+    if chosen.columns is not None:
+        return [name for name in table.names if name in used]
+    return [name for name in table.names if name not in table.index or name in (*used, *facts.labels, facts.id)]
 
 
-def _require_numbers(table: OpenedTable, used: tuple[str, ...], first: str) -> None:
-    for column in table.sampled:
-        if column.name in used and column.kind in ("text", "date", "nested"):
+def _require_numbers(table: OpenedTable, facts: TableFacts, first: str) -> None:
+    found = {column.name: column for column in table_roles(table.examined(False), index=table.index).columns}
+    for column in facts.used:
+        here = found.get(column.name)
+        if here is not None and here.kind in ("text", "date", "nested"):
             message = Sentence(
                 "Column {name!r} of {origin} holds {kind}, and numbers in {first} beside it. Mend that file, or leave "
                 "the column out ({drop}).",
                 name=column.name,
                 origin=table.origin,
-                kind=column.kind,
+                kind=here.kind,
                 first=first,
                 drop=Parameter("drop"),
             )

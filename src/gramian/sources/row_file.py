@@ -18,7 +18,8 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray
 from gramian.errors import InputError
 from gramian.sources.locations import Names
-from gramian.sources.table_facts import Sampled
+from gramian.sources.progress import Say
+from gramian.sources.roles import Column
 
 
 class RowFile(ABC):
@@ -92,19 +93,44 @@ class RowFile(ABC):
         """Refuse a file that one worker cannot read within ``budget`` bytes, however small its windows."""
 
 
+class FileOptions(NamedTuple):
+    """What is said about the reading of a table file.
+
+    ``budget`` bytes are for everything, by default those of the process; ``say`` is called about once a second with
+    how far the file is read.
+    """
+
+    budget: int | None = None
+    say: Say | None = None
+
+
 class OpenedTable(NamedTuple):
     """A table file before its columns are chosen.
 
-    ``n_rows`` may be an estimate. ``named`` tells whether the columns have names of their own.
-    ``rows(names, texts=, budget=, say=)`` makes the file of the number columns ``names``; of other columns
-    only those in ``texts`` (label, names of rows) can be read later, as strings.
+    Attributes
+    ----------
+    origin : str
+    n_rows : int
+    names : tuple of str
+    examined : callable
+        ``examined(numbers)`` gives the Arrow columns, by name, by which their roles are decided: whole, or rows spread
+        evenly over a long table. Columns of floats may be left out unless ``numbers``.
+    rows : callable
+        ``rows(columns, texts, lenient)`` makes the file of the columns used as numbers; of other columns only those in
+        ``texts`` (labels, names of rows) can be read later, as strings.
+    named : bool
+        Whether the columns have names of their own.
+    index : frozenset of str
+        Columns that the file calls the index of a data frame, and no variables.
     """
 
     origin: str
     n_rows: int
-    sampled: Sequence[Sampled]
-    named: bool
-    rows: Callable[..., RowFile]
+    names: tuple[str, ...]
+    examined: Callable[[bool], dict[str, Any]]
+    rows: Callable[[Sequence[Column], Sequence[str], bool], RowFile]
+    named: bool = True
+    index: frozenset[str] = frozenset()
 
 
 class FileVersion(NamedTuple):

@@ -156,8 +156,8 @@ class RowSource(ABC):
         """Return the file that a row is in, if it is in one, and its position there."""
         return None, row
 
-    def labels(self) -> HostArray | None:
-        """Return the label of each row, n strings, where the rows have labels."""
+    def labels(self, name: str | None = None) -> HostArray | None:  # noqa: ARG002 - most rows have none
+        """Return the label of each row, by default the first one's, n strings, where the rows have labels."""
         return None
 
     def ids(self) -> HostArray | None:
@@ -267,9 +267,9 @@ class WrappedRows(RowSource):
         """Return the file that a row is in, and its position there."""
         return self.source.locate(row)
 
-    def labels(self) -> HostArray | None:
+    def labels(self, name: str | None = None) -> HostArray | None:
         """Return the label of each row."""
-        return self.source.labels()
+        return self.source.labels(name)
 
     def ids(self) -> HostArray | None:
         """Return the name of each row."""

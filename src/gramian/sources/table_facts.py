@@ -1,16 +1,15 @@
-"""What the columns of a table file are: numbers, labels, names of rows, or what cannot be used; and which are taken."""
+"""Which columns of a table file are used, and for what, given what each of them is (:mod:`gramian.sources.roles`)."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, is_sparse
 from gramian.errors import InputError, Parameter, ParameterError, Sentence
-from gramian.sources.conversion import LARGEST_EXACT
+from gramian.sources.roles import Column, TableRoles
 from gramian.sources.rows import Block, RowSource
 
 NUMBERS = ("number", "integer", "boolean")
@@ -22,36 +21,12 @@ WORDS = {"text": "text", "date": "dates", "nested": "nested values"}
 TYPES = {":number": NUMBERS, ":float": ("number",), ":integer": ("integer",), ":boolean": ("boolean",)}
 """Words that choose columns by type."""
 
-MOST_LABELS = 50
-"""Different values that a text column has at most to be taken for a label."""
-
-ID_NAME = re.compile(r"(^|[\s_.-])(id|key|uuid|guid|index|unnamed: ?\d+)$|^$", re.IGNORECASE)
-"""Names of columns that tell rows apart."""
-
 LABEL_NAME = re.compile(r"species|class|label|target|group|category|type|kind|cluster", re.IGNORECASE)
-"""Names that a label is likelier to have than other text columns."""
-
-PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-SIGNS = re.compile(r"[\s,'%$€£¥]")
-"""A number as it is read, and the signs that people write around and inside one."""
+"""Names that the label that colors first is likelier to have than other categories."""
 
 NO_HEADER = "No header found: the first line is a row, and columns are counted from 1"
 
 Wanted = str | Sequence[str] | None
-
-
-class Column(NamedTuple):
-    """One column of a table file.
-
-    ``kind`` is number, integer, boolean, text, date, nested or empty; ``role`` is used, label, id or left_out;
-    ``reason`` says why, in words. ``is_doubtful``: it holds numbers, or nearly, and was left out unasked.
-    """
-
-    name: str
-    kind: str
-    role: str
-    reason: str
-    is_doubtful: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,7 +45,7 @@ class TableFacts:
     named : bool
         Whether the file names its columns; if not, they are called "column 1" and so on.
     remarks : tuple of str
-        What else a person should know of the files: folders that were not read.
+        What else a person should know: folders that were not read, columns that are equal.
     """
 
     origin: str
@@ -82,18 +57,23 @@ class TableFacts:
 
     @property
     def left_out(self) -> tuple[Column, ...]:
-        """Columns that are not used as numbers, the label and the names of rows among them."""
-        return tuple(column for column in self.columns if column.role != "used")
+        """Columns that are not used as numbers, labels and the names of rows among them."""
+        return tuple(column for column in self.columns if column.use != "used")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the columns kept for pictures, the likeliest first."""
+        return tuple(column.name for column in self._with_use("label"))
 
     @property
     def label(self) -> str | None:
-        """Name of the column kept for pictures."""
-        return self._with_role("label")
+        """Name of the column that colors first."""
+        return next(iter(self.labels), None)
 
     @property
     def id(self) -> str | None:
         """Name of the column that names the rows."""
-        return self._with_role("id")
+        return next((column.name for column in self._with_use("id")), None)
 
     def sentences(self) -> list[str]:
         """Say what was done with the columns, a line each for what was left out."""
@@ -102,33 +82,35 @@ class TableFacts:
         ]
         if not self.named:
             said.append(f"{NO_HEADER}.")
-        return [*said, *self.remarks] + [f"Column {column.name!r} is {column.reason}." for column in self.left_out]
+        return [*said, *self.remarks] + [f"{spoken(column)}." for column in self.left_out]
 
     def doubts(self) -> list[str]:
-        """Say what was left out that may have been meant: folders, and columns that hold numbers or nearly do."""
-        return [
-            *self.remarks,
-            *(f"Column {column.name!r} is {column.reason}." for column in self.left_out if column.is_doubtful),
-        ]
+        """Say what was left out that may have been meant: folders, and columns of numbers that nobody spoke of."""
+        return [*self.remarks, *(f"{spoken(column)}." for column in self.left_out if _is_doubtful(column))]
 
-    def _with_role(self, role: str) -> str | None:
-        return next((column.name for column in self.columns if column.role == role), None)
+    def _with_use(self, use: str) -> list[Column]:
+        found = [column for column in self.columns if column.use == use]
+        # By name and levels, never by the order of the columns.
+        return sorted(found, key=lambda c: (LABEL_NAME.search(c.name) is None, len(c.levels), c.name))
 
 
-class Sampled(NamedTuple):
-    """A column as a first look shows it: its name, its kind, and some of its first values (``None`` where missing).
+def spoken(column: Column) -> str:
+    """Say what is done with a column, and why."""
+    uses = {"label": "kept as a label", "id": "kept as the name of each row", "left_out": "left out", "used": "used"}
+    return f"Column {column.name!r} is {uses[column.use]}: {column.reason}"
 
-    ``is_index`` tells that the file calls it the index of a data frame, and no variable.
-    """
 
-    name: str
-    kind: str
-    values: list[Any]
-    is_index: bool = False
+def _is_doubtful(column: Column) -> bool:
+    """Tell whether a column of numbers is left out by a rule, and not because somebody said so."""
+    return column.use != "used" and column.kind in NUMBERS and column.reason not in (ASKED, NOT_ASKED)
+
+
+ASKED = "as asked"
+NOT_ASKED = "not among the columns asked for"
 
 
 def choose_columns(
-    sampled: Sequence[Sampled],
+    found: TableRoles,
     *,
     origin: str,
     n_rows: int,
@@ -138,11 +120,12 @@ def choose_columns(
     id: str | bool | None = None,  # noqa: A002 - what a person calls it
     named: bool = True,
 ) -> TableFacts:
-    """Decide what each column is used for.
+    """Decide what each column is used for: quantities as numbers, categories as labels, one name or id for the rows.
 
     Parameters
     ----------
-    sampled : sequence of Sampled
+    found : TableRoles
+        What each column is.
     origin : str
     n_rows : int
     columns, drop : str or sequence of str, optional
@@ -154,28 +137,58 @@ def choose_columns(
 
     Examples
     --------
-    >>> table = [Sampled("who", "text", ["a", "b", "c"]), Sampled("age", "integer", [40, 41, 45])]
-    >>> facts = choose_columns(table, origin="people.csv", n_rows=3)
-    >>> [(column.name, column.role) for column in facts.columns]
+    >>> who = Column("who", "text", "name", "text, all different")
+    >>> age = Column("age", "integer", "quantity", "integers")
+    >>> facts = choose_columns(TableRoles((who, age), ()), origin="people.csv", n_rows=3)
+    >>> [(column.name, column.use) for column in facts.columns]
     [('who', 'id'), ('age', 'used')]
     """
-    names = [column.name for column in sampled]
-    asked = None if columns is None else _matching(columns, sampled, origin, "columns")
-    dropped = [] if drop is None else _matching(drop, sampled, origin, "drop")
+    table = {column.name: column for column in found.columns}
+    asked = None if columns is None else _matching(columns, table, origin, "columns")
+    dropped = [] if drop is None else _matching(drop, table, origin, "drop")
     for word, parameter in ((label, "label"), (id, "id")):
-        if isinstance(word, str) and word not in names:
-            _refuse_name(word, names, origin, parameter)
-    roles = {
-        name: Column(name, column.kind, *_role(column, n_rows), is_doubtful=_is_doubtful(column))
-        for name, column in zip(names, sampled, strict=True)
+        if isinstance(word, str) and word not in table:
+            _refuse_name(word, list(table), origin, parameter)
+    uses = {name: "used" if column.role == "quantity" else "left_out" for name, column in table.items()}
+    uses |= _labels_and_names(table, label=label, id_=id, n_rows=n_rows)
+    reasons: dict[str, str] = {}
+    for name, column in table.items():
+        if asked is not None and name in asked and name not in (label, id):
+            if column.kind not in NUMBERS:
+                _refuse_kind(column, origin)
+            uses[name], reasons[name] = "used", ASKED
+        elif uses[name] == "used" and asked is not None:
+            uses[name], reasons[name] = "left_out", NOT_ASKED
+    for name in dropped:
+        if uses[name] == "used" or (uses[name] == "label" and name != label) or (uses[name] == "id" and name != id):
+            uses[name], reasons[name] = "left_out", ASKED
+    table = {
+        name: replace(column, use=uses[name], reason=reasons.get(name, column.reason))
+        for name, column in table.items()
     }
-    _name_roles(roles, sampled, label=label, id_=id)
-    _take(roles, asked, dropped, named=(label, id), origin=origin)
-    order = names if asked is None else asked
-    used = tuple(roles[name] for name in order if roles[name].role == "used")
+    order = list(table) if asked is None else asked
+    used = tuple(table[name] for name in order if uses[name] == "used")
+    facts = TableFacts(origin, n_rows, tuple(table.values()), used, named, found.remarks)
     if not used:
-        _refuse_all(TableFacts(origin, n_rows, tuple(roles.values()), used, named))
-    return TableFacts(origin, n_rows, tuple(roles.values()), used, named)
+        _refuse_all(facts)
+    return facts
+
+
+def _labels_and_names(
+    table: Mapping[str, Column], *, label: str | bool | None, id_: str | bool | None, n_rows: int
+) -> dict[str, str]:
+    """Return the columns that color rows and the one that names them."""
+    uses = {}
+    if label is None:
+        uses = {name: "label" for name, column in table.items() if column.role == "category"}
+    if id_ is None:
+        # A name first, then an id, then a date; of several the one with fewest missing cells, then by name.
+        order = ("name", "id", "date")
+        able = [c for c in table.values() if c.role in order and c.n_missing == 0 and c.is_distinct and n_rows > 1]
+        best = min(able, key=lambda column: (order.index(column.role), column.name), default=None)
+        uses |= {} if best is None else {best.name: "id"}
+    uses |= {word: use for word, use in ((label, "label"), (id_, "id")) if isinstance(word, str)}
+    return uses
 
 
 def count_missing(source: RowSource) -> HostArray:
@@ -200,126 +213,16 @@ def _count_fold(state: HostArray | None, block: Block) -> HostArray:
     return here if state is None else state + here
 
 
-def _role(column: Sampled, n_rows: int) -> tuple[str, str]:
-    """Return what a column is for when nothing is said about it, and why."""
-    if column.is_index:
-        return "left_out", "left out: it is the index of the data frame that was written, and no variable"
-    if column.kind == "integer":
-        why = _why_identifier(column, n_rows)
-        return ("left_out", why) if why else ("used", "integers")
-    if column.kind in NUMBERS:
-        return "used", "numbers" if column.kind == "number" else "true or false, as 1 and 0"
-    if column.kind == "empty":
-        return "left_out", "left out: it is empty"
-    return "left_out", f"left out: it holds {WORDS[column.kind]}{_nearly_numbers(column)}"
-
-
-def _is_doubtful(column: Sampled) -> bool:
-    return not column.is_index and (column.kind in NUMBERS or bool(_nearly_numbers(column)))
-
-
-def _nearly_numbers(column: Sampled) -> str:
-    """Return words about a text column whose cells are mostly numbers: what keeps it from being one."""
-    filled = [value for value in column.values if isinstance(value, str) and value.strip()]
-    if column.kind != "text" or sum(_spells_amount(cell) for cell in filled) <= len(filled) / 2:
-        return ""
-    odd = next((cell for cell in filled if not PLAIN.fullmatch(cell.strip())), None)
-    return (
-        ", which spells numbers" if odd is None else f", though most cells are numbers: {odd[:40]!r} is the first not"
-    )
-
-
-def _spells_amount(cell: str) -> bool:
-    """Tell whether a cell is a number, perhaps with a sign of money, a percent sign or commas between thousands."""
-    return PLAIN.fullmatch(SIGNS.sub("", cell)) is not None
-
-
-def _why_identifier(column: Sampled, n_rows: int) -> str | None:
-    values = [value for value in column.values if value is not None]
-    if any(abs(value) > LARGEST_EXACT for value in values):
-        return "left out: its integers are beyond 2**53, so they are names and not amounts"
-    if len(values) < len(column.values) or len(values) < min(3, n_rows):
-        return None
-    counts = len(values) >= 5 and values[0] in (0, 1) and values == list(range(values[0], values[0] + len(values)))
-    if counts:
-        return "left out: it counts the rows"
-    if ID_NAME.search(column.name) and len(set(values)) == len(values) > 1:
-        return "left out: its name and its values, all different, are those of an identifier"
-    return None
-
-
-def _name_roles(
-    roles: dict[str, Column], sampled: Sequence[Sampled], *, label: str | bool | None, id_: str | bool | None
-) -> None:
-    """Give one column the role of the label and one that of the row names."""
-    if isinstance(label, str):
-        roles[label] = roles[label]._replace(
-            role="label", reason="kept as the label, and not used as a number", is_doubtful=False
-        )
-    if isinstance(id_, str):
-        roles[id_] = roles[id_]._replace(
-            role="id", reason="kept as the name of each row, and not used as a number", is_doubtful=False
-        )
-    free = [column for column in sampled if roles[column.name].role == "left_out"]
-    if id_ is None:
-        found = next((column for column in free if _names_rows(column, roles[column.name])), None)
-        if found is not None:
-            why = roles[found.name].reason.replace("left out", "kept as the name of each row")
-            different = f"kept as the name of each row: text, all different{_nearly_numbers(found)}"
-            roles[found.name] = roles[found.name]._replace(role="id", reason=different if found.kind == "text" else why)
-    if label is None:
-        likely = sorted(free, key=lambda column: LABEL_NAME.search(column.name) is None)
-        found = next((column for column in likely if roles[column.name].role == "left_out" and _is_label(column)), None)
-        if found is not None:
-            count = len({value for value in found.values if value is not None})
-            why = f"kept as the label (text, {count} different values in the first rows){_nearly_numbers(found)}"
-            roles[found.name] = roles[found.name]._replace(role="label", reason=why)
-
-
-def _names_rows(column: Sampled, found: Column) -> bool:
-    if column.is_index and column.kind != "text":
-        # An index without a name of its own says where a row stood in some other frame.
-        return not column.name.startswith("__index_level_") and len(set(column.values)) == len(column.values) > 1
-    if column.kind == "text":
-        return len(column.values) > 1 and None not in column.values and len(set(column.values)) == len(column.values)
-    return found.kind == "integer"
-
-
-def _is_label(column: Sampled) -> bool:
-    different = {value for value in column.values if value is not None}
-    return column.kind == "text" and 2 <= len(different) <= min(MOST_LABELS, max(2, len(column.values) // 2))
-
-
-def _take(
-    roles: dict[str, Column],
-    asked: list[str] | None,
-    dropped: list[str],
-    *,
-    named: tuple[str | bool | None, str | bool | None],
-    origin: str,
-) -> None:
-    for name, column in roles.items():
-        if asked is not None and name in asked and name not in named:
-            if column.kind not in NUMBERS:
-                _refuse_kind(column, origin)
-            roles[name] = column._replace(role="used", reason="asked for")
-        elif column.role == "used" and asked is not None:
-            roles[name] = column._replace(role="left_out", reason="left out: not among the columns asked for")
-    for name in dropped:
-        if roles[name].role == "used":
-            roles[name] = roles[name]._replace(role="left_out", reason="left out, as asked")
-
-
-def _matching(wanted: Wanted, sampled: Sequence[Sampled], origin: str, parameter: str) -> list[str]:
+def _matching(wanted: Wanted, table: Mapping[str, Column], origin: str, parameter: str) -> list[str]:
     """Return the names that words choose, each once, in the order of the words and then of the file."""
     words = [wanted] if isinstance(wanted, str) else list(wanted or ())
-    names = [column.name for column in sampled]
+    names = list(table)
     found: dict[str, None] = {}
     for word in words:
         if word in names:
             chosen = [word]
         elif word in TYPES:
-            chosen = [column.name for column in sampled if column.kind in TYPES[word]]
+            chosen = [name for name in names if table[name].kind in TYPES[word]]
         else:
             chosen = [name for name in names if fnmatchcase(name, word)]
         if not chosen:
@@ -357,7 +260,7 @@ def _refuse_all(facts: TableFacts) -> None:
     message = Sentence(
         "No column of {origin} is left to use as numbers: {listed}. Name the columns to use ({columns}).",
         origin=facts.origin,
-        listed="; ".join(f"{column.name!r} is {column.reason}" for column in facts.columns[:5]),
+        listed="; ".join(spoken(column).removeprefix("Column ") for column in facts.columns[:5]),
         columns=Parameter("columns"),
     )
     raise InputError(message, table=facts)

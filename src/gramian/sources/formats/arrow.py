@@ -11,25 +11,6 @@ from gramian.sources.conversion import LARGEST_EXACT, refuse_large_integer
 from gramian.sources.locations import Location
 
 
-def kind_of(kind: Any) -> str:
-    """Return what an Arrow type holds: number, integer, boolean, text, date, nested or empty."""
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        return "text" if not types.is_integer(kind.value_type) else "nested"
-    for found, tests in {
-        "integer": (types.is_integer,),
-        "number": (types.is_floating, types.is_decimal),
-        "boolean": (types.is_boolean,),
-        "text": (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary),
-        "date": (types.is_temporal,),
-        "empty": (types.is_null,),
-    }.items():
-        if any(test(kind) for test in tests):
-            return found
-    return "text" if "string" in str(kind) or "binary" in str(kind) else "nested"
-
-
 def working_type(kinds: list[Any]) -> np.dtype[Any]:
     """Return float32 when every Arrow type is a float of at most 32 bits, else float64."""
     from pyarrow import types
@@ -49,34 +30,28 @@ def dense_rows(batch: Any, dtype: np.dtype[Any], origin: str, start: int) -> Hos
         return np.asarray(batch.to_tensor(null_to_nan=True, row_major=False).to_numpy())
     out = np.empty((batch.num_rows, batch.num_columns), dtype=dtype, order="F")
     for j, column in enumerate(batch.columns):
-        out[:, j] = _floats(column, Location(start, j, batch.schema.names[j]), origin)
+        out[:, j] = floats_of(column, Location(start, j, batch.schema.names[j]), origin)
     return out
 
 
-def strings_of(column: Any, encoding: str = "utf-8") -> HostArray:
+def strings_of(column: Any) -> HostArray:
     """Return an Arrow column of any kind as strings; nulls become empty ones."""
-    texts = ["" if value is None else value for value in texts_of(column, encoding)]
+    texts = [
+        "" if value is None else value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+        for value in column.to_pylist()
+    ]
     return np.array(texts, dtype=object)
 
 
-def texts_of(column: Any, encoding: str = "utf-8") -> list[str | None]:
-    """Return an Arrow column of any kind as strings and ``None``; text is decoded here, and not by Arrow as UTF-8."""
-    import pyarrow as pa
-
-    if column.type == pa.string():
-        column = column.cast(pa.binary())
-    return [
-        None if value is None else value.decode(encoding, "replace") if isinstance(value, bytes) else str(value)
-        for value in column.to_pylist()
-    ]
-
-
-def _floats(column: Any, place: Location, origin: str) -> HostArray:
+def floats_of(column: Any, place: Location, origin: str) -> HostArray:
+    """Return an Arrow column of numbers as floats, NaN where it is null; ``place`` is where it begins."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyarrow import types
 
     kind = column.type
+    if types.is_null(kind):
+        return np.full(len(column), np.nan)
     if types.is_decimal(kind) or types.is_boolean(kind):
         column = pc.cast(column, pa.float64()) if types.is_decimal(kind) else pc.cast(column, pa.uint8())
     elif kind in (pa.int64(), pa.uint64()):

@@ -63,8 +63,6 @@ class Dialect:
     ----------
     begin : int
         Byte at which the first row of values begins.
-    encoding : str
-        "utf-8" or "latin-1".
     delimiter, decimal : str
     names : tuple of str
         Column names, all different; made up when there is no header.
@@ -73,7 +71,6 @@ class Dialect:
     """
 
     begin: int
-    encoding: str
     delimiter: str
     decimal: str
     names: tuple[str, ...]
@@ -81,13 +78,13 @@ class Dialect:
 
 
 def detect_dialect(head: bytes, origin: str) -> Dialect:
-    """Find out how a text table is written from its beginning, in UTF-8 or Latin-1.
+    """Find out how a text table is written from its beginning, in UTF-8.
 
     Do not rely on it for files whose first lines are not like the others; comment lines that begin with # before the
     header are skipped.
     """
     begin, given = _skipped(head)
-    text, encoding = _decoded(head[begin:], complete=len(head) < SAMPLE_BYTES)
+    text = _whole_lines(head[begin:], complete=len(head) < SAMPLE_BYTES).decode(errors="replace")
     if not text.strip():
         message = f"{origin} is empty: it has no header and no rows. Check what wrote the file."
         raise InputError(message)
@@ -101,9 +98,9 @@ def detect_dialect(head: bytes, origin: str) -> Dialect:
     named = _has_header(rows, decimal)
     if named:
         blank = len(text) - len(text.lstrip("\r\n"))
-        begin += len((text[:blank] + lines[0]).encode(encoding))
+        begin += len((text[:blank] + lines[0]).encode())
         begin += len(re.match(rb"\r?\n?", head[begin:])[0])  # type: ignore[index]
-    return Dialect(begin, encoding, delimiter, decimal, _names(rows, named=named), named)
+    return Dialect(begin, delimiter, decimal, _names(rows, named=named), named)
 
 
 def split(line: str, delimiter: str) -> list[str]:
@@ -132,13 +129,8 @@ def _skipped(head: bytes) -> tuple[int, str | None]:
     return begin, None if given is None else given[1].decode()
 
 
-def _decoded(head: bytes, *, complete: bool) -> tuple[str, str]:
-    if not complete and (end := head.rfind(b"\n")) > 0:
-        head = head[: end + 1]
-    try:
-        return head.decode("utf-8"), "utf-8"
-    except UnicodeDecodeError:
-        return head.decode("latin-1"), "latin-1"
+def _whole_lines(head: bytes, *, complete: bool) -> bytes:
+    return head[: end + 1] if not complete and (end := head.rfind(b"\n")) > 0 else head
 
 
 def _logical_lines(text: str) -> list[str]:
@@ -334,41 +326,25 @@ def row_starts(data: bytes, delimiter: str) -> HostArray:
     return rows
 
 
-def wide_encoding(head: bytes) -> str | None:
-    """Return UTF-16 of either order, by its mark or, without one, by the zeros in every other byte of plain text."""
+def text_encoding(head: bytes, *, complete: bool) -> str:
+    """Return how text is encoded: UTF-16 by its mark or its zeros, UTF-8, or what Windows wrote (cp1252, Latin-1).
+
+    Examples
+    --------
+    >>> [text_encoding(text, complete=True) for text in (b"a,b", "é".encode(), "é€".encode("cp1252"))]
+    ['utf-8', 'utf-8', 'cp1252']
+    """
     marks = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
     if head[:2] in marks:
         return marks[head[:2]]
-    if len(head) < 4 or head.count(0) < len(head) // 3:
-        return None
-    return "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"
-
-
-def without_padding(data: bytes, delimiter: str) -> bytes:
-    """Take the blanks off words for missing values, and off cells without a word; cells between quotes stay."""
-    return _padded_missing(delimiter).sub(lambda cell: cell["word"] if cell["quoted"] is None else cell[0], data)
-
-
-@cache
-def _padded_missing(delimiter: str) -> re.Pattern[bytes]:
-    """Return what finds a cell between quotes, or one that is a word for a missing value with blanks around it."""
-    cut = re.escape(delimiter.encode())
-    blank = rb" " if delimiter == "\t" else rb"[ \t]"
-    words = b"|".join(re.escape(word.encode()) for word in sorted(MISSING, key=len, reverse=True))
-    begin, end = rb"(?:^|(?<=" + cut + rb"))", rb"(?=" + cut + rb"|\r?$)"
-    quoted = rb'(?P<quoted>"[^"]*+(?:""[^"]*+)*+"?)'
-    return re.compile(
-        rb"(?m)"
-        + begin
-        + rb"(?:"
-        + quoted
-        + rb"|"
-        + blank
-        + rb"*(?P<word>"
-        + words
-        + rb")"
-        + blank
-        + rb"*"
-        + end
-        + rb")"
-    )
+    begin = head[:4096]
+    if len(begin) >= 4 and begin.count(0) >= len(begin) // 3:
+        return "utf-16-le" if begin[1::2].count(0) > begin[::2].count(0) else "utf-16-be"
+    head = _whole_lines(head, complete=complete)
+    for encoding in ("utf-8", "cp1252"):
+        try:
+            head.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        return encoding
+    return "latin-1"

@@ -11,10 +11,11 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, MemoryBudgetError, Parameter, Sentence
-from gramian.machine import MEGABYTE
-from gramian.sources.formats.arrow import dense_rows, kind_of, strings_of, working_type
-from gramian.sources.row_file import FileVersion, OpenedTable, RowFile
-from gramian.sources.table_facts import Sampled
+from gramian.machine import MEGABYTE, memory_budget
+from gramian.sources.formats.arrow import dense_rows, strings_of, working_type
+from gramian.sources.formats.columns import ArrowColumns, ColumnFile, examined_rows
+from gramian.sources.roles import Column, kind_of
+from gramian.sources.row_file import FileOptions, FileVersion, OpenedTable, RowFile
 
 BUFFER = 1 << 16
 """Bytes that are read of a column at a time, where columns are long."""
@@ -34,7 +35,7 @@ class GroupedFile(RowFile):
     columns holds a page of each column in memory, and is refused where that is more than the budget.
     """
 
-    def __init__(self, groups: "_Groups", names: tuple[str, ...], **_: Any) -> None:
+    def __init__(self, groups: "_Groups", names: tuple[str, ...]) -> None:
         self._groups = groups
         self.origin, self.versions, self.names = groups.origin, groups.versions, names
         kinds = {field.name: field.type for field in groups.schema}
@@ -128,26 +129,56 @@ class _Groups:
                 yield batch.slice(low, high - low).select(names)
 
 
-def open_parquet(path: Path, origin: str) -> OpenedTable:
-    """Sample a Parquet file: its description at the end, and the first rows of columns of text and integers."""
-    return _opened(_Groups(path, origin, _describe_parquet, _decode_parquet))
+def open_parquet(path: Path, origin: str, options: FileOptions) -> OpenedTable:
+    """Open a Parquet file by its description at the end."""
+    return _opened(_Groups(path, origin, _describe_parquet, _decode_parquet), options)
 
 
-def open_arrow(path: Path, origin: str) -> OpenedTable:
-    """Sample an Arrow file (Feather, IPC)."""
-    return _opened(_Groups(path, origin, _describe_arrow, _decode_arrow))
+def open_arrow(path: Path, origin: str, options: FileOptions) -> OpenedTable:
+    """Open an Arrow file (Feather, IPC)."""
+    return _opened(_Groups(path, origin, _describe_arrow, _decode_arrow), options)
 
 
-def _opened(groups: _Groups) -> OpenedTable:
-    names = [field.name for field in groups.schema]
+def _opened(groups: _Groups, options: FileOptions) -> OpenedTable:
+    names = tuple(field.name for field in groups.schema)
     _require_table(groups, names)
-    kinds = {field.name: kind_of(field.type) for field in groups.schema}
-    sampled_names = [name for name in names if kinds[name] in ("text", "integer")]
-    shown = min(2000, sum(groups.counts))
-    values = _first_values(groups, sampled_names, shown)
-    index = _index_columns(groups.schema)
-    sampled = [Sampled(name, kinds[name], values.get(name, []), is_index=name in index) for name in names]
-    return OpenedTable(groups.origin, sum(groups.counts), sampled, named=True, rows=partial(GroupedFile, groups))
+    return OpenedTable(
+        groups.origin,
+        sum(groups.counts),
+        names,
+        partial(_examined, groups, options.budget or memory_budget()),
+        partial(_rows, groups, options),
+        index=frozenset(_index_columns(groups.schema)),
+    )
+
+
+def _examined(groups: _Groups, budget: int, numbers: bool) -> dict[str, Any]:
+    """Decode the columns by which roles are decided: of a long file the first rows of groups spread over it."""
+    import pyarrow as pa
+
+    names = [field.name for field in groups.schema if numbers or kind_of(field.type) not in ("number", "boolean")]
+    if not names:
+        return {}
+    starts = list(accumulate([0, *groups.counts]))
+    share, chosen = starts[-1], range(len(groups.counts))
+    if (most := examined_rows(budget, len(names))) < starts[-1]:
+        chosen = chosen[:: max(1, len(chosen) // 64)]
+        share = -(-most // len(chosen))
+    spans = [(starts[i], min(starts[i + 1], starts[i] + share)) for i in chosen]
+    batches = [batch for span in spans for batch in groups.batches(*span, names, 1 << 16)]
+    return {name: pa.chunked_array([batch.column(name) for batch in batches]) for name in names}
+
+
+def _rows(groups: _Groups, options: FileOptions, columns: Sequence[Column], texts: Sequence[str], lenient: bool) -> RowFile:
+    """Return the rows of some columns; where one is written as text, all are read once and kept."""
+    names = tuple(column.name for column in columns)
+    if all(kind_of(groups.schema.field(name).type) in ("number", "integer", "boolean") for name in names):
+        return GroupedFile(groups, names)
+    kept = ArrowColumns(groups.origin, tuple(dict.fromkeys((*names, *texts))), budget=options.budget or memory_budget())
+    for batch in groups.batches(0, sum(groups.counts), list(kept.names), 1 << 16):
+        kept.add(batch)
+    kept.finish()
+    return ColumnFile(kept, columns, texts=texts, versions=groups.versions, lenient=lenient)
 
 
 def _index_columns(schema: Any) -> set[str]:
@@ -159,14 +190,7 @@ def _index_columns(schema: Any) -> set[str]:
     return {name for name in found if isinstance(name, str)}
 
 
-def _first_values(groups: _Groups, names: list[str], shown: int) -> dict[str, list[Any]]:
-    if not names:
-        return {}
-    batches = list(groups.batches(0, shown, names, shown))
-    return {name: [value for batch in batches for value in batch.column(name).to_pylist()] for name in names}
-
-
-def _require_table(groups: _Groups, names: list[str]) -> None:
+def _require_table(groups: _Groups, names: tuple[str, ...]) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         message = f"{groups.origin} has more than one column called {twice[0]!r}. Give each column its own name."
