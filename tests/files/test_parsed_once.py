@@ -172,9 +172,12 @@ def test_any_number_of_workers_reads_the_same_rows_in_order(path, monkeypatch, w
     np.testing.assert_array_equal(as_source(path).map_rows(lambda block: block.rows), X)
     lines = path.read_text().splitlines()
     lines[40_001] = "row,x,1,2,3,4,oops,6"
-    lines[50_001] = "row,x,1,2,3,4"
     path.write_text("\n".join(lines))
     with pytest.raises(InputError, match=r"row 40,000 .*column 'e': 'oops' .*\(line 40,002\)"):
+        as_source(path)
+    lines[30_001], lines[50_001] = "row,x,1,2,3,4,5,6,7", "row,x,1,2,3,4"
+    path.write_text("\n".join(lines))
+    with pytest.raises(InputError, match=r"row 30,000 .* has 9 cells, .*\(line 30,002\)"):
         as_source(path)
 
 

@@ -285,7 +285,7 @@ def read_text(data: bytes, dialect: Dialect, *, breaks: bool = False, ragged: li
 
     return arrow_csv.read_csv(
         pa.BufferReader(data),
-        read_options=arrow_csv.FileOptions(
+        read_options=arrow_csv.ReadOptions(
             column_names=list(dialect.names), use_threads=False, block_size=max(len(data), 1)
         ),
         parse_options=arrow_csv.ParseOptions(

@@ -142,21 +142,23 @@ def open_arrow(path: Path, origin: str, options: FileOptions) -> OpenedTable:
 def _opened(groups: _Groups, options: FileOptions) -> OpenedTable:
     names = tuple(field.name for field in groups.schema)
     _require_table(groups, names)
+    index = frozenset(_index_columns(groups.schema))
     return OpenedTable(
         groups.origin,
         sum(groups.counts),
         names,
-        partial(_examined, groups, options.budget or memory_budget()),
+        partial(_examined, groups, index, options.budget or memory_budget()),
         partial(_rows, groups, options),
-        index=frozenset(_index_columns(groups.schema)),
+        index=index,
     )
 
 
-def _examined(groups: _Groups, budget: int, numbers: bool) -> dict[str, Any]:
+def _examined(groups: _Groups, index: frozenset[str], budget: int, numbers: bool) -> dict[str, Any]:
     """Decode the columns by which roles are decided: of a long file the first rows of groups spread over it."""
     import pyarrow as pa
 
-    names = [field.name for field in groups.schema if numbers or kind_of(field.type) not in ("number", "boolean")]
+    kinds = {field.name: kind_of(field.type) for field in groups.schema}
+    names = [name for name, kind in kinds.items() if numbers or kind not in ("number", "boolean") or name in index]
     if not names:
         return {}
     starts = list(accumulate([0, *groups.counts]))
