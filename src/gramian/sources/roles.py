@@ -1,0 +1,792 @@
+"""What each column of a table is: a quantity, a category, an identifier, a name, a date, or nothing to analyze.
+
+The rules look at values, at how many of them differ, and at names; never at the order of rows or columns. What a rule
+decides comes with its reason, and ``roles`` overrides it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray
+from gramian.errors import InputError, Parameter, ParameterError, Sentence
+from gramian.sources import column_names as named
+from gramian.sources.conversion import LARGEST_EXACT
+from gramian.sources.dates import is_time_axis, is_year_axis, number_dates, says_year, written_dates
+from gramian.sources.relations import dummy_blocks, relations
+from gramian.sources.sentinels import sentinels
+from gramian.sources.written_numbers import NumberFormat, is_ambiguous, normalized, number_format
+
+ROLES = ("quantity", "category", "id", "name", "date", "constant", "text", "empty")
+"""What a column can be."""
+
+MOST_LEVELS = 50
+"""Levels of a category that are listed; text with more of them is a category where each has ten rows or more."""
+
+NEARLY_ALL = 0.9
+"""Share of the cells that a rule holds for where it holds for nearly all.
+
+Notes and typing errors among numbers are rarer than one cell in ten; above that the cells are of another kind.
+"""
+
+NOTHING = frozenset(
+    "- -- --- . .. ... unknown missing none nil n.a. n.d. nd n/d tbd unspecified #div/0! #value! #ref! #num! #name? inf "
+    "-inf +inf infinity".split()
+) | {"not available", "not recorded", "not known", "no data"}
+"""Words that people write for a number they do not have, in lower case; files know those that programs write."""
+
+FIRST_BAD = 5
+"""Cells that are no numbers of which the place is told."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the cells of a column become numbers where plain casting does not do it. A value: it can be pickled.
+
+    Attributes
+    ----------
+    format : NumberFormat or None
+        How text is written.
+    missing : tuple of float
+        Numbers that stand for a missing value.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> Reading(missing=(-999.0,)).numbers(pa.array([1, -999, None, 4]))
+    array([ 1., nan, nan,  4.])
+    """
+
+    format: NumberFormat | None = None
+    missing: tuple[float, ...] = ()
+
+    def numbers(self, column: Any) -> HostArray:
+        """Return an Arrow column as float64; missing and bad cells, infinities and sentinels are NaN."""
+        import pyarrow as pa
+
+        if isinstance(column, pa.ChunkedArray):
+            parts = [self.numbers(chunk) for chunk in column.chunks]
+            return np.concatenate(parts) if parts else np.empty(0)
+        style = self.format
+        if style is None:
+            values = _floats(column)
+        else:
+            coded = column if pa.types.is_dictionary(column.type) else _strings(column).dictionary_encode()
+            levels = np.append(style.numbers(_strings(coded.dictionary)), np.nan)
+            values = levels[coded.indices.fill_null(len(levels) - 1).to_numpy(zero_copy_only=False)]
+        bad = ~np.isfinite(values)
+        if self.missing:
+            bad |= np.isin(values, self.missing)
+        return np.where(bad, np.nan, values) if bad.any() else values
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one column is, and why.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        How it is stored: number, integer, boolean, text, date, nested or empty. Text that spells numbers is number or
+        integer.
+    role : str
+        One of ``ROLES``.
+    reason : str
+        Why, in words that follow "Column 'zip' is a category: ".
+    n_missing : int
+        Cells without a value: empty ones, bad ones, and those with a number that stands for a missing one.
+    low, high : float or None
+        Of numbers, without those.
+    levels : tuple of (str, int)
+        Of a category: level and count, most common first, at most 50.
+    reading : Reading or None
+        How its cells become numbers where plain casting does not do it.
+    remarks : tuple of str
+        Sentences a person should read.
+    bad_cells : tuple of (int, str)
+        The first 5 cells that are no numbers in a column of numbers: row, counted from 0, and text.
+    n_bad : int
+        How many there are.
+    """
+
+    name: str
+    kind: str
+    role: str
+    reason: str
+    n_missing: int = 0
+    low: float | None = None
+    high: float | None = None
+    levels: tuple[tuple[str, int], ...] = ()
+    reading: Reading | None = None
+    remarks: tuple[str, ...] = ()
+    bad_cells: tuple[tuple[int, str], ...] = ()
+    n_bad: int = 0
+
+
+@dataclass(frozen=True)
+class TableRoles:
+    """What the columns of a table are, and sentences about several of them together."""
+
+    columns: tuple[Column, ...]
+    remarks: tuple[str, ...] = ()
+
+
+def table_roles(
+    columns: Mapping[str, Any],
+    *,
+    roles: Mapping[str, str] = MappingProxyType({}),
+    index: Collection[str] = (),
+) -> TableRoles:
+    """Decide what each column of a table is.
+
+    Parameters
+    ----------
+    columns : mapping of str to Arrow array or chunked array
+        All of one length.
+    roles : mapping of str to str
+        Roles that are given and not decided, by the name of the column.
+    index : collection of str
+        Columns that the file calls the index of a data frame: they name rows at most.
+
+    Returns
+    -------
+    TableRoles
+        The columns in the order given.
+
+    Raises
+    ------
+    ParameterError
+        ``roles`` names no column, or no role.
+    InputError
+        A column cannot have the role that is asked for.
+
+    Cost: one or two passes over each column of numbers; text is examined once for each different cell.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = {"patient_id": pa.array([7, 3, 9, 4]), "Zip": pa.array(["01234", "01234", "90210", "90210"]),
+    ...          "paid": pa.array(["$1,200", "-$11.87", "$5", "$40"]), "seen": pa.array([20010601, 20010615, 20011224, 20011225])}
+    >>> for column in table_roles(table).columns:
+    ...     print(column.name, column.role, column.low)
+    patient_id id 3.0
+    Zip category None
+    paid quantity -11.87
+    seen date 20010601.0
+    """
+    _check_roles(roles, columns)
+    found = {name: _column(name, data, is_index=name in index) for name, data in columns.items()}
+    for name, role in roles.items():
+        found[name] = _given(found[name], columns[name], role)
+    remarks = []
+    for block in _dummies(found, columns, roles):
+        names = ", ".join(map(repr, block[:MOST_LEVELS]))
+        remarks.append(f"Columns {names} are one category spelled out: every row has a one in exactly one of them.")
+        others = f"one of {len(block)} columns of zeros and ones that together are one category"
+        for name in block:
+            found[name] = replace(found[name], role="category", reason=others, reading=None)
+    quantities = [name for name, column in found.items() if column.role == "quantity"]
+    remarks += relations(quantities, lambda name: numbers_of(found[name], columns[name]))
+    return TableRoles(tuple(found.values()), tuple(remarks))
+
+
+def numbers_of(column: Column, data: Any) -> HostArray:
+    """Return an Arrow column that holds numbers as float64, read as its role says.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> data = pa.array(["12 %", "15 %", "9 %"])
+    >>> numbers_of(table_roles({"share": data}).columns[0], data)
+    array([12., 15.,  9.])
+    """
+    return (column.reading or Reading()).numbers(data)
+
+
+# What a column holds, in any order.
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbers:
+    """The finite numbers of a column, in any order and without sentinels, and how many cells have none."""
+
+    values: HostArray
+    n_rows: int
+    missing: dict[float, int] = field(default_factory=dict)
+
+    @cached_property
+    def low(self) -> float:
+        return float(self.values.min())
+
+    @cached_property
+    def high(self) -> float:
+        return float(self.values.max())
+
+    @cached_property
+    def is_whole(self) -> bool:
+        return bool((self.values == np.floor(self.values)).all())
+
+    @cached_property
+    def levels(self) -> tuple[HostArray, HostArray]:
+        return np.unique(self.values, return_counts=True)
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    @property
+    def n_distinct(self) -> int:
+        return len(self.levels[0])
+
+    @property
+    def differ(self) -> bool:
+        """Whether nearly all values differ."""
+        return self.n > 1 and self.n_distinct >= NEARLY_ALL * self.n
+
+    @property
+    def are_few(self) -> bool:
+        """Whether there are so few different values that they can be groups."""
+        return 2 <= self.n_distinct <= min(MOST_LEVELS, max(2, self.n // 2))
+
+    @property
+    def number_rows(self) -> bool:
+        """Whether they are 0 to n - 1 or 1 to n, each once."""
+        counts = self.n == self.n_rows and self.low in (0, 1) and self.high - self.low == self.n - 1
+        return counts and self.is_whole and self.n_distinct == self.n
+
+
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """The different cells of a text column without blanks around them, and how often each occurs."""
+
+    cells: Any
+    counts: HostArray
+    n_rows: int
+
+    @property
+    def n(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def n_distinct(self) -> int:
+        return len(self.cells)
+
+    @property
+    def differ(self) -> bool:
+        return self.n > 1 and self.n_distinct >= NEARLY_ALL * self.n
+
+    @property
+    def are_few(self) -> bool:
+        """Whether the different cells are so few that they are groups."""
+        if self.n_distinct <= MOST_LEVELS:
+            return self.n_distinct <= max(2, self.n // 2) and self.n_distinct < self.n
+        return 10 * self.n_distinct <= self.n
+
+    @cached_property
+    def words_per_cell(self) -> float:
+        import pyarrow.compute as pc
+
+        return 1 + float(pc.mean(pc.count_substring(self.cells, " ")).as_py() or 0.0)
+
+    def share(self, pattern: str) -> float:
+        """Return the share of the different cells that a pattern matches."""
+        import pyarrow.compute as pc
+
+        return float(pc.mean(pc.cast(pc.match_substring_regex(self.cells, pattern), "float64")).as_py() or 0.0)
+
+    def levels(self) -> tuple[tuple[str, int], ...]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        table = pa.table({"cell": self.cells, "count": self.counts})
+        order = pc.select_k_unstable(
+            table, k=min(MOST_LEVELS, len(table)), sort_keys=[("count", "descending"), ("cell", "ascending")]
+        )
+        top = table.take(order)
+        return tuple(zip(top["cell"].to_pylist(), top["count"].to_pylist(), strict=True))
+
+
+def _floats(column: Any) -> HostArray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    # An integer above 2**53 is rounded here: it is an identifier, unless someone asks for it as a quantity.
+    if column.type != pa.float64():
+        column = pc.cast(column, pa.float64(), safe=False)
+    return np.asarray(column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy())
+
+
+def _strings(column: Any) -> Any:
+    """Return text of any Arrow type as plain strings; bytes that are no UTF-8 are taken for Latin-1."""
+    import pyarrow as pa
+
+    if column.type == pa.string():
+        return column
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowInvalid:
+        texts = [None if cell is None else cell.decode("latin-1") for cell in column.cast(pa.binary()).to_pylist()]
+        return pa.array(texts, pa.string())
+
+
+def _text_of(data: Any, n_rows: int) -> _Text:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(data.type):
+        data = data.cast(data.type.value_type)
+    found = pc.value_counts(_strings(data).drop_null())
+    cells, counts = found.field("values"), found.field("counts")
+    trimmed = normalized(cells)
+    if len(cells) and pc.any(pc.not_equal(trimmed, cells)).as_py():
+        merged = pa.table({"cell": trimmed, "count": counts}).group_by("cell").aggregate([("count", "sum")])
+        merged = merged.filter(pc.not_equal(merged["cell"], ""))
+        trimmed, counts = merged["cell"].combine_chunks(), merged["count_sum"].combine_chunks()
+    return _Text(trimmed, np.asarray(counts, dtype=np.int64), n_rows)
+
+
+# The rules.
+
+
+def _column(name: str, data: Any, *, is_index: bool) -> Column:
+    from gramian.sources.formats.arrow import kind_of
+
+    import pyarrow as pa
+
+    is_category = pa.types.is_dictionary(data.type)
+    kind = kind_of(data.type.value_type if is_category else data.type)
+    if kind == "empty" or data.null_count == len(data):
+        return Column(name, "empty", "empty", "it has no value in any row", n_missing=len(data))
+    if kind == "nested":
+        why = "it holds nested values, such as lists"
+        return Column(name, kind, "text", why, n_missing=data.null_count)
+    if kind == "date":
+        found = _temporal(name, data)
+    elif kind == "text":
+        found = _text(name, data, is_category=is_category)
+    else:
+        found = _numbers(name, kind, data, is_category=is_category)
+    return _index(found, data) if is_index and found.role not in ("constant", "empty") else found
+
+
+def _index(found: Column, data: Any) -> Column:
+    """Return what the index of a data frame is: the names of rows where it is text, and else no variable."""
+    import pyarrow.compute as pc
+
+    differ = found.n_missing == 0 and pc.count_distinct(data).as_py() == len(data)
+    named_rows = differ and not named.is_unnamed(found.name)
+    why = "it is the index of the data frame that was written"
+    if found.kind == "text" and differ:
+        return replace(found, role="name", reason=f"{why}, and every row has its own")
+    if found.role == "date":
+        return found
+    more = ", and every row has its own" if named_rows else ", and no variable"
+    return replace(found, role="id", reason=f"{why}{more}", levels=(), remarks=())
+
+
+def _temporal(name: str, data: Any) -> Column:
+    import pyarrow.compute as pc
+
+    if str(data.type).startswith("duration"):
+        return Column(name, "date", "date", "it holds durations", n_missing=data.null_count)
+    limits = pc.min_max(data)
+    low, high = (limits[end].cast("string").as_py() for end in ("min", "max"))
+    if low == high:
+        return Column(name, "date", "constant", f"every value is {low}", n_missing=data.null_count)
+    return Column(name, "date", "date", f"it holds dates or times, from {low} to {high}", n_missing=data.null_count)
+
+
+def _numbers(name: str, kind: str, data: Any, *, is_category: bool) -> Column:
+    import pyarrow.compute as pc
+
+    n_rows = len(data)
+    if kind == "integer":
+        limits = pc.min_max(data.cast(data.type.value_type) if is_category else data).as_py()
+        if max(abs(limits["min"]), abs(limits["max"])) > LARGEST_EXACT:
+            why = "its integers are beyond 2**53, so they are names and not amounts"
+            return Column(name, kind, "id", why, data.null_count, float(limits["min"]), float(limits["max"]))
+    values = _floats(data)
+    bad = np.flatnonzero(np.isinf(values)) if kind == "number" else np.empty(0, dtype=int)
+    finite = values
+    if kind == "number" or data.null_count:
+        keep = np.isfinite(values)
+        finite = values if keep.all() else values[keep]
+    if not len(finite):
+        return Column(name, "empty", "empty", "it has no number in any row", n_missing=n_rows)
+    first = tuple((int(row), f"{values[row]:g}") for row in bad[:FIRST_BAD])
+    found = _of_numbers(name, kind, finite, n_rows, style=None, is_category=is_category)
+    return _with_bad(found, first, len(bad))
+
+
+def _of_numbers(
+    name: str, kind: str, finite: HostArray, n_rows: int, *, style: NumberFormat | None, is_category: bool = False
+) -> Column:
+    """Return what a column of numbers is."""
+    missing = {} if kind == "boolean" else sentinels(finite)
+    rest = finite[~np.isin(finite, tuple(missing))] if missing else finite
+    numbers = _Numbers(rest, n_rows, missing)
+    role, reason = _number_role(name, kind, numbers, is_category=is_category)
+    reading = Reading(style, tuple(missing)) if style is not None or missing else None
+    remarks = []
+    for value, count in missing.items():
+        told = f"{count:,} cell{'' if count == 1 else 's'} of {name!r} hold{'s' if count == 1 else ''} {value:g}"
+        remarks.append(f"{told}, far from the rest ({numbers.low:g} to {numbers.high:g}): taken as missing.")
+    levels: tuple[tuple[str, int], ...] = ()
+    if role == "category":
+        pairs = [(f"{level:.15g}", int(count)) for level, count in zip(*numbers.levels, strict=True)]
+        levels = tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:MOST_LEVELS])
+    unit = named.unit_in(name)
+    if role == "quantity" and unit is not None:
+        remarks.append(f"The name of {name!r} gives its unit: {unit}.")
+    n_missing = n_rows - numbers.n
+    return Column(
+        name, kind, role, reason, n_missing, numbers.low, numbers.high, levels, reading, remarks=tuple(remarks)
+    )
+
+
+def _number_role(name: str, kind: str, numbers: _Numbers, *, is_category: bool) -> tuple[str, str]:
+    if numbers.low == numbers.high:
+        return "constant", f"every value is {numbers.low:g}"
+    if is_category:
+        return "category", "it was written as a category"
+    if kind == "boolean":
+        return "quantity", "true or false, as 1 and 0"
+    if is_time_axis(numbers.values, name):
+        return "date", "it counts time: every row has its own value, at equal steps"
+    if not numbers.is_whole:
+        stamps = number_dates(numbers.values, name)
+        return ("date", f"it holds {stamps}") if stamps and "since" in stamps else ("quantity", "numbers")
+    return _whole_role(name, numbers)
+
+
+def _whole_role(name: str, numbers: _Numbers) -> tuple[str, str]:
+    """Return what a column of whole numbers is."""
+    words = named.words_of(name)
+    last = named.last_word(words)
+    dates = number_dates(numbers.values, name)
+    if dates is not None:
+        return "date", f"it holds {dates}"
+    if says_year(numbers.values, name):
+        if is_year_axis(numbers.values, name):
+            return "date", "it holds years, and every row has its own: an axis of time, not a measurement"
+        return "quantity", "years, which several rows share, as numbers"
+    if named.says_group(name) and numbers.are_few:
+        return "category", f"its name is that of a group, and {numbers.n_distinct} whole numbers stand for the groups"
+    if named.says_code(name):
+        return _code(differ=numbers.differ, n_distinct=numbers.n_distinct)
+    if named.says_id(name):
+        return "id", "its name is that of an identifier, and its values are whole numbers"
+    if last in named.CONTACTS and numbers.low >= 1000:
+        return "id", "its name and its long whole numbers are those of an identifier"
+    if named.may_say_id(name) and numbers.n == numbers.n_distinct:
+        if not named.is_unnamed(name) or numbers.number_rows:
+            return "id", "its name and its values, all different, are those of an identifier"
+    orders = last in named.ORDER_WORDS or last in named.TIME_WORDS
+    if not orders and numbers.n >= 10 and numbers.number_rows:
+        return "id", f"it numbers the rows, from {numbers.low:g} to {numbers.high:g}, each once"
+    return "quantity", "zeros and ones" if (numbers.low, numbers.high) == (0, 1) else "whole numbers"
+
+
+def _code(*, differ: bool, n_distinct: int) -> tuple[str, str]:
+    if differ:
+        return "id", "its name or its leading zeros are those of a code, and nearly every row has its own"
+    why = "its name or its leading zeros are those of a code, whose sums and means say nothing"
+    return "category", f"{why}; it has {n_distinct:,} different values"
+
+
+def _text(name: str, data: Any, *, is_category: bool) -> Column:
+    text = _text_of(data, len(data))
+    if not text.n:
+        return Column(name, "empty", "empty", "its cells are blank", n_missing=len(data))
+    if not is_category:
+        found = _spelled_codes(name, text) or _spelled_numbers(name, text, data) or _spelled_dates(name, text, data)
+        if found is not None:
+            return found
+    role, reason = _text_role(name, text, is_category=is_category)
+    levels = text.levels() if role == "category" else ()
+    return Column(name, "text", role, reason, n_missing=len(data) - text.n, levels=levels)
+
+
+def _spelled_codes(name: str, text: _Text) -> Column | None:
+    """Return digits with leading zeros as a code, unless they are clearly amounts."""
+    zeros = text.share(r"^0\d+$")
+    if not zeros or text.share(r"^\d+$") < NEARLY_ALL or text.n_distinct < 2:
+        return None
+    words = named.words_of(name)
+    if named.last_word(words) in named.TIME_WORDS and text.share(r"^\d{1,2}$") == 1:
+        return None
+    import pyarrow.compute as pc
+
+    lengths = pc.value_counts(pc.utf8_length(text.cells)).field("counts").to_numpy()
+    says = named.says_code(name) or named.says_id(name) or named.last_word(words) in named.CONTACTS
+    if zeros < 1 - NEARLY_ALL and lengths.max() < NEARLY_ALL * text.n_distinct and not says:
+        return None
+    role, reason = _code(differ=text.differ, n_distinct=text.n_distinct)
+    if named.says_id(name) or named.last_word(words) in named.CONTACTS:
+        role, reason = "id", "its name and its leading zeros are those of an identifier"
+    levels = text.levels() if role == "category" else ()
+    return Column(name, "text", role, reason, n_missing=text.n_rows - text.n, levels=levels)
+
+
+def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) -> Column | None:
+    """Return text as a column of numbers where nearly all cells are numbers in one format, or most where asked for."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not asked and text.counts[_matching(text.cells, r"\d")].sum() <= text.n / 2:
+        return None
+    style = number_format(text.cells, text.counts)
+    fits = style.fits(text.cells)
+    if fits.all():
+        bad, good = np.zeros(len(fits), dtype=bool), text.n
+    else:
+        bad = ~fits & ~np.asarray(pc.is_in(pc.utf8_lower(text.cells), pa.array(sorted(_nothing()))))
+        good = int(text.counts[fits].sum())
+    n_bad = int(text.counts[bad].sum())
+    enough = n_bad < good if asked else _are_few_bad(n_bad, good)
+    if not good or not enough:
+        return None
+    values = style.numbers(text.cells.filter(pa.array(fits)))
+    finite = np.repeat(values, text.counts[fits])
+    whole = bool((values == np.floor(values)).all())
+    found = _of_numbers(name, "integer" if whole else "number", finite, text.n_rows, style=style)
+    if found.role == "quantity" and style.words():
+        found = replace(found, remarks=(_how_written(name, style, text.cells), *found.remarks))
+    n_nothing = int(text.counts[~fits & ~bad].sum())
+    if n_nothing:
+        word = min(cell for cell, none in zip(text.cells.to_pylist(), ~fits & ~bad, strict=True) if none)
+        said = f"{n_nothing:,} cells of {name!r} hold a word for a missing value, such as {word!r}."
+        found = replace(found, remarks=(*found.remarks, said))
+    return _with_bad(found, _first_cells(data, text.cells.filter(pa.array(bad))) if n_bad else (), n_bad)
+
+
+def _are_few_bad(n_bad: int, n_good: int) -> bool:
+    """Tell whether cells that are no numbers are exceptions: one of four or more, or one in ten."""
+    return not n_bad or (n_good >= 3 and n_bad <= max(1, (1 - NEARLY_ALL) * (n_bad + n_good)))
+
+
+def _nothing() -> frozenset[str]:
+    from gramian.sources.formats.dialect import MISSING
+
+    return NOTHING | {word.lower() for word in MISSING}
+
+
+def _how_written(name: str, style: NumberFormat, cells: Any) -> str:
+    said = f"The numbers of {name!r} are written {style.words()}"
+    if is_ambiguous(style, cells):
+        example = min(cell for cell in cells.to_pylist() if "," in cell)
+        return f"{said}: {example!r} could also have a decimal comma, and thousands are taken."
+    return f"{said}."
+
+
+def _matching(cells: Any, pattern: str) -> HostArray:
+    import pyarrow.compute as pc
+
+    return np.asarray(pc.match_substring_regex(cells, pattern))
+
+
+def _first_cells(data: Any, bad: Any) -> tuple[tuple[int, str], ...]:
+    """Return row and text of the first cells of a text column that are among the bad ones."""
+    import pyarrow.compute as pc
+
+    cells = normalized(_strings(data))
+    rows = pc.indices_nonzero(pc.is_in(cells, bad)).to_pylist()[:FIRST_BAD]
+    return tuple((row, cells[row].as_py()) for row in rows)
+
+
+def _with_bad(found: Column, first: tuple[tuple[int, str], ...], n_bad: int, what: str = "number") -> Column:
+    if not n_bad:
+        return found
+    places = ", ".join(f"row {row + 1:,} ({text[:40]!r})" for row, text in first)
+    more = f" and {n_bad - len(first):,} more" if n_bad > len(first) else ""
+    cells = f"1 cell of {found.name!r} is no {what}" if n_bad == 1 else f"{n_bad:,} cells of {found.name!r} are no {what}s"
+    said = f"{cells}, taken as missing: {places}{more}."
+    reading = (found.reading or Reading()) if what == "number" else found.reading
+    return replace(found, reading=reading, bad_cells=first, n_bad=n_bad, remarks=(*found.remarks, said))
+
+
+def _spelled_dates(name: str, text: _Text, data: Any) -> Column | None:
+    import pyarrow as pa
+
+    found = written_dates(text.cells, text.counts)
+    if found is None:
+        return None
+    good = int(text.counts[found.fits].sum())
+    n_bad = text.n - good
+    if not _are_few_bad(n_bad, good):
+        return None
+    if text.n_distinct == 1:
+        return _constant_text(name, text)
+    remarks = (f"Dates of {name!r}: {found.doubt}.",) if found.doubt else ()
+    column = Column(name, "date", "date", f"it holds {found.words}", n_missing=text.n_rows - good, remarks=remarks)
+    bad = _first_cells(data, text.cells.filter(pa.array(~found.fits))) if n_bad else ()
+    return _with_bad(column, bad, n_bad, "date")
+
+
+def _constant_text(name: str, text: _Text) -> Column:
+    why = f"every value is {text.cells[0].as_py()[:60]!r}"
+    return Column(name, "text", "constant", why, n_missing=text.n_rows - text.n)
+
+
+def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
+    """Return what text is that spells no numbers and no dates."""
+    last = named.last_word(named.words_of(name))
+    differ = f"{text.n_distinct:,} of {text.n:,} values differ"
+    if text.n_distinct == 1:
+        return "constant", f"every value is {text.cells[0].as_py()[:60]!r}"
+    if is_category and text.n_distinct < text.n:
+        return "category", f"it was written as a category with {text.n_distinct:,} levels"
+    if last in named.COMMENT_WORDS and text.words_per_cell >= 3:
+        return "text", "its name and its sentences are those of free text"
+    if text.are_few:
+        if text.words_per_cell >= 4 and 2 * text.n < text.n_rows:
+            return "text", "few rows have a cell, and cells are sentences"
+        if named.says_id(name) and text.n_distinct > MOST_LEVELS:
+            return "id", f"its name is that of an identifier; {differ}"
+        return "category", f"text with {text.n_distinct:,} different values"
+    if named.says_id(name):
+        return "id", f"its name is that of an identifier; {differ}"
+    if text.words_per_cell >= 6:
+        return "text", f"cells are sentences, {text.words_per_cell:.0f} words long on average"
+    code = _why_code(text)
+    if code is not None:
+        return "id", f"{code}; {differ}"
+    if text.differ:
+        return "name", f"text that tells the rows apart: {differ}"
+    if last in named.PEOPLE_WORDS:
+        return "name", f"its name says so; {differ}"
+    return "text", f"too many values to be groups and too few to name the rows: {differ}{_mostly_numbers(text)}"
+
+
+def _mostly_numbers(text: _Text) -> str:
+    style = number_format(text.cells, text.counts)
+    fits = style.fits(text.cells)
+    if text.counts[fits].sum() <= text.n / 2:
+        return ""
+    odd = min(cell for cell, fit in zip(text.cells.to_pylist(), fits, strict=True) if not fit)
+    return f"; most cells are numbers, and others are not, such as {odd[:40]!r}"
+
+
+def _why_code(text: _Text) -> str | None:
+    """Return why text is made of codes: UUIDs, hexadecimal digits, phone numbers, or one pattern of signs and digits."""
+    import pyarrow.compute as pc
+
+    for words, pattern in (
+        ("its cells are UUIDs", r"^\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?$"),
+        ("its cells are phone numbers", r"^\+?\(?\d{1,4}\)?[ ./-]?(?:\d{2,5}[ ./-]?){1,4}\d{2,5}$"),
+    ):
+        if text.share(pattern) >= NEARLY_ALL:
+            return words
+    if text.share(r"^(?:0x)?[0-9a-fA-F]{8,}$") >= NEARLY_ALL and text.share(r"\d") > 0.5:
+        return "its cells are hexadecimal digits"
+    if text.share(r"^\S*\d\S*$") >= NEARLY_ALL:
+        shapes = pc.replace_substring_regex(text.cells, r"\d+", "9")
+        if pc.count_distinct(shapes).as_py() <= max(3, text.n_distinct // 10):
+            return "its cells are codes of one pattern"
+    return None
+
+
+# Roles that are given, and columns together.
+
+
+def _check_roles(roles: Mapping[str, str], columns: Mapping[str, Any]) -> None:
+    for name, role in roles.items():
+        if name not in columns:
+            near = get_close_matches(name, list(columns), n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(map(repr, list(columns)[:8]))}."
+            message = Sentence("{roles} names {name!r}, which is no column of the table. {hint}", **_facts(name, hint))
+            raise ParameterError(message, parameter="roles", value=name)
+        if role not in ROLES:
+            near = get_close_matches(role, ROLES, n=1, cutoff=0.5)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Roles are {', '.join(ROLES)}."
+            message = Sentence(
+                "{roles} asks for column {name!r} as {role!r}, which is no role. {hint}", role=role, **_facts(name, hint)
+            )
+            raise ParameterError(message, parameter="roles", value=role)
+
+
+def _facts(name: str, hint: str) -> dict[str, Any]:
+    return {"roles": Parameter("roles"), "name": name, "hint": hint}
+
+
+def _given(found: Column, data: Any, role: str) -> Column:
+    """Return a column in the role that is asked for, or say why it cannot have it."""
+    if role == found.role:
+        return replace(found, reason="as asked")
+    if role in ("empty", "constant"):
+        raise _refusal(found, role, f"it is not {role}", "Leave its role to be found, or drop the column")
+    if found.role == "empty":
+        raise _refusal(found, role, "it has no values", "Drop the column")
+    if found.kind == "nested":
+        raise _refusal(found, role, "it holds nested values", "Write its parts as columns of their own")
+    if role == "quantity":
+        return _as_quantity(found, data)
+    if role == "date":
+        if found.kind not in ("number", "integer"):
+            told = f"it holds {found.kind} that no way to write dates fits"
+            raise _refusal(found, role, told, "Write dates as 2001-06-30")
+        return replace(found, role=role, reason="as asked", levels=())
+    levels = _text_of(_plain_text(data), len(data)).levels() if role == "category" else ()
+    return replace(found, role=role, reason="as asked", levels=levels, remarks=(), reading=None, bad_cells=(), n_bad=0)
+
+
+def _plain_text(data: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(data.type):
+        data = data.cast(data.type.value_type)
+    return data.cast(pa.string()) if not pa.types.is_binary(data.type) else data
+
+
+def _as_quantity(found: Column, data: Any) -> Column:
+    from gramian.sources.formats.arrow import kind_of
+
+    import pyarrow as pa
+
+    value_type = data.type.value_type if pa.types.is_dictionary(data.type) else data.type
+    kind = kind_of(value_type)
+    if kind in ("number", "integer", "boolean"):
+        return replace(found, role="quantity", reason="as asked", levels=())
+    if kind == "date":
+        raise _refusal(found, "quantity", "it holds dates", "Turn them into numbers first, such as days since a day")
+    text = _text_of(data, len(data))
+    column = _spelled_numbers(found.name, text, data, asked=True)
+    if column is None:
+        style = number_format(text.cells, text.counts)
+        row, cell = _first_cells(data, text.cells.filter(pa.array(~style.fits(text.cells))))[0]
+        what = "dates" if found.role == "date" else "text"
+        told = f"it holds {what}: row {row + 1:,} ({cell[:40]!r}) is the first cell that is no number"
+        raise _refusal(found, "quantity", told, "Turn it into numbers first, or ask for it as a category", row=row)
+    return replace(column, role="quantity", reason="as asked", levels=())
+
+
+def _refusal(found: Column, role: str, told: str, hint: str, *, row: int | None = None) -> InputError:
+    message = Sentence(
+        "{roles} asks for column {name!r} as {role!r}, but {told}. {hint}.", role=role, told=told, **_facts(found.name, hint)
+    )
+    return InputError(message, row=row, column=found.name)
+
+
+def _dummies(found: Mapping[str, Column], columns: Mapping[str, Any], roles: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """Return blocks of columns of zeros and ones that are one category."""
+    ones: dict[str, HostArray] = {}
+    for name, column in found.items():
+        binary = column.role == "quantity" and (column.low, column.high) == (0, 1) and not column.n_missing
+        if binary and name not in roles:
+            values = numbers_of(column, columns[name])
+            if column.kind == "boolean" or bool(((values == 0) | (values == 1)).all()):
+                ones[name] = values == 1
+    return dummy_blocks(ones)
+
+
+__all__: Sequence[str] = ("ROLES", "Column", "Reading", "TableRoles", "numbers_of", "table_roles")

@@ -1,0 +1,242 @@
+"""Numbers as people write them: money, percent, units, signs between thousands, decimal commas.
+
+A column has one format, and :func:`number_format` finds it from the different cells. ``1,234`` in every cell is decided
+by rule: three digits after each comma and no leading zero are thousands.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gramian.arrays.namespace import HostArray
+
+CURRENCIES = ("US$", "R$", "$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY", "Rs.", "kr")
+"""Signs and codes of money, before or after the number."""
+
+PLAIN = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+"""A number without a sign as programs write it."""
+
+BODIES = {
+    ("", "."): PLAIN,
+    (",", "."): r"(?:[1-9]\d{0,2}(?:,\d{2,3})*,\d{3}(?:\.\d*)?|" + PLAIN + ")",
+    ("'", "."): r"(?:[1-9]\d{0,2}(?:'\d{3})+(?:\.\d*)?|" + PLAIN + ")",
+    (" ", "."): r"(?:[1-9]\d{0,2}(?: \d{3})+(?:\.\d*)?|" + PLAIN + ")",
+    ("", ","): r"(?:\d+(?:,\d*)?(?:[eE][+-]?\d+)?|,\d+)",
+    (".", ","): r"(?:[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?|\d+(?:,\d*)?(?:[eE][+-]?\d+)?|,\d+)",
+    (" ", ","): r"(?:[1-9]\d{0,2}(?: \d{3})+(?:,\d*)?|\d+(?:,\d*)?(?:[eE][+-]?\d+)?|,\d+)",
+    ("'", ","): r"(?:[1-9]\d{0,2}(?:'\d{3})+(?:,\d*)?|\d+(?:,\d*)?(?:[eE][+-]?\d+)?|,\d+)",
+}
+"""Digits by the sign between thousands and the decimal sign; where several fit as many cells, the first is taken.
+
+The second also takes Indian groups (1,23,456).
+"""
+
+SIGN_WORDS = {",": "commas", "'": "apostrophes", " ": "blanks", ".": "points"}
+
+AFFIXES = re.compile(
+    r"\(?\s*[+-]?\s*(?P<currency>"
+    + "|".join(map(re.escape, CURRENCIES))
+    + r")?\s*[+-]?\s*(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][+-]?\d+(?!\w))?\s*(?P<unit>[^\d\s.,'()+:/<>=-][^,;:()]{0,11})?-?\)?"
+)
+"""What may stand before and after the digits of a cell."""
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """How the numbers of one column are written.
+
+    Attributes
+    ----------
+    thousands, decimal : str
+        The sign between thousands ("" for none) and the decimal sign.
+    currency, unit : str
+        What stands before or after the digits; cells without it are numbers too.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> NumberFormat(thousands=".", decimal=",", unit="€").numbers(pa.array(["1.234,56 €", "-2", "none", None]))
+    array([1234.56,   -2.  ,     nan,     nan])
+    """
+
+    thousands: str = ""
+    decimal: str = "."
+    currency: str = ""
+    unit: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether cells are written as programs write numbers."""
+        return self == NumberFormat()
+
+    def fits(self, cells: Any) -> HostArray:
+        """Return which cells of an Arrow array of strings are numbers in this format."""
+        import pyarrow.compute as pc
+
+        found = pc.match_substring_regex(normalized(cells), self._pattern())
+        return np.asarray(pc.fill_null(found, False))  # noqa: FBT003 - Arrow's own argument
+
+    def numbers(self, cells: Any) -> HostArray:
+        """Return an Arrow array of strings as float64; what is no number in this format is NaN."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        cells = normalized(cells)
+        cells = pc.if_else(pc.match_substring_regex(cells, self._pattern()), cells, None)
+        negative = pc.or_(pc.starts_with(cells, "("), pc.match_substring_regex(cells, r"^[^\d]*-|-$"))
+        cells = pc.ascii_trim(cells, "()+-")
+        if self.unit:
+            has_unit = pc.ends_with(cells, self.unit)
+            cells = pc.if_else(has_unit, pc.utf8_slice_codeunits(cells, 0, -len(self.unit)), cells)
+        for sign in filter(None, (self.currency, self.thousands)):
+            cells = pc.replace_substring(cells, sign, "")
+        cells = pc.ascii_trim(cells, " +-")
+        if self.decimal != ".":
+            cells = pc.replace_substring(cells, self.decimal, ".")
+        found = np.array(pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+        found[np.asarray(pc.fill_null(negative, False))] *= -1  # noqa: FBT003 - Arrow's own argument
+        return found
+
+    def words(self) -> str:
+        """Say how cells are written, after "written"; empty where they are plain.
+
+        Examples
+        --------
+        >>> NumberFormat(thousands=",", currency="$").words()
+        'with $ and commas between thousands'
+        """
+        parts = [part for part in (self.currency, self.unit) if part]
+        if self.thousands:
+            parts.append(f"{SIGN_WORDS[self.thousands]} between thousands")
+        if self.decimal != ".":
+            parts.append("decimal commas")
+        return f"with {' and '.join([', '.join(parts[:-1]), parts[-1]] if parts[1:] else parts)}" if parts else ""
+
+    def _pattern(self) -> str:
+        return _pattern(self)
+
+
+@cache
+def _pattern(style: NumberFormat) -> str:
+    body = BODIES[style.thousands, style.decimal]
+    if style.is_plain:
+        return rf"^(?:[+-]?{body}|\({body}\)|{body}-)$"
+    currency = rf"(?:{re.escape(style.currency)} ?)?" if style.currency else ""
+    after = "".join(rf"(?: ?{re.escape(affix)})?" for affix in (style.currency, style.unit) if affix)
+    number = rf"{currency}{body}{after}"
+    signed = rf"{currency}[+-] ?{body}{after}" if currency else rf"[+-] ?{body}{after}"
+    return rf"^(?:[+-]? ?{number}|{signed}|\( ?{number} ?\)|{number}-)$"
+
+
+def normalized(cells: Any) -> Any:
+    """Return cells without blanks around them, every kind of blank, minus and apostrophe as the one on keyboards."""
+    import pyarrow.compute as pc
+
+    ascii_only = pc.all(pc.string_is_ascii(cells)).as_py()
+    if ascii_only is False:
+        for odd, usual in (("\u00a0", " "), ("\u2007", " "), ("\u2009", " "), ("\u202f", " "), ("\u2212", "-")):
+            cells = pc.replace_substring(cells, odd, usual)
+        cells = pc.replace_substring(cells, "\u2019", "'")
+    return pc.utf8_trim_whitespace(cells)
+
+
+def number_format(cells: Any, counts: HostArray) -> NumberFormat:
+    """Return the format in which most cells are numbers.
+
+    Parameters
+    ----------
+    cells : Arrow array of strings
+        The different cells.
+    counts : array of int
+        How often each occurs.
+
+    Cost: a regular expression over the different cells for each pair of signs that occurs in them. Money and units are
+    looked for in at most 2,000 of the cells, the first and last in alphabetical order; every cell then decides.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> number_format(pa.array(["-$11.87", "($1,300.00)", "$5"]), np.array([1, 1, 1]))
+    NumberFormat(thousands=',', decimal='.', currency='$', unit='')
+    """
+    import pyarrow.compute as pc
+
+    cells = normalized(cells)
+    plain = NumberFormat()
+    most = int(counts[plain.fits(cells)].sum())
+    best, total = plain, int(counts.sum())
+    if most == total:
+        return plain
+    currencies, units = _affixes(_few(cells), best)
+    seen = {sign for sign in ",.' " if pc.any(pc.match_substring(cells, sign)).as_py()}
+    for thousands, decimal in BODIES:
+        needed = {thousands} if thousands == "." else {thousands, decimal} - {"."}
+        if not needed - {""} <= seen:
+            continue
+        for currency in ("", *currencies):
+            for unit in ("", *units):
+                style = NumberFormat(thousands, decimal, currency, unit)
+                count = int(counts[style.fits(cells)].sum())
+                if count > most:
+                    best, most = style, count
+        if most == total:
+            break
+    if best.unit and 2 * _with_unit(cells, counts, best.unit) < most:
+        # A unit in few cells is an exception to the others, which may mean another one.
+        best = NumberFormat(best.thousands, best.decimal, best.currency)
+    return best
+
+
+def is_ambiguous(style: NumberFormat, cells: Any) -> bool:
+    """Tell whether commas between thousands could be decimal commas in every cell: 1,234 and the like alone.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> style = NumberFormat(thousands=",")
+    >>> is_ambiguous(style, pa.array(["1,234", "5,678"])), is_ambiguous(style, pa.array(["1,234", "5,678.5"]))
+    (True, False)
+    """
+    if (style.thousands, style.decimal) != (",", "."):
+        return False
+    other = NumberFormat("", ".", style.currency, style.unit)
+    grouped = style.fits(cells) & ~other.fits(cells)
+    commas = NumberFormat(".", ",", style.currency, style.unit)
+    return bool(grouped.any() and commas.fits(cells)[style.fits(cells)].all())
+
+
+def _affixes(cells: list[str], plain: NumberFormat) -> tuple[list[str], list[str]]:
+    """Return the money sign and the unit that most cells have; a sign of money after the digits is money."""
+    found = [match for cell in cells if (match := AFFIXES.fullmatch(cell))]
+    units = [match["unit"].rstrip("- ") for match in found if match["unit"]]
+    money = [match["currency"] for match in found if match["currency"]] + [unit for unit in units if unit in CURRENCIES]
+    units = [unit for unit in units if unit not in CURRENCIES]
+    return _commonest(money), _commonest(units) if _enough(units, found, plain) else []
+
+
+def _enough(units: list[str], found: list[re.Match[str]], plain: NumberFormat) -> bool:
+    return bool(units) and plain.is_plain and 4 * len(units) >= len(found)
+
+
+def _commonest(words: list[str]) -> list[str]:
+    return [min(set(words), key=lambda word: (-words.count(word), word))] if words else []
+
+
+def _few(cells: Any) -> list[str]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if len(cells) <= 2000:
+        return [cell for cell in cells.to_pylist() if cell is not None]
+    table = pa.table({"cell": cells})
+    ends = (pc.select_k_unstable(table, k=1000, sort_keys=[("cell", order)]) for order in ("ascending", "descending"))
+    return [cell for end in ends for cell in cells.take(end).to_pylist() if cell is not None]
+
+
+def _with_unit(cells: Any, counts: HostArray, unit: str) -> int:
+    import pyarrow.compute as pc
+
+    return int(counts[np.asarray(pc.fill_null(pc.ends_with(cells, unit), False))].sum())  # noqa: FBT003
