@@ -171,7 +171,7 @@ def open_path(
     options = FileOptions(budget=(budget or memory_budget()) // len(files), say=say)
     opened = (format_.open(path, str(path), options) for path in files)
     rows, facts = _open_tables(opened, str(X), chosen)
-    return rows, replace(facts, remarks=(*_unread_folders(Path(X)), *facts.remarks))
+    return rows, replace(facts, remarks=_unread_folders(Path(X)))
 
 
 def _the_format(files: list[Path], X: Any) -> Format:

@@ -113,6 +113,11 @@ class Column:
         The first 5 cells that are no numbers in a column of numbers: row, counted from 0, and text.
     n_bad : int
         How many there are.
+    is_distinct : bool
+        Of a name, an id or a date: whether each row has its own.
+    use : str
+        What is done with it: "used" as numbers, "label", "id" (it names the rows) or "left_out"; see
+        :func:`~gramian.sources.table_facts.choose_columns`.
     """
 
     name: str
@@ -127,6 +132,8 @@ class Column:
     remarks: tuple[str, ...] = ()
     bad_cells: tuple[tuple[int, str], ...] = ()
     n_bad: int = 0
+    is_distinct: bool = False
+    use: str = "left_out"
 
 
 @dataclass(frozen=True)
@@ -193,7 +200,16 @@ def table_roles(
             found[name] = replace(found[name], role="category", reason=others, reading=None)
     quantities = [name for name, column in found.items() if column.role == "quantity"]
     remarks += relations(quantities, lambda name: numbers_of(found[name], columns[name]))
-    return TableRoles(tuple(found.values()), tuple(remarks))
+    told = (replace(column, is_distinct=_is_distinct(column, columns[name])) for name, column in found.items())
+    return TableRoles(tuple(told), tuple(remarks))
+
+
+def _is_distinct(column: Column, data: Any) -> bool:
+    import pyarrow.compute as pc
+
+    if column.role not in ("name", "id", "date") or data.null_count:
+        return False
+    return bool(pc.count_distinct(data).as_py() == len(data))
 
 
 def numbers_of(column: Column, data: Any) -> HostArray:
@@ -207,6 +223,25 @@ def numbers_of(column: Column, data: Any) -> HostArray:
     array([12., 15.,  9.])
     """
     return (column.reading or Reading()).numbers(data)
+
+
+def kind_of(kind: Any) -> str:
+    """Return what an Arrow type holds: number, integer, boolean, text, date, nested or empty."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        return "text" if not types.is_integer(kind.value_type) else "nested"
+    for found, tests in {
+        "integer": (types.is_integer,),
+        "number": (types.is_floating, types.is_decimal),
+        "boolean": (types.is_boolean,),
+        "text": (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary),
+        "date": (types.is_temporal,),
+        "empty": (types.is_null,),
+    }.items():
+        if any(test(kind) for test in tests):
+            return found
+    return "text" if "string" in str(kind) or "binary" in str(kind) else "nested"
 
 
 # What a column holds, in any order.
@@ -359,8 +394,6 @@ def _text_of(data: Any, n_rows: int) -> _Text:
 
 
 def _column(name: str, data: Any, *, is_index: bool) -> Column:
-    from gramian.sources.formats.arrow import kind_of
-
     import pyarrow as pa
 
     is_category = pa.types.is_dictionary(data.type)
@@ -749,8 +782,6 @@ def _plain_text(data: Any) -> Any:
 
 
 def _as_quantity(found: Column, data: Any) -> Column:
-    from gramian.sources.formats.arrow import kind_of
-
     import pyarrow as pa
 
     value_type = data.type.value_type if pa.types.is_dictionary(data.type) else data.type

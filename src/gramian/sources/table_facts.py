@@ -44,8 +44,10 @@ class TableFacts:
         In the order they are taken.
     named : bool
         Whether the file names its columns; if not, they are called "column 1" and so on.
+    relations : tuple of str
+        What holds between columns: equal ones, sums, blocks of zeros and ones that are one category.
     remarks : tuple of str
-        What else a person should know: folders that were not read, columns that are equal.
+        What else a person should know of the files: folders that were not read.
     """
 
     origin: str
@@ -53,6 +55,7 @@ class TableFacts:
     columns: tuple[Column, ...]
     used: tuple[Column, ...]
     named: bool = True
+    relations: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
     @property
@@ -82,7 +85,8 @@ class TableFacts:
         ]
         if not self.named:
             said.append(f"{NO_HEADER}.")
-        return [*said, *self.remarks] + [f"{spoken(column)}." for column in self.left_out]
+        about = [remark for column in self.columns for remark in column.remarks]
+        return [*said, *self.remarks, *(f"{spoken(column)}." for column in self.left_out), *about, *self.relations]
 
     def doubts(self) -> list[str]:
         """Say what was left out that may have been meant: folders, and columns of numbers that nobody spoke of."""
@@ -180,12 +184,13 @@ def _labels_and_names(
     """Return the columns that color rows and the one that names them."""
     uses = {}
     if label is None:
-        uses = {name: "label" for name, column in table.items() if column.role == "category"}
+        # A column of zeros and ones that is part of a category has no levels of its own.
+        uses = {name: "label" for name, column in table.items() if column.role == "category" and column.levels}
     if id_ is None:
-        # A name first, then an id, then a date; of several the one with fewest missing cells, then by name.
+        # A name first, then an id, then a date; of several one that no two rows share, then by missing cells and name.
         order = ("name", "id", "date")
-        able = [c for c in table.values() if c.role in order and c.n_missing == 0 and c.is_distinct and n_rows > 1]
-        best = min(able, key=lambda column: (order.index(column.role), column.name), default=None)
+        able = [c for c in table.values() if c.role in order and (c.is_distinct or c.role == "name") and n_rows > 1]
+        best = min(able, key=lambda c: (order.index(c.role), not c.is_distinct, c.n_missing, c.name), default=None)
         uses |= {} if best is None else {best.name: "id"}
     uses |= {word: use for word, use in ((label, "label"), (id_, "id")) if isinstance(word, str)}
     return uses
