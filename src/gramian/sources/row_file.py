@@ -42,6 +42,12 @@ class RowFile(ABC):
         Whether windows are CSR.
     starts : tuple of int
         Rows where reading may begin at no extra cost; empty when any row will do.
+    row_shape : tuple of int or None
+        The shape of a row before it was flattened: height and width of an image.
+    label, id : str or None
+        What :meth:`column` gives labels and names of rows by, where the file itself has some.
+    remarks : tuple of str
+        What a person should know of how the file was read.
     """
 
     origin: str
@@ -51,6 +57,10 @@ class RowFile(ABC):
     names: Names = None
     is_sparse: bool = False
     starts: tuple[int, ...] = ()
+    row_shape: tuple[int, ...] | None = None
+    label: str | None = None
+    id: str | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def n_entries(self) -> int:
@@ -97,7 +107,8 @@ class OpenedTable(NamedTuple):
 
     ``n_rows`` may be an estimate. ``named`` tells whether the columns have names of their own.
     ``rows(names, texts=, budget=, say=)`` makes the file of the number columns ``names``; of other columns
-    only those in ``texts`` (label, names of rows) can be read later, as strings.
+    only those in ``texts`` (label, names of rows) can be read later, as strings. ``remarks`` say what a person should
+    know of how the file was read.
     """
 
     origin: str
@@ -105,6 +116,7 @@ class OpenedTable(NamedTuple):
     sampled: Sequence[Sampled]
     named: bool
     rows: Callable[..., RowFile]
+    remarks: tuple[str, ...] = ()
 
 
 class FileVersion(NamedTuple):

@@ -26,7 +26,6 @@ from gramian.machine import MEGABYTE, memory_budget, worker_count
 from gramian.sources.conversion import LARGEST_EXACT
 from gramian.sources.formats.arrow import dense_rows, kind_of, strings_of, texts_of
 from gramian.sources.formats.dialect import (
-    MISSING,
     SAMPLE_BYTES,
     SPACES,
     Dialect,
@@ -89,7 +88,7 @@ class CsvFile(RowFile):
     ) -> None:
         self.origin, self.versions = text.origin, (text.version,)
         self.names = names if text.dialect.named else None
-        self._encoding = text.dialect.encoding
+        self._encoding, self._missing = text.dialect.encoding, text.dialect.missing
         self._kept = _parse_all(text, names, tuple(texts), budget or memory_budget(), say)
         self.shape = (self._kept.n_rows, len(names))
 
@@ -100,18 +99,27 @@ class CsvFile(RowFile):
     def column(self, name: str) -> HostArray:
         """Return a column that was kept as text; a word for a missing value counts as one with blanks around it too."""
         found = np.concatenate([strings_of(part, self._encoding) for part in self._kept.texts(name)])
-        padded = [cell.strip() in MISSING for cell in found]
+        padded = [cell.strip() in self._missing for cell in found]
         found[padded] = ""
         return found
 
 
-def open_csv(path: Path, origin: str) -> OpenedTable:
+def open_csv(
+    path: Path,
+    origin: str,
+    *,
+    decimal: str | None = None,
+    na: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+) -> OpenedTable:
     """Sample a text table: how it is written, and what its columns are.
 
+    What ``decimal``, ``na`` and ``names`` say: :func:`~gramian.sources.formats.dialect.detect_dialect`.
     Cost: the first megabyte is read and parsed; it is not parsed again when the rows are read.
     """
-    text = TextTable(path, origin)
-    return OpenedTable(origin, text.n_rows, text.sampled, text.dialect.named, partial(CsvFile, text))
+    text = TextTable(path, origin, decimal=decimal, na=na, names=names)
+    dialect = text.dialect
+    return OpenedTable(origin, text.n_rows, text.sampled, dialect.named, partial(CsvFile, text), dialect.remarks)
 
 
 class Piece(NamedTuple):
@@ -129,10 +137,10 @@ class Piece(NamedTuple):
 class TextTable:
     """A text table whose dialect is known and whose first rows were examined."""
 
-    def __init__(self, path: Path, origin: str) -> None:
+    def __init__(self, path: Path, origin: str, **said: Any) -> None:
         self.path, self.origin, self.version = path, origin, FileVersion.of(path)
         head = next(self._text(SAMPLE_BYTES), b"")
-        self.dialect: Dialect = detect_dialect(head, origin)
+        self.dialect: Dialect = detect_dialect(head, origin, **said)
         self.booleans: frozenset[str] = frozenset()
         self.padded = False
         pieces = self.pieces(SAMPLE_BYTES)
@@ -142,7 +150,7 @@ class TextTable:
             raise InputError(message)
         is_whole = next(pieces, None) is None
         self._look(first, is_whole=is_whole)
-        if any(_is_padded_missing(value) for column in self.sampled for value in column.values):
+        if any(_is_padded_missing(value, self.dialect.missing) for column in self.sampled for value in column.values):
             self.padded = True
             self._look(first, is_whole=is_whole)
         self.booleans = frozenset(column.name for column in self.sampled if column.kind == "boolean")
@@ -200,7 +208,7 @@ class TextTable:
         if dialect.delimiter == SPACES:
             data = re.sub(rb"[ \t]+", b" ", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data))
         elif (self.padded if padded is None else padded) and len(dialect.names) > 1:
-            data = without_padding(data, dialect.delimiter)
+            data = without_padding(data, dialect.delimiter, dialect.missing)
         ragged: list[Any] = []
         try:
             return read_text(data, dialect, types, breaks=piece.breaks, ragged=ragged)
@@ -311,7 +319,7 @@ class TextTable:
         for name, cells in self._texts(piece, names).items():
             for i, cell in enumerate(strings_of(cells, self.dialect.encoding)):
                 is_boolean = name in self.booleans
-                problem = _not_boolean(cell) if is_boolean else _problem(cell, self.dialect.decimal)
+                problem = _not_boolean(cell, self.dialect) if is_boolean else _problem(cell, self.dialect)
                 if problem is not None:
                     found.append(_BadCell(i, name, cell, problem))
                     break
@@ -398,7 +406,7 @@ def read_text(
         convert_options=arrow_csv.ConvertOptions(
             column_types=types,
             include_columns=None if types is None else list(types),
-            null_values=list(MISSING),
+            null_values=list(dialect.missing),
             strings_can_be_null=True,
             decimal_point=dialect.decimal,
             check_utf8=dialect.encoding == "utf-8",
@@ -599,28 +607,28 @@ def _sampled(name: str, column: Any, dialect: "Dialect", *, is_whole: bool) -> S
         kind = "number"
     if kind == "text":
         texts = texts_of(column, dialect.encoding)
-        return Sampled(name, "number" if _mostly_numbers(texts, dialect.decimal) else "text", texts)
+        return Sampled(name, "number" if _mostly_numbers(texts, dialect) else "text", texts)
     return Sampled(name, kind, column.to_pylist() if kind == "integer" else [])
 
 
-def _mostly_numbers(texts: list[str | None], decimal: str) -> bool:
+def _mostly_numbers(texts: list[str | None], dialect: "Dialect") -> bool:
     """Tell whether nine in ten cells are numbers, so that another is a slip, which reading names with its row."""
-    filled = [text for text in texts if text is not None and text.strip() not in MISSING]
-    return bool(filled) and sum(is_number(text, decimal) for text in filled) >= 0.9 * len(filled)
+    filled = [text for text in texts if text is not None and text.strip() not in dialect.missing]
+    return bool(filled) and sum(is_number(text, dialect.decimal) for text in filled) >= 0.9 * len(filled)
 
 
-def _is_padded_missing(value: Any) -> bool:
-    return isinstance(value, str) and value not in MISSING and value.strip() in MISSING
+def _is_padded_missing(value: Any, missing: tuple[str, ...]) -> bool:
+    return isinstance(value, str) and value not in missing and value.strip() in missing
 
 
-def _problem(cell: str, decimal: str) -> str | None:
-    if cell.strip() in MISSING:
+def _problem(cell: str, dialect: "Dialect") -> str | None:
+    if cell.strip() in dialect.missing:
         return None
-    if not is_number(cell, decimal):
+    if not is_number(cell, dialect.decimal):
         return "text in a column of numbers"
-    value = float(cell.replace(",", ".") if decimal == "," else cell)
+    value = float(cell.replace(",", ".") if dialect.decimal == "," else cell)
     return "beyond the range of float64" if np.isinf(value) and "inf" not in cell.lower() else None
 
 
-def _not_boolean(cell: str) -> str | None:
-    return None if cell.strip() in MISSING or cell.strip().lower() in BOOLEANS else "neither true nor false"
+def _not_boolean(cell: str, dialect: "Dialect") -> str | None:
+    return None if cell.strip() in dialect.missing or cell.strip().lower() in BOOLEANS else "neither true nor false"

@@ -13,6 +13,7 @@ from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, MemoryBudgetError, Parameter, Sentence
 from gramian.machine import MEGABYTE
 from gramian.sources.formats.arrow import dense_rows, kind_of, strings_of, working_type
+from gramian.sources.names import name_columns
 from gramian.sources.row_file import FileVersion, OpenedTable, RowFile
 from gramian.sources.table_facts import Sampled
 
@@ -106,12 +107,22 @@ class GroupedFile(RowFile):
 class _Groups:
     """A file of row groups: how many rows each has, and how some columns of them are decoded."""
 
-    def __init__(self, path: Path, origin: str, describe: Callable[[Path], "_Described"], decode: "Decode") -> None:
+    def __init__(
+        self,
+        path: Path,
+        origin: str,
+        describe: Callable[[Path], "_Described"],
+        decode: "Decode",
+        *,
+        names: Sequence[str] | None = None,
+    ) -> None:
         self.path, self.origin = path, origin
         self.versions = (FileVersion.of(path),)
         self._decode = decode
         self.described: _Described = _explained(partial(describe, path), self)
-        self.schema = self.described.schema
+        self.stored = self.described.schema.names
+        called, self.remarks = name_columns(self.stored, names, origin)
+        self.schema = _renamed_schema(self.described.schema, called)
         self.counts = [count for count in self.described.counts if count] or [0]
         self._numbers = [g for g, count in enumerate(self.described.counts) if count]
 
@@ -119,23 +130,38 @@ class _Groups:
         """Yield record batches that together are rows ``begin`` to ``stop`` of some columns, in that order."""
         starts = list(accumulate([0, *self.counts]))
         wanted = [i for i in range(len(self._numbers)) if starts[i] < stop and starts[i + 1] > begin]
-        decoded = self._decode(self.path, self.described, [self._numbers[i] for i in wanted], names, step)
+        asked = set(names)
+        kept = [(old, new) for old, new in zip(self.stored, self.schema.names, strict=True) if new in asked]
+        stored = list(dict.fromkeys(old for old, _ in kept))
+        decoded = self._decode(self.path, self.described, [self._numbers[i] for i in wanted], stored, step)
         at = starts[wanted[0]]
         while at < stop and (batch := _explained(partial(next, decoded, None), self)) is not None:
             low, high = max(begin - at, 0), min(stop - at, batch.num_rows)
             at += batch.num_rows
             if high > low:
-                yield batch.slice(low, high - low).select(names)
+                yield self._named(batch.slice(low, high - low)).select(names)
+
+    def _named(self, batch: Any) -> Any:
+        """Return a batch under the names that its columns have here: columns of one stored name come in order."""
+        import pyarrow as pa
+
+        if self.stored == self.schema.names:
+            return batch
+        called: dict[str, list[str]] = {}
+        for old, new in zip(self.stored, self.schema.names, strict=True):
+            called.setdefault(old, []).append(new)
+        names = [called[old].pop(0) for old in batch.schema.names]
+        return pa.RecordBatch.from_arrays(batch.columns, names=names)
 
 
-def open_parquet(path: Path, origin: str) -> OpenedTable:
+def open_parquet(path: Path, origin: str, *, names: Sequence[str] | None = None) -> OpenedTable:
     """Sample a Parquet file: its description at the end, and the first rows of columns of text and integers."""
-    return _opened(_Groups(path, origin, _describe_parquet, _decode_parquet))
+    return _opened(_Groups(path, origin, _describe_parquet, _decode_parquet, names=names))
 
 
-def open_arrow(path: Path, origin: str) -> OpenedTable:
+def open_arrow(path: Path, origin: str, *, names: Sequence[str] | None = None) -> OpenedTable:
     """Sample an Arrow file (Feather, IPC)."""
-    return _opened(_Groups(path, origin, _describe_arrow, _decode_arrow))
+    return _opened(_Groups(path, origin, _describe_arrow, _decode_arrow, names=names))
 
 
 def _opened(groups: _Groups) -> OpenedTable:
@@ -146,8 +172,19 @@ def _opened(groups: _Groups) -> OpenedTable:
     shown = min(2000, sum(groups.counts))
     values = _first_values(groups, sampled_names, shown)
     index = _index_columns(groups.schema)
-    sampled = [Sampled(name, kinds[name], values.get(name, []), is_index=name in index) for name in names]
-    return OpenedTable(groups.origin, sum(groups.counts), sampled, named=True, rows=partial(GroupedFile, groups))
+    sampled = [
+        Sampled(name, kinds[name], values.get(name, []), is_index=stored in index)
+        for stored, name in zip(groups.stored, names, strict=True)
+    ]
+    rows = partial(GroupedFile, groups)
+    return OpenedTable(groups.origin, sum(groups.counts), sampled, named=True, rows=rows, remarks=groups.remarks)
+
+
+def _renamed_schema(schema: Any, names: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    fields = [field.with_name(name) for field, name in zip(schema, names, strict=True)]
+    return pa.schema(fields, metadata=schema.metadata)
 
 
 def _index_columns(schema: Any) -> set[str]:
@@ -167,10 +204,6 @@ def _first_values(groups: _Groups, names: list[str], shown: int) -> dict[str, li
 
 
 def _require_table(groups: _Groups, names: list[str]) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        message = f"{groups.origin} has more than one column called {twice[0]!r}. Give each column its own name."
-        raise InputError(message, column=twice[0])
     if not names or not sum(groups.counts):
         message = f"{groups.origin} has {len(names)} columns and {sum(groups.counts)} rows. Check what wrote the file."
         raise InputError(message)
@@ -240,7 +273,7 @@ def _decode_arrow(path: Path, described: _Described, groups: list[int], names: l
     import pyarrow as pa
     from pyarrow import ipc
 
-    fields = sorted(described.schema.get_field_index(name) for name in names)
+    fields = [i for i, name in enumerate(described.schema.names) if name in names]
     with pa.OSFile(str(path)) as file:
         opened = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields, use_threads=False))
         for group in groups:
