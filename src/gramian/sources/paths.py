@@ -258,17 +258,16 @@ def _open_arrays(
     """Open arrays, of which all columns are used."""
     chosen = chosen._replace(**dict.fromkeys(taken.keys() & {"label", "id"}))
     if format_.one_row_per_file:
-        _refuse_columns(chosen, files[0])
         found: RowFile = format_.open(files, origin)
     else:
         opened = [format_.open(path, str(path), **taken) for path in files]
-        _refuse_columns(chosen, files[0], opened[0].names)
         found = opened[0] if len(opened) == 1 else JoinedFiles(opened, origin)
     if options.transpose:
         found = transpose_array(found, budget)
     if names is not None:
         found.names, remarks = name_columns([""] * found.shape[1], names, origin)
         found.remarks += remarks
+    _refuse_columns(chosen, files[0], found.names)
     return found
 
 

@@ -145,7 +145,8 @@ def _table(sheet: Any, origin: str, na: Sequence[str], names: Sequence[str] | No
     errors = sorted({cell for row in data for cell in row if isinstance(cell, str) and cell in ERRORS})
     if errors:
         count = sum(isinstance(cell, str) and cell in ERRORS for row in data for cell in row)
-        said += (f"{origin}: {count:,} cells hold errors of formulas ({', '.join(errors)}), and count as missing.",)
+        cells = "1 cell holds an error" if count == 1 else f"{count:,} cells hold errors"
+        said += (f"{origin}: {cells} of a formula ({', '.join(errors)}), missing values here.",)
     columns = [column_of(column, (*ERRORS, *na)) for column in zip(*data, strict=True)]
     return _Sheet(pa.table(columns, names=list(called)), is_named or names is not None, (*remarks, *said))
 
@@ -163,7 +164,7 @@ def _below_titles(rows: list[list[Any]], origin: str) -> tuple[list[list[Any]], 
     if not skipped:
         return rows, ()
     title = _word(next(cell for cell in rows[0] if cell is not None)).strip()
-    lines = "line above the table is" if skipped == 1 else f"{skipped} lines above the table are"
+    lines = "the line above the table is" if skipped == 1 else f"{skipped} lines above the table are"
     return rows[skipped:], (f"{origin}: {lines} skipped: {title[:40]!r}{' and so on' if skipped > 1 else ''}.",)
 
 

@@ -101,7 +101,7 @@ def _content(path: Path, origin: str) -> bytes:
 
 
 def _typed_lines(data: bytes) -> Any:
-    """Return JSON lines as Arrow reads them, which is fast; ``None`` where it does not, as several kinds in a column."""
+    """Return JSON lines as Arrow reads them, fast; ``None`` where it does not, as several kinds in a column."""
     import pyarrow as pa
     from pyarrow import json as arrow_json
 
