@@ -1,5 +1,7 @@
 """Writers of the same rows in every kind of file, for the tests."""
 
+import gzip
+import json
 from itertools import count
 
 import numpy as np
@@ -88,7 +90,7 @@ def _sparse_npz_compressed(folder, X, rows):
 def _hdf5(folder, X, rows):
     h5py = pytest.importorskip("h5py")
     with h5py.File(folder / "x.h5", "w") as file:
-        file.create_dataset("inner/rows", data=X, chunks=(min(rows, len(X)), X.shape[1]))
+        file.create_dataset("inner/rows", data=X, chunks=(min(rows, len(X)), *X.shape[1:]))
     return folder / "x.h5"
 
 
@@ -122,7 +124,7 @@ def _anndata_names(file, d):
 
 def _zarr(folder, X, rows):
     zarr = pytest.importorskip("zarr")
-    array = zarr.open(str(folder / "x.zarr"), mode="w", shape=X.shape, chunks=(rows, X.shape[1]), dtype=X.dtype)
+    array = zarr.open(str(folder / "x.zarr"), mode="w", shape=X.shape, chunks=(rows, *X.shape[1:]), dtype=X.dtype)
     array[:] = X
     return folder / "x.zarr"
 
@@ -144,6 +146,49 @@ def _matrix_market_array(folder, X, rows):
     return folder / "x.mtx"
 
 
+def _npy_of_three_dimensions(folder, X, rows):
+    del rows
+    np.save(folder / "x.npy", X[:, :, None])
+    return folder / "x.npy"
+
+
+def _hdf5_of_three_dimensions(folder, X, rows):
+    return _hdf5(folder, X[:, None, :], rows)
+
+
+def _zarr_of_three_dimensions(folder, X, rows):
+    return _zarr(folder, X[:, None, :], rows)
+
+
+def _excel(folder, X, rows):
+    openpyxl = pytest.importorskip("openpyxl")
+    del rows
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("rows")
+    for line in [_frame(X[:0]).columns.tolist(), *X.tolist()]:
+        sheet.append([None if value != value else value for value in line])
+    book.save(folder / "x.xlsx")
+    return folder / "x.xlsx"
+
+
+def _records(X):
+    names = _frame(X[:0]).columns
+    return [dict(zip(names, row, strict=True)) for row in X.tolist()]
+
+
+def _json(folder, X, rows):
+    del rows
+    (folder / "x.json").write_text(json.dumps(_records(X)))
+    return folder / "x.json"
+
+
+def _json_lines(folder, X, rows):
+    del rows
+    text = "\n".join(map(json.dumps, _records(X)))
+    (folder / "x.jsonl.gz").write_bytes(gzip.compress(text.encode()))
+    return folder / "x.jsonl.gz"
+
+
 WRITERS = {
     "npy": _npy,
     "npy by columns": _npy_by_columns,
@@ -160,8 +205,14 @@ WRITERS = {
     "zarr": _zarr,
     "matrix market": _matrix_market,
     "matrix market array": _matrix_market_array,
+    "npy of three dimensions": _npy_of_three_dimensions,
+    "hdf5 of three dimensions": _hdf5_of_three_dimensions,
+    "zarr of three dimensions": _zarr_of_three_dimensions,
+    "excel": _excel,
+    "json": _json,
+    "json lines": _json_lines,
 }
-WRITERS |= {f"folder of {kind}": _folder(kind) for kind in ("npy", "csv", "parquet")}
+WRITERS |= {f"folder of {kind}": _folder(kind) for kind in ("npy", "csv", "parquet", "excel")}
 """Makers (folder, X, rows a group) -> path."""
 
 

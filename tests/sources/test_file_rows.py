@@ -30,8 +30,9 @@ class _Files(RowSourceSuite):
         return small_windows(path, weights, **options)
 
 
-TEXT = {"csv", "folder of csv", "matrix market", "matrix market array"}
-TABLES = {"csv", "parquet", "feather", "folder of parquet", "folder of csv"}
+WHOLE = {"excel", "folder of excel", "json", "json lines"}
+TEXT = {"csv", "folder of csv", "matrix market", "matrix market array"} | WHOLE
+TABLES = {"csv", "parquet", "feather", "folder of parquet", "folder of csv"} | WHOLE
 
 for _kind in WRITERS:
     for _dtype in ("float64", "float32"):

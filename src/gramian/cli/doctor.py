@@ -18,6 +18,7 @@ EXTRAS = {
     "hdf5": "h5py",
     "zarr": "zarr",
     "images": "pillow",
+    "excel": "openpyxl",
     "onnx": "onnx",
 }
 """Each extra with the package that it brings."""

@@ -18,7 +18,7 @@ import click
 from gramian.arrays.namespace import to_host
 from gramian.atomic import atomic_write
 from gramian.cli.exits import NotConvergedError
-from gramian.cli.options import name_of, readable, require_device, stem_of
+from gramian.cli.options import file_options, name_of, readable, require_device, stem_of
 from gramian.cli.output import Progress, json_text, said_by
 from gramian.cli.table import Prepared, ReadOptions, exactly, open_table
 from gramian.cli.writing import MODEL, cannot_write, claimed, refuse_written, remove_stale, scores_name, write_scores
@@ -61,12 +61,16 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Verb:
-    """How one verb differs from the others; ``plans_from_rows``: its plan looks at rows, so none may miss a value."""
+    """How one verb differs from the others.
+
+    ``plans_from_rows``: its plan looks at rows, so none may miss a value; ``shows_images``: rows may be images.
+    """
 
     name: str
     plan: Callable[[Prepared, dict[str, Any]], str]
     fit: Callable[[Prepared, dict[str, Any], Progress], Fitted]
     plans_from_rows: bool = False
+    shows_images: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +106,7 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
         memory=flags["memory"],
         # The pixels of an image stay together, also those that never change.
         keep_constant="image_shape" in flags.get("shown", {}),
+        file=file_options(flags),
     )
     folder = flags["output"] or f"{stem_of(path)}-{verb.name}"
     refuse_written(folder, path)
@@ -114,6 +119,8 @@ def run(verb: Verb, path: str, flags: dict[str, Any]) -> None:
         files_of(file)
         with claimed(folder) as target:
             prepared = _varying(open_table(file, options, progress))
+            if verb.shows_images and prepared.image_shape is not None:
+                flags = {"shown": {"image_shape": prepared.image_shape}} | flags
             answer, converged = _work(verb, path, options, prepared, target, flags=flags, progress=progress)
             # Here, while the rows can still be read: those of standard input are gone at the end.
             text = json_text(as_json(answer)) if flags["as_json"] else as_text(answer)
@@ -415,6 +422,7 @@ def _rows_code(path: str, options: ReadOptions, prepared: Prepared) -> str:
         "drop": drop,
         "label": options.color,
         "id": options.id,
+        **options.file._asdict(),
     }
     source = "'table.csv'" if path == "-" else repr(path)
     given = [source, *(f"{name}={_list_code(value)}" for name, value in words.items() if value)]

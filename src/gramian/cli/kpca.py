@@ -38,7 +38,7 @@ def command(file: str, **flags: Any) -> None:
     from gramian.cli.fitting import Verb, run
 
     _checked_gamma(flags["gamma"])
-    run(Verb("kpca", _plan, _fit, plans_from_rows=True), file, flags | shown_as(flags))
+    run(Verb("kpca", _plan, _fit, plans_from_rows=True, shows_images=True), file, flags | shown_as(flags))
 
 
 def _checked_gamma(gamma: str | None) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.cli.options import file_options
 from gramian.cli.output import Progress
 from gramian.cli.table import dense, exactly
 from gramian.errors import InputError, ParameterError
@@ -36,10 +37,8 @@ def open_rows(path: str, found: Archive, flags: dict[str, Any], progress: Progre
             "Pass a table with the same columns."
         )
         raise InputError(message)
-    facts = source.facts
-    opened: Any = source
-    labels = {} if facts is None or facts.label is None else {facts.label: opened.labels()}
-    row_names = None if facts is None or facts.id is None else opened.ids()
+    labels = {} if source.label_name is None else {source.label_name: source.labels()}
+    row_names = source.ids()
     source, notes = _filled(path, source, found)
     return OpenedRows(source, labels, row_names, notes)
 
@@ -55,6 +54,7 @@ def _with_columns(path: str, found: Archive, flags: dict[str, Any], progress: Pr
             id=flags.get("id_"),
             memory_budget=flags["memory"],
             progress=progress,
+            **file_options(flags)._asdict(),
         )
     except ParameterError as error:
         if words is None or error.parameter != "columns" or error.value not in words:

@@ -24,10 +24,12 @@ SHOWN = 60
 @table_flags
 def command(file: str, **flags: Any) -> None:
     """Say what is in FILE: rows, columns, types, missing values, scales, and what would be done. Nothing is fitted."""
-    from gramian.cli.options import readable
+    from gramian.cli.options import file_options, readable
     from gramian.cli.table import ReadOptions
 
-    options = ReadOptions(flags["columns"], flags["drop"], flags["id_"], flags["color"], memory=flags["memory"])
+    options = ReadOptions(
+        flags["columns"], flags["drop"], flags["id_"], flags["color"], memory=flags["memory"], file=file_options(flags)
+    )
     with readable(file) as path, Progress(quiet=flags["quiet"]) as progress:
         found, would, plan = _looked(path, options, progress)
     if flags["as_json"]:

@@ -3,6 +3,7 @@
 import shutil
 import sys
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,6 +74,14 @@ class Shape(click.ParamType):  # type: ignore[type-arg]  # the same
         return int(sides[0]), int(sides[1])
 
 
+def file_options(flags: dict[str, Any]) -> Any:
+    """Return what the flags say about reading files."""
+    from gramian.sources.paths import FileOptions
+
+    said = {name: flags[name] for name in FileOptions._fields}
+    return FileOptions(**said | {"na": flags["na"] or None})
+
+
 def shown_as(flags: dict[str, Any]) -> dict[str, Any]:
     """Return what the flags say about showing rows: their shape, where they are images."""
     return {} if flags["shape"] is None else {"shown": {"image_shape": flags["shape"]}}
@@ -94,6 +103,13 @@ def row_flags(command: Any) -> Any:
     """Add the flags that say how rows are read whose columns a model knows."""
     return _apply(
         command,
+        click.option("--array", metavar="NAME", help="Of .npz, HDF5, Zarr: the array of rows; default: the largest."),
+        click.option("--sheet", metavar="NAME", help="Of Excel: the sheet; default: the first with numbers."),
+        click.option("--decimal", type=click.Choice([",", "."]), help="Of text: the decimal sign; default: as found."),
+        click.option("--na", multiple=True, metavar="WORD", help="One more word for a missing value, such as -999."),
+        click.option("--transpose", is_flag=True, help="Rows become columns, named by the first column of text."),
+        click.option("--names", metavar="FILE", help="Names of all columns, one per line."),
+        click.option("--labels", metavar="FILE", help="What colors the rows, one per line."),
         click.option("--id", "id_", metavar="COL", help="The column that names the rows."),
         click.option("--color", metavar="COL", help="The column that colors the rows; not used as a number."),
         click.option("--memory", type=Bytes(), help="What the work may take, such as 4GB."),
@@ -149,7 +165,17 @@ def _apply(command: Any, *decorators: Decorator) -> Any:
 
 STANDARD_INPUT = "standard input"
 
-MAGIC = {b"PAR1": ".parquet", b"\x93NUM": ".npy", b"ARRO": ".arrow", b"\x1f\x8b\x08": ".csv.gz", b"PK\x03\x04": ".npz"}
+MAGIC = {
+    b"PAR1": ".parquet",
+    b"\x93NUM": ".npy",
+    b"ARRO": ".arrow",
+    b"\x1f\x8b\x08": ".csv.gz",
+    b"PK\x03\x04": ".npz",
+    b"{": ".json",
+    b"[{": ".json",
+    b"[[": ".json",
+    b"[\n": ".json",
+}
 """How files of other kinds than text begin, for what comes from standard input."""
 
 
@@ -169,11 +195,22 @@ def readable(path: str) -> Iterator[str]:
         with target.open("wb") as file:
             file.write(head)
             shutil.copyfileobj(sys.stdin.buffer, file)
+        if suffix == ".npz" and _is_workbook(target):
+            target = target.rename(target.with_suffix(".xlsx"))
         try:
             yield str(target)
         except GramianError as error:  # a person knows nothing of the copy
             error.args = (said_by(error).replace(str(target), STANDARD_INPUT),)
             raise
+
+
+def _is_workbook(path: Path) -> bool:
+    """Tell whether a zip file is one of Excel."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return "xl/workbook.xml" in archive.namelist()
+    except zipfile.BadZipFile:
+        return False
 
 
 def name_of(path: str) -> str:

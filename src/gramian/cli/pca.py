@@ -33,7 +33,7 @@ def command(file: str, **flags: Any) -> None:
     """
     from gramian.cli.fitting import Verb, run
 
-    run(Verb("pca", _plan, _fit), file, flags | shown_as(flags))
+    run(Verb("pca", _plan, _fit, shows_images=True), file, flags | shown_as(flags))
 
 
 def _options(prepared: Any, flags: dict[str, Any], count: Any, progress: Any = None) -> Any:

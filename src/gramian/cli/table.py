@@ -10,13 +10,14 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, is_sparse, to_host
 from gramian.cli.options import origin_of
-from gramian.cli.output import Progress, said_by
+from gramian.cli.output import Progress, in_flags, said_by
 from gramian.errors import InputError, MemoryBudgetError
 from gramian.machine import available_memory
 from gramian.models.probabilistic.filling import fill_missing
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import measure_moments
 from gramian.sources.opening import as_source
+from gramian.sources.paths import FileOptions
 from gramian.sources.rows import Block, RowSource
 from gramian.sources.table_facts import NO_HEADER, TableFacts
 
@@ -45,6 +46,7 @@ class ReadOptions:
     scale: bool | None = None
     memory: int | None = None
     keep_constant: bool = False
+    file: FileOptions = FileOptions()
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,8 @@ class Prepared:
         What the file says of its columns.
     missing : mapping
         Missing values by the name of the column.
+    image_shape : pair of int or None
+        Height and width of the images that the rows are, where the file says so.
     """
 
     source: RowSource
@@ -98,6 +102,7 @@ class Prepared:
     varies: bool = True
     facts: TableFacts | None = None
     missing: dict[str, int] = field(default_factory=dict)
+    image_shape: tuple[int, int] | None = None
 
     @property
     def called(self) -> list[str] | None:
@@ -117,11 +122,13 @@ def open_table(path: str, options: ReadOptions, progress: Progress, *, fill: boo
     read = _read(path, options, progress)
     if options.missing == "error" and read.missing.any():
         raise _refusal(path, read)
-    prepared = replace(_plain(read.source), left_out=read.left_out)
+    prepared = replace(_plain(read.source), left_out=read.left_out, image_shape=_image_shape(read.source))
+    if prepared.image_shape is not None:
+        options = replace(options, keep_constant=True)
     if read.missing.any():
         prepared = _without_missing(path, options, prepared, read.missing, progress, fill=fill)
     counts = dict(zip(names_of(read.source), read.missing.tolist(), strict=True))
-    notes = (*_column_notes(read.facts), *read.notes, *prepared.notes)
+    notes = (*_column_notes(path, read.source, read.facts), *read.notes, *prepared.notes)
     prepared = replace(prepared, notes=notes, origin=origin_of(path), facts=read.facts, missing=counts)
     return _scaled(_without_constants(path, options, prepared, progress), options)
 
@@ -137,6 +144,7 @@ def opened(path: str, options: ReadOptions, progress: Progress, *, drop: Sequenc
         id=options.id,
         memory_budget=options.memory,
         progress=progress,
+        **options.file._asdict(),
     )
 
 
@@ -177,12 +185,16 @@ def _dense_block(block: Block) -> HostArray:
 
 def _plain(source: Any) -> Prepared:
     """Return rows as they are, with their labels and names."""
-    facts = source.facts
-    labels = {} if facts is None or facts.label is None else {facts.label: source.labels()}
-    row_names = None if facts is None or facts.id is None else source.ids()
+    labels = {} if source.label_name is None else {source.label_name: source.labels()}
     return Prepared(
-        source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=row_names
+        source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=source.ids()
     )
+
+
+def _image_shape(source: RowSource) -> tuple[int, int] | None:
+    """Return height and width where rows are images of one number per pixel; an axis of length one tells nothing."""
+    sides = [side for side in source.row_shape or () if side > 1]
+    return (sides[0], sides[1]) if len(sides) == 2 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,22 +283,25 @@ def _refusal(path: str, read: _Read) -> InputError:
     return InputError(message, row=row, column=names[j])
 
 
-def _column_notes(facts: TableFacts | None) -> tuple[str, ...]:
+def _column_notes(path: str, source: RowSource, facts: TableFacts | None) -> tuple[str, ...]:
+    """Say how the file was read, what was left out of it, and what colors and names the rows."""
+    remarks = tuple(in_flags(remark).replace(path, origin_of(path)) for remark in source.remarks)
+    roles = [] if source.label_name is None else [f"Rows are colored by {source.label_name!r}."]
+    roles += [] if source.id_name is None else [f"Rows are named by {source.id_name!r}."]
+    if (image := _image_shape(source)) is not None:
+        roles.append(f"Rows are images of {image[0]} x {image[1]} pixels, as the file has them.")
+    elif source.row_shape is not None:
+        roles.append(f"Rows of shape {' x '.join(map(str, source.row_shape))} are flattened.")
     if facts is None:
-        return ()
+        return (*remarks, *roles)
     out: dict[str, list[str]] = {}
-    roles = []
     for column in facts.left_out:
-        if column.role == "label":
-            roles.append(f"Rows are colored by {column.name!r}.")
-        elif column.role == "id":
-            roles.append(f"Rows are named by {column.name!r}.")
-        else:
+        if column.role == "left_out":
             why = column.reason.removeprefix("left out: ").removeprefix("left out, ")
             out.setdefault(why, []).append(repr(column.name))
     said = [f"Left out {listed(names)}: {_for_many(why, len(names))}." for why, names in out.items()]
     header = () if facts.named else (f"{NO_HEADER}.",)
-    return (*header, *facts.remarks, *said, *roles)
+    return (*header, *remarks, *said, *roles)
 
 
 def _without_missing(

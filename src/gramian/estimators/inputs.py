@@ -37,6 +37,11 @@ def open_rows(estimator: Any, X: Any, *, weights: Any = None) -> RowSource:
             "cells first."
         )
         warnings.warn(message, InputWarning, stacklevel=users_line())
+    elif is_path(X) and facts is None and source.remarks:
+        message = (
+            f"{' '.join(source.remarks)} To choose yourself, pass gramian.as_source(path, ...) in place of the path."
+        )
+        warnings.warn(message, InputWarning, stacklevel=users_line())
     _check_device(estimator, source)
     return source
 

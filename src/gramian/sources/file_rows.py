@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Event
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -50,6 +50,13 @@ SPARSE_WINDOW, SPARSE_COLUMN = 64 * MEGABYTE, 120
 product with them costs more than the dense result that every window adds to."""
 
 
+class Labels(NamedTuple):
+    """Labels that a person gives: what they are called, and one string per row."""
+
+    name: str
+    values: HostArray
+
+
 class FileRows(RowSource):
     """Rows of a file, a folder or a glob, read in windows; see :func:`~gramian.sources.opening.as_source`.
 
@@ -62,6 +69,8 @@ class FileRows(RowSource):
         In place of the file's own.
     facts : TableFacts, optional
         What was made of each column of a table.
+    labels : Labels, optional
+        In place of those the file has.
     block_rows : int, optional
         Rows per window; by default what suits a core's cache, within a part of the budget.
     budget : int, optional
@@ -86,6 +95,7 @@ class FileRows(RowSource):
         weights: Array | None = None,
         column_names: tuple[str, ...] | None = None,
         facts: TableFacts | None = None,
+        labels: "Labels | None" = None,
         block_rows: int | None = None,
         budget: int | None = None,
         progress: Say | None = None,
@@ -98,6 +108,11 @@ class FileRows(RowSource):
         self.column_names = file.names if column_names is None else column_names
         self.weights = weights
         self.facts = facts
+        self.row_shape = file.row_shape
+        self.remarks = file.remarks if facts is None else facts.remarks
+        found = file if facts is None else facts
+        self._labels, self.id_name = labels, found.id
+        self.label_name = found.label if labels is None else labels.name
         self.budget = budget or memory_budget()
         file.require_room(self.budget)
         self.log = log
@@ -161,13 +176,15 @@ class FileRows(RowSource):
         return self.file.locate(row)
 
     def labels(self, name: str | None = None) -> HostArray | None:
-        """Read a label column of a table, by default the first: n strings, or ``None`` where there is none."""
-        name = name or (self.facts.label if self.facts is not None else None)
+        """Return a column of labels, by default the first, or the labels that were given; ``None`` without any."""
+        if self._labels is not None:
+            return self._labels.values
+        name = name or self.label_name
         return None if name is None else self.file.column(name)
 
     def ids(self) -> HostArray | None:
         """Read the column that names the rows: n strings, or ``None`` when there is none."""
-        return None if self.facts is None or self.facts.id is None else self.file.column(self.facts.id)
+        return None if self.id_name is None else self.file.column(self.id_name)
 
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every block into one value: one pass over the file, each worker on its own run of windows.

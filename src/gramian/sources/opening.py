@@ -30,7 +30,7 @@ from gramian.sources.dense import DenseRows
 from gramian.sources.file_rows import FileRows
 from gramian.sources.locations import Names, dense_locations, sparse_locations
 from gramian.sources.pass_log import PassLog
-from gramian.sources.paths import Chosen, is_path, open_path
+from gramian.sources.paths import Chosen, FileOptions, is_path, labels_of, open_path
 from gramian.sources.progress import Say
 from gramian.sources.rows import RowSource, rows_here
 from gramian.sources.sparse import SparseRows
@@ -50,6 +50,13 @@ def as_source(
     memory_budget: int | str | None = None,
     progress: Say | None = None,
     checkpoint: str | os.PathLike[str] | PassLog | None = None,
+    array: str | None = None,
+    sheet: str | None = None,
+    decimal: str | None = None,
+    na: str | Sequence[str] | None = None,
+    transpose: bool = False,
+    names: str | os.PathLike[str] | Sequence[str] | None = None,
+    labels: str | os.PathLike[str] | Sequence[Any] | None = None,
 ) -> RowSource:
     """Open X as rows that can be read again and again, without copying what need not be copied.
 
@@ -61,7 +68,8 @@ def as_source(
         tables, and any other object that offers itself as a table or an array; Dask arrays and data frames, whose
         rows stay where they are (:class:`~gramian.sources.dask.DaskRows`). A source passes through.
         A string or path names a file, a folder of files or a glob, which is read in windows and never whole:
-        Parquet, Arrow, CSV and its relatives, .npy, .npz, HDF5, Zarr, Matrix Market, images.
+        Parquet, Arrow, CSV and its relatives, .npy, .npz, HDF5, Zarr, Matrix Market, images; or read whole: Excel
+        workbooks, JSON and JSON lines. Arrays of more than two dimensions are flattened to (n, -1).
     weights : array (n,), optional
         How often each row counts: finite, not negative, not all zero.
     column_names : sequence of str, optional
@@ -79,6 +87,22 @@ def as_source(
         For files: called with a sentence about once a second: the part done, the rate, the time left.
     checkpoint : path, optional
         For files: a folder in which passes are kept, so that a fit that was killed goes on where it was.
+    array : str, optional
+        For .npz, HDF5 and Zarr: the array that holds the rows, by default the largest of two dimensions or more. Other
+        arrays with an entry per row may be named by ``label`` and ``id``.
+    sheet : str, optional
+        For Excel: the sheet, by default the first with a table of numbers.
+    decimal : str, optional
+        For text tables: the decimal sign, "," or ".", by default what the first rows show.
+    na : str or sequence of str, optional
+        For text tables, Excel and JSON: more words for a missing value, as they are written there (``"-999"``).
+    transpose : bool
+        For files: rows become columns, named by the first column of text. The table is held in memory.
+    names : path or sequence of str, optional
+        For files: names of all columns of the file, in place of those it has; in a text file one per line. Of a
+        transposed file, names of its rows, which are the columns then.
+    labels : path or sequence, optional
+        For files: a label per row, in place of a column of the file; in a text file one per line.
 
     Returns
     -------
@@ -120,6 +144,7 @@ def as_source(
         memory_budget=None if memory_budget is None else bytes_of(memory_budget),
         progress=_checked_progress(progress),
         checkpoint=checkpoint,
+        file=FileOptions(array, sheet, decimal, na, transpose, names, labels),
     )
     for kind in INPUTS:
         if kind.recognizes(X):
@@ -136,6 +161,7 @@ class OpenOptions(NamedTuple):
     memory_budget: int | None = None
     progress: Say | None = None
     checkpoint: str | os.PathLike[str] | PassLog | None = None
+    file: FileOptions = FileOptions()
 
 
 class InputKind(NamedTuple):
@@ -148,7 +174,7 @@ class InputKind(NamedTuple):
 def _open_file(X: Any, options: OpenOptions) -> RowSource:
     _require_names(options.chosen)
     try:
-        file, facts = open_path(X, options.chosen, budget=options.memory_budget, say=options.progress)
+        file, facts = open_path(X, options.chosen, options.file, budget=options.memory_budget, say=options.progress)
     except OSError as error:
         if error.errno != ENAMETOOLONG:
             raise
@@ -161,6 +187,7 @@ def _open_file(X: Any, options: OpenOptions) -> RowSource:
         weights=None if options.weights is None else check_weights(options.weights, file.shape[0]),
         column_names=_checked_names(options.column_names, file.shape[1]),
         facts=facts,
+        labels=None if options.file.labels is None else labels_of(options.file.labels, file.shape[0]),
         budget=options.memory_budget,
         progress=options.progress,
         log=log if log is None or isinstance(log, PassLog) else PassLog(log),
@@ -201,7 +228,7 @@ def _open_array(open_: Callable[[Any], tuple[Array, Names]], X: Any, options: Op
 
 def _refuse_file_options(options: OpenOptions) -> None:
     """Refuse what is said about files and their columns where X is no file: it would be without effect."""
-    said = options.chosen._asdict() | {"checkpoint": options.checkpoint}
+    said = options.chosen._asdict() | {"checkpoint": options.checkpoint} | options.file._asdict()
     for name, value in said.items():
         if value is not None and value is not False:
             message = (

@@ -6,9 +6,9 @@ Formats are listed in ``FORMATS`` of :mod:`gramian.sources.formats`.
 import glob
 import os
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,12 +18,16 @@ from gramian.arrays.namespace import Array, HostArray
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.errors import InputError, NotSupportedError, Parameter, ParameterError, Sentence
 from gramian.machine import memory_budget
+from gramian.sources.file_rows import Labels
 from gramian.sources.formats import FORMATS, Format, format_of, is_one_file
+from gramian.sources.formats.dialect import words_in
 from gramian.sources.locations import Names
+from gramian.sources.names import name_columns
 from gramian.sources.progress import Say
-from gramian.sources.roles import Column, TableRoles, table_roles
-from gramian.sources.row_file import FileOptions, OpenedTable, RowFile
+from gramian.sources.roles import Column, TableRoles, kind_of, table_roles
+from gramian.sources.row_file import OpenedTable, RowFile
 from gramian.sources.table_facts import TableFacts, Wanted, choose_columns
+from gramian.sources.transposed import transpose_array, transpose_table
 
 
 class JoinedFiles(RowFile):
@@ -37,6 +41,9 @@ class JoinedFiles(RowFile):
         self.dtype = FLOAT32 if all(file.dtype == FLOAT32 for file in files) else FLOAT64
         self._stops = list(accumulate(file.shape[0] for file in files))
         self.shape = (self._stops[-1], files[0].shape[1])
+        self.row_shape = _same(file.row_shape for file in files)
+        self.label, self.id = _same(file.label for file in files), _same(file.id for file in files)
+        self.remarks = tuple(dict.fromkeys(remark for file in files for remark in file.remarks))
         firsts = [0, *self._stops[:-1]]
         self.starts = tuple(first + at for first, file in zip(firsts, files, strict=True) for at in file.starts or (0,))
 
@@ -92,6 +99,12 @@ class JoinedFiles(RowFile):
         return found
 
 
+def _same(values: Iterable[Any]) -> Any:
+    """Return the value that all of some values are; ``None`` where they differ."""
+    found = list(values)
+    return found[0] if all(value == found[0] for value in found) else None
+
+
 def _require_same_columns(files: Sequence[RowFile]) -> None:
     first = files[0]
     for file in files[1:]:
@@ -128,6 +141,21 @@ def require_same_names(first: str, names: Sequence[str], other: str, others: Seq
     raise InputError(message, column=(missing or extra)[0])
 
 
+class FileOptions(NamedTuple):
+    """What a person says about reading files: parameters of :func:`~gramian.sources.opening.as_source`.
+
+    ``names`` and ``labels`` are a path, or the words themselves.
+    """
+
+    array: str | None = None
+    sheet: str | None = None
+    decimal: str | None = None
+    na: str | Sequence[str] | None = None
+    transpose: bool = False
+    names: str | os.PathLike[str] | Sequence[str] | None = None
+    labels: str | os.PathLike[str] | Sequence[Any] | None = None
+
+
 class Chosen(NamedTuple):
     """What a person says about columns: see :func:`~gramian.sources.table_facts.choose_columns`."""
 
@@ -145,7 +173,12 @@ def is_path(X: Any) -> bool:
 
 
 def open_path(
-    X: Any, chosen: Chosen, *, budget: int | None = None, say: Say | None = None
+    X: Any,
+    chosen: Chosen,
+    options: FileOptions = FileOptions(),
+    *,
+    budget: int | None = None,
+    say: Say | None = None,
 ) -> tuple[RowFile, TableFacts | None]:
     """Open the file, folder or glob that X names; return its rows and, for tables, what was made of the columns.
 
@@ -161,17 +194,153 @@ def open_path(
     X = os.path.expanduser(X)  # noqa: PTH111 - a pattern is no path
     files = files_of(X)
     format_ = _the_format(files, X)
-    if format_.one_row_per_file:
-        _refuse_columns(chosen, files[0])
-        return format_.open(files, str(X)), None
+    budget = budget or memory_budget()
+    if options.labels is not None:
+        chosen = _without_label(chosen)
+    names = _given_names(options.names)
+    taken = _taken(format_, chosen, options._replace(names=None if options.transpose else names), files[0])
     if not format_.has_named_columns:
-        found = [format_.open(path, str(path)) for path in files]
-        _refuse_columns(chosen, files[0], found[0].names)
-        return (found[0] if len(found) == 1 else JoinedFiles(found, str(X))), None
-    options = FileOptions(budget=(budget or memory_budget()) // len(files), say=say)
-    opened = (format_.open(path, str(path), options) for path in files)
+        return _open_arrays(files, format_, str(X), chosen, taken, names=names, budget=budget, options=options), None
+    opened: Iterator[OpenedTable] = (
+        format_.open(path, str(path), budget=budget // len(files), say=say, **taken) for path in files
+    )
+    if options.transpose:
+        opened = _transposed_tables(opened, str(X), names, budget=budget)
     rows, facts = _open_tables(opened, str(X), chosen)
-    return rows, replace(facts, remarks=_unread_folders(Path(X)))
+    return rows, replace(facts, remarks=(*_unread_folders(Path(X)), *facts.remarks))
+
+
+def _without_label(chosen: Chosen) -> Chosen:
+    """Look for no label in the file where labels are given."""
+    if isinstance(chosen.label, str):
+        message = Sentence(
+            "{label} and {labels} both say what labels the rows. Give one of them.",
+            label=Parameter("label", (chosen.label,)),
+            labels=Parameter("labels"),
+        )
+        raise ParameterError(message, parameter="labels")
+    return chosen._replace(label=False)
+
+
+def _taken(format_: Format, chosen: Chosen, options: FileOptions, path: Path) -> dict[str, Any]:
+    """Return what a format is opened with; refuse what it knows nothing of, and values without a meaning."""
+    message: str
+    if options.decimal not in (None, ",", "."):
+        message = Sentence("{given}: a decimal sign is ',' or '.'.", given=Parameter("decimal", (options.decimal,)))
+        raise ParameterError(message, parameter="decimal", value=options.decimal)
+    words: tuple[Any, ...] = (options.na,) if isinstance(options.na, str) else tuple(options.na or ())
+    said: dict[str, Any] = options._asdict() | {"na": words}
+    for name in ("array", "sheet", "na"):
+        value = next((word for word in words if not isinstance(word, str)), None) if name == "na" else said[name]
+        if value is not None and not isinstance(value, str):
+            message = f"{name} holds {value!r}, of type {type(value).__name__}. Pass a string."
+            raise ParameterError(message, parameter=name, value=value)
+    for name in ("array", "sheet", "decimal", "na"):
+        if said[name] and name not in format_.takes:
+            kinds = [format_.endings[0] for format_ in FORMATS if name in format_.takes]
+            message = Sentence(
+                "{given} is for files of {kinds}, and {path} is none of them: it would change nothing. Leave it out.",
+                given=Parameter(name),
+                kinds=" and ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds),
+                path=path,
+            )
+            raise ParameterError(message, parameter=name, value=said[name])
+    said |= {"label": chosen.label, "id": chosen.id}
+    return {name: said[name] for name in format_.takes if said[name] not in (None, ())}
+
+
+def _open_arrays(
+    files: list[Path],
+    format_: Format,
+    origin: str,
+    chosen: Chosen,
+    taken: dict[str, Any],
+    *,
+    names: tuple[str, ...] | None,
+    budget: int,
+    options: FileOptions,
+) -> RowFile:
+    """Open arrays, of which all columns are used."""
+    chosen = chosen._replace(**dict.fromkeys(taken.keys() & {"label", "id"}))
+    if format_.one_row_per_file:
+        found: RowFile = format_.open(files, origin)
+    else:
+        opened = [format_.open(path, str(path), **taken) for path in files]
+        found = opened[0] if len(opened) == 1 else JoinedFiles(opened, origin)
+    if options.transpose:
+        found = transpose_array(found, budget)
+    if names is not None:
+        found.names, remarks = name_columns([""] * found.shape[1], names, origin)
+        found.remarks += remarks
+    _refuse_columns(chosen, files[0], found.names)
+    return found
+
+
+def _transposed_tables(
+    tables: Iterator[OpenedTable], origin: str, names: tuple[str, ...] | None, *, budget: int
+) -> Iterator[OpenedTable]:
+    """Give the one table whose columns are the rows of all these; the first column of text names its columns."""
+    first = next(tables)
+    examined = first.examined(numbers=False)
+    text = next((name for name, column in examined.items() if kind_of(column.type) == "text"), None)
+    known = Chosen(label=False, id=False if text is None else text)
+    rows, facts = _open_tables(chain([first], tables), origin, known)
+    yield transpose_table(rows, facts, budget, names)
+
+
+def _given_names(given: Any) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    names = words_of(given, "names")
+    odd = next((name for name in names if not isinstance(name, str)), None)
+    if odd is not None:
+        message = f"names holds {odd!r}, of type {type(odd).__name__}. Pass strings."
+        raise ParameterError(message, parameter="names")
+    return tuple(names)
+
+
+def labels_of(given: Any, n_rows: int) -> Labels:
+    """Return the labels that a person gives, one per row: a sequence, a file with one per line, or an .npy array.
+
+    A first line that is one too many is what they are called.
+
+    Examples
+    --------
+    >>> labels_of(["a", "b", None], 3)
+    Labels(name='labels', values=array(['a', 'b', ''], dtype=object))
+    """
+    words = ["" if word is None else str(word) for word in words_of(given, "labels")]
+    name = Path(given).stem if is_path(given) else "labels"
+    if is_path(given) and len(words) == n_rows + 1:
+        name, *words = words
+    if len(words) != n_rows:
+        message = Sentence(
+            "{labels} gives {count:,} labels, and there are {n_rows:,} rows. Give one per row.",
+            labels=Parameter("labels"),
+            count=len(words),
+            n_rows=n_rows,
+        )
+        raise ParameterError(message, parameter="labels")
+    return Labels(name, np.array(words, dtype=object))
+
+
+def words_of(given: Any, parameter: str) -> list[Any]:
+    """Return the words that a person gives: a sequence, or a file with one per line, or all in one line."""
+    if not is_path(given):
+        if isinstance(given, Iterable) and not isinstance(given, (str, bytes, dict)):
+            return list(given)
+        message = f"{parameter} is {given!r}. Pass the path of a file, or a sequence."
+        raise ParameterError(message, parameter=parameter)
+    path = Path(os.path.expanduser(given))  # noqa: PTH111 - as the path of the rows is read
+    if not path.is_file():
+        message = Sentence(
+            "There is no file {given!r}{hint}", given=str(given), hint=f" for {parameter}{near_name(path)}"
+        )
+        raise InputError(message)
+    if path.suffix.lower() == ".npy":
+        array = np.load(path, allow_pickle=False)
+        return [str(word) for word in array.ravel().tolist()]
+    return words_in(path.read_bytes())
 
 
 def _the_format(files: list[Path], X: Any) -> Format:
@@ -234,21 +403,21 @@ def _open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> 
     texts = [name for name in (*facts.labels, facts.id) if name is not None]
     wanted = _shared_names(first, facts, chosen)
     try:
-        files = [first.rows(facts.used, texts, chosen.lenient)]
+        files = [first.rows(facts.used, texts, lenient=chosen.lenient)]
         for table in tables:
             require_same_names(first.origin, wanted, table.origin, _shared_names(table, facts, chosen))
             _require_numbers(table, facts, first.origin)
-            files.append(table.rows(facts.used, texts, chosen.lenient))
+            files.append(table.rows(facts.used, texts, lenient=chosen.lenient))
     except InputError as error:
         error.table = facts
         raise
     rows = files[0] if len(files) == 1 else JoinedFiles(files, origin)
-    return rows, replace(facts, n_rows=rows.shape[0])
+    return rows, replace(facts, n_rows=rows.shape[0], remarks=first.remarks)
 
 
 def _roles_of(table: OpenedTable, chosen: Chosen) -> TableRoles:
     """Decide what each column is; columns of floats that need not be read for it are quantities."""
-    examined = table.examined(chosen.lenient)
+    examined = table.examined(numbers=chosen.lenient)
     found = table_roles(examined, roles=chosen.roles or {}, index=table.index)
     known = {column.name: column for column in found.columns}
     columns = (known.get(name) or Column(name, "number", "quantity", "numbers") for name in table.names)
@@ -264,7 +433,7 @@ def _shared_names(table: OpenedTable, facts: TableFacts, chosen: Chosen) -> list
 
 
 def _require_numbers(table: OpenedTable, facts: TableFacts, first: str) -> None:
-    found = {column.name: column for column in table_roles(table.examined(False), index=table.index).columns}
+    found = {column.name: column for column in table_roles(table.examined(numbers=False), index=table.index).columns}
     for column in facts.used:
         here = found.get(column.name)
         if here is not None and here.kind in ("text", "date", "nested"):

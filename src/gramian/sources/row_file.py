@@ -18,8 +18,6 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray
 from gramian.errors import InputError
 from gramian.sources.locations import Names
-from gramian.sources.progress import Say
-from gramian.sources.roles import Column
 
 
 class RowFile(ABC):
@@ -43,6 +41,12 @@ class RowFile(ABC):
         Whether windows are CSR.
     starts : tuple of int
         Rows where reading may begin at no extra cost; empty when any row will do.
+    row_shape : tuple of int or None
+        The shape of a row before it was flattened: height and width of an image.
+    label, id : str or None
+        What :meth:`column` gives labels and names of rows by, where the file itself has some.
+    remarks : tuple of str
+        What a person should know of how the file was read.
     """
 
     origin: str
@@ -52,6 +56,10 @@ class RowFile(ABC):
     names: Names = None
     is_sparse: bool = False
     starts: tuple[int, ...] = ()
+    row_shape: tuple[int, ...] | None = None
+    label: str | None = None
+    id: str | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def n_entries(self) -> int:
@@ -93,17 +101,6 @@ class RowFile(ABC):
         """Refuse a file that one worker cannot read within ``budget`` bytes, however small its windows."""
 
 
-class FileOptions(NamedTuple):
-    """What is said about the reading of a table file.
-
-    ``budget`` bytes are for everything, by default those of the process; ``say`` is called about once a second with
-    how far the file is read.
-    """
-
-    budget: int | None = None
-    say: Say | None = None
-
-
 class OpenedTable(NamedTuple):
     """A table file before its columns are chosen.
 
@@ -113,24 +110,27 @@ class OpenedTable(NamedTuple):
     n_rows : int
     names : tuple of str
     examined : callable
-        ``examined(numbers)`` gives the Arrow columns, by name, by which their roles are decided: whole, or rows spread
-        evenly over a long table. Columns of floats may be left out unless ``numbers``.
+        ``examined(numbers=...)`` gives the Arrow columns, by name, by which their roles are decided: whole, or rows
+        spread evenly over a long table. Columns of floats may be left out unless ``numbers``.
     rows : callable
-        ``rows(columns, texts, lenient)`` makes the file of the columns used as numbers; of other columns only those in
-        ``texts`` (labels, names of rows) can be read later, as strings.
+        ``rows(columns, texts, lenient=...)`` makes the file of the columns used as numbers; of other columns only
+        those in ``texts`` (labels, names of rows) can be read later, as strings.
     named : bool
         Whether the columns have names of their own.
     index : frozenset of str
         Columns that the file calls the index of a data frame, and no variables.
+    remarks : tuple of str
+        What a person should know of how the file was read.
     """
 
     origin: str
     n_rows: int
     names: tuple[str, ...]
-    examined: Callable[[bool], dict[str, Any]]
-    rows: Callable[[Sequence[Column], Sequence[str], bool], RowFile]
+    examined: Callable[..., dict[str, Any]]
+    rows: Callable[..., RowFile]
     named: bool = True
     index: frozenset[str] = frozenset()
+    remarks: tuple[str, ...] = ()
 
 
 class FileVersion(NamedTuple):

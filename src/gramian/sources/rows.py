@@ -100,6 +100,12 @@ class RowSource(ABC):
         What the rows are of where they are not local.
     facts : TableFacts or None
         What each column of a table file is used for.
+    row_shape : tuple of int or None
+        The shape that rows had before they were flattened, such as height and width of an image.
+    label_name, id_name : str or None
+        What :meth:`labels` and :meth:`ids` are called, where the rows have some.
+    remarks : tuple of str
+        What a person should know of how the rows were read.
     """
 
     n_rows: int
@@ -113,6 +119,10 @@ class RowSource(ABC):
     on_disk: bool = False
     collection: Any = None
     facts: "TableFacts | None" = None
+    row_shape: tuple[int, ...] | None = None
+    label_name: str | None = None
+    id_name: str | None = None
+    remarks: tuple[str, ...] = ()
 
     @property
     def n_entries(self) -> int:
@@ -238,6 +248,8 @@ class WrappedRows(RowSource):
         self.column_names, self.weights, self.facts = source.column_names, source.weights, source.facts
         self.is_sparse, self.has_columns = source.is_sparse, source.has_columns
         self.is_local, self.on_disk = source.is_local, source.on_disk
+        self.row_shape, self.remarks = source.row_shape, source.remarks
+        self.label_name, self.id_name = source.label_name, source.id_name
 
     @property
     def n_entries(self) -> int:

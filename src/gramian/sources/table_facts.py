@@ -167,8 +167,7 @@ def choose_columns(
         if uses[name] == "used" or (uses[name] == "label" and name != label) or (uses[name] == "id" and name != id):
             uses[name], reasons[name] = "left_out", ASKED
     table = {
-        name: replace(column, use=uses[name], reason=reasons.get(name, column.reason))
-        for name, column in table.items()
+        name: replace(column, use=uses[name], reason=reasons.get(name, column.reason)) for name, column in table.items()
     }
     order = list(table) if asked is None else asked
     used = tuple(table[name] for name in order if uses[name] == "used")

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gramian.sources.formats.csv import open_csv
+from gramian.sources.formats.excel import open_excel
 from gramian.sources.formats.hdf5 import open_hdf5
 from gramian.sources.formats.images import ImageFiles
+from gramian.sources.formats.json import open_json
 from gramian.sources.formats.matrix_market import open_matrix_market
 from gramian.sources.formats.npy import NpyFile
 from gramian.sources.formats.npz import open_npz
@@ -36,14 +38,17 @@ class Format(NamedTuple):
         ``is_folder(path)`` tells whether a folder is one file of this kind.
     one_row_per_file : bool
         Whether a file is one row: ``open(paths, origin)`` is then called with all of them.
+    takes : tuple of str
+        What ``open`` takes of what a person says (:class:`~gramian.sources.paths.FileOptions`, label and id), by name.
     """
 
     name: str
     endings: tuple[str, ...]
-    open: Callable[[Any, str], Any]
+    open: Callable[..., Any]
     has_named_columns: bool = False
     is_folder: Callable[[Path], bool] = lambda _: False
     one_row_per_file: bool = False
+    takes: tuple[str, ...] = ()
 
 
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".dat", ".tab", ".csv.gz", ".tsv.gz", ".txt.gz")
@@ -56,12 +61,21 @@ FORMATS: list[Format] = [
         (".csv", ".tsv", ".txt", ".dat", ".tab", ".csv.gz", ".tsv.gz", ".txt.gz"),
         open_csv,
         has_named_columns=True,
+        takes=("decimal", "na", "names"),
     ),
-    Format("parquet", (".parquet", ".pq", ".parq"), open_parquet, has_named_columns=True),
-    Format("arrow", (".feather", ".arrow", ".ipc"), open_arrow, has_named_columns=True),
-    Format("npz", (".npz",), open_npz),
-    Format("hdf5", (".h5", ".hdf5", ".he5", ".h5ad"), open_hdf5),
-    Format("zarr", (".zarr",), open_zarr, is_folder=is_zarr),
+    Format("parquet", (".parquet", ".pq", ".parq"), open_parquet, has_named_columns=True, takes=("names",)),
+    Format("arrow", (".feather", ".arrow", ".ipc"), open_arrow, has_named_columns=True, takes=("names",)),
+    Format("excel", (".xlsx", ".xlsm"), open_excel, has_named_columns=True, takes=("sheet", "na", "names")),
+    Format(
+        "json",
+        (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz", ".ndjson.gz"),
+        open_json,
+        has_named_columns=True,
+        takes=("na", "names"),
+    ),
+    Format("npz", (".npz",), open_npz, takes=("array", "label", "id")),
+    Format("hdf5", (".h5", ".hdf5", ".he5", ".h5ad"), open_hdf5, takes=("array", "label", "id")),
+    Format("zarr", (".zarr",), open_zarr, is_folder=is_zarr, takes=("array", "label", "id")),
     Format("mtx", (".mtx",), open_matrix_market),
     Format("image", IMAGE_ENDINGS, ImageFiles, one_row_per_file=True),
 ]

@@ -133,7 +133,7 @@ class ArrowColumns:
 
         return any(batch.schema.field(name).type == pa.string() for batch in self._batches)
 
-    def examined(self, _numbers: bool = True) -> dict[str, Any]:
+    def examined(self, **_: bool) -> dict[str, Any]:
         """Return the columns by which roles are decided: whole, or rows spread evenly over a long table."""
         step = -(-self.n_rows // examined_rows(self._budget, len(self.names)))
         parts = [batch.slice(0, -(-batch.num_rows // step)) for batch in self._batches]
@@ -201,8 +201,8 @@ class ColumnFile(RowFile):
         self,
         kept: ArrowColumns,
         columns: Sequence[Column],
-        *,
         texts: Sequence[str] = (),
+        *,
         versions: tuple[FileVersion, ...] = (),
         named: bool = True,
         lenient: bool = False,

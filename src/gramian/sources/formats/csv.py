@@ -24,7 +24,6 @@ from gramian.errors import InputError, Sentence
 from gramian.machine import MEGABYTE, memory_budget, worker_count
 from gramian.sources.formats.columns import ArrowColumns, ColumnFile, typed_column
 from gramian.sources.formats.dialect import (
-    MISSING,
     SAMPLE_BYTES,
     SPACES,
     Dialect,
@@ -35,7 +34,7 @@ from gramian.sources.formats.dialect import (
 )
 from gramian.sources.locations import Location
 from gramian.sources.progress import Meter, Say
-from gramian.sources.row_file import FileOptions, FileVersion, OpenedTable, RowFile
+from gramian.sources.row_file import FileVersion, OpenedTable
 
 PIECE = 4 * MEGABYTE
 """Text that is parsed at a time, where the budget allows it."""
@@ -44,27 +43,32 @@ LONGEST_CELL = 64 * MEGABYTE
 """A quote that is not closed within so much text is not waited for any longer."""
 
 
-def open_csv(path: Path, origin: str, options: FileOptions) -> OpenedTable:
-    """Parse a text table: how it is written is told by its first megabyte.
+def open_csv(
+    path: Path,
+    origin: str,
+    *,
+    decimal: str | None = None,
+    na: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+    budget: int | None = None,
+    say: Say | None = None,
+) -> OpenedTable:
+    """Parse a text table: how it is written is told by its first megabyte, and by what a person says.
 
+    What ``decimal``, ``na`` and ``names`` say: :func:`~gramian.sources.formats.dialect.detect_dialect`.
     Cost: 100 to 300 MB of text per second and core. Memory: the columns, 8 bytes per number, up to a quarter of the
     budget; else they are in a temporary file that goes when nobody reads from it any longer.
     """
-    text = TextTable(path, origin)
-    kept = text.read(options)
-    rows = partial(_rows, text, kept)
-    return OpenedTable(origin, kept.n_rows, kept.names, kept.examined, rows, named=text.dialect.named)
-
-
-def _rows(text: "TextTable", kept: ArrowColumns, columns: Sequence[Any], texts: Sequence[str], lenient: bool) -> RowFile:
-    return ColumnFile(
-        kept,
-        columns,
-        texts=texts,
-        versions=(text.version,),
-        named=text.dialect.named,
-        lenient=lenient,
-        line=text.line,
+    text = TextTable(path, origin, decimal=decimal, na=na, names=names)
+    kept, dialect = text.read(budget or memory_budget(), say), text.dialect
+    return OpenedTable(
+        origin,
+        kept.n_rows,
+        kept.names,
+        kept.examined,
+        partial(ColumnFile, kept, versions=(text.version,), named=dialect.named, line=text.line),
+        named=dialect.named,
+        remarks=dialect.remarks,
     )
 
 
@@ -83,16 +87,16 @@ class Piece(NamedTuple):
 class TextTable:
     """A text table whose dialect is known."""
 
-    def __init__(self, path: Path, origin: str) -> None:
+    def __init__(self, path: Path, origin: str, **said: Any) -> None:
         self.path, self.origin, self.version = path, origin, FileVersion.of(path)
         head = next(self._text(SAMPLE_BYTES), b"")
-        self.dialect: Dialect = detect_dialect(head, origin)
+        self.dialect: Dialect = detect_dialect(head, origin, **said)
 
-    def read(self, options: FileOptions) -> ArrowColumns:
+    def read(self, budget: int, say: Say | None = None) -> ArrowColumns:
         """Parse the text in order, one piece per core at a time, and keep its columns."""
         import pyarrow as pa
 
-        budget, workers = options.budget or memory_budget(), worker_count()
+        workers = worker_count()
         size = min(PIECE, max(budget // (16 * workers), MEGABYTE // 4))
         kept = ArrowColumns(self.origin, self.dialect.names, budget=budget)
         meter: Meter | None = None
@@ -105,7 +109,7 @@ class TextTable:
                     self.refuse(piece, kept.n_rows, error)
                 if meter is None:  # how many rows there are is told by the first ones
                     rows = round(kept.n_rows * max(1.0, self.version.size / len(piece.data)))
-                    meter = Meter(options.say, self.origin, rows, self.version.size)
+                    meter = Meter(say, self.origin, rows, self.version.size)
                 meter.add(kept.n_rows - before)
             if not kept.n_rows:
                 message = f"{self.origin} has a header and no rows. Check what wrote the file."
@@ -122,7 +126,7 @@ class TextTable:
 
         (cells,) = self._parse(piece).combine_chunks().to_batches()
         decimal = self.dialect.decimal
-        columns = [typed_column(column, decimal=decimal, missing=MISSING) for column in cells.columns]
+        columns = [typed_column(column, decimal=decimal, missing=self.dialect.missing) for column in cells.columns]
         return pa.RecordBatch.from_arrays(columns, names=list(self.dialect.names))
 
     def pieces(self, size: int) -> Iterator[Piece]:
@@ -293,7 +297,7 @@ def read_text(data: bytes, dialect: Dialect, *, breaks: bool = False, ragged: li
         ),
         convert_options=arrow_csv.ConvertOptions(
             column_types=dict.fromkeys(dialect.names, pa.string()),
-            null_values=list(MISSING),
+            null_values=list(dialect.missing),
             strings_can_be_null=True,
         ),
     )

@@ -7,15 +7,16 @@ import codecs
 import csv
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from gramian.arrays.namespace import HostArray
-from gramian.errors import InputError
+from gramian.errors import InputError, Parameter, Sentence
 from gramian.machine import MEGABYTE
+from gramian.sources.names import name_columns
 
 SAMPLE_BYTES = MEGABYTE
 """Bytes at the beginning of a file that show its dialect and the kinds of its columns."""
@@ -67,7 +68,11 @@ class Dialect:
     names : tuple of str
         Column names, all different; made up when there is no header.
     named : bool
-        Whether the file has a header.
+        Whether the columns have names of their own: a header, or names that a person gave.
+    missing : tuple of str
+        Words for a missing value.
+    remarks : tuple of str
+        What a person should know of the names.
     """
 
     begin: int
@@ -75,13 +80,23 @@ class Dialect:
     decimal: str
     names: tuple[str, ...]
     named: bool
+    missing: tuple[str, ...] = MISSING
+    remarks: tuple[str, ...] = ()
 
 
-def detect_dialect(head: bytes, origin: str) -> Dialect:
+def detect_dialect(
+    head: bytes,
+    origin: str,
+    *,
+    decimal: str | None = None,
+    na: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+) -> Dialect:
     """Find out how a text table is written from its beginning, in UTF-8.
 
-    Do not rely on it for files whose first lines are not like the others; comment lines that begin with # before the
-    header are skipped.
+    ``decimal``, ``na`` and ``names`` are what a person says: the decimal sign, more words for a missing value, and the
+    names of the columns. Do not rely on what is found for files whose first lines are not like the others; comment
+    lines that begin with # before the header are skipped.
     """
     begin, given = _skipped(head)
     text = _whole_lines(head[begin:], complete=len(head) < SAMPLE_BYTES).decode(errors="replace")
@@ -92,15 +107,19 @@ def detect_dialect(head: bytes, origin: str) -> Dialect:
         message = f"{origin} ends its lines with a carriage return alone. Save it with ordinary line ends."
         raise InputError(message)
     lines = _logical_lines(text)
-    delimiter = given or (";" if _is_one_column_of_decimals(lines, origin) else _delimiter(lines))
+    missing = (*MISSING, *na)
+    one_column = decimal != "." and _is_one_column_of_decimals(lines, origin, missing, is_said=decimal is not None)
+    delimiter = given or (";" if one_column else _delimiter(lines, decimal))
     rows = [split(line, delimiter) for line in lines]
-    decimal = "," if _commas_are_decimal(rows, delimiter) else "."
-    named = _has_header(rows, decimal)
+    decimal = decimal or ("," if _commas_are_decimal(rows, delimiter) else ".")
+    named = has_header(rows, decimal, missing)
     if named:
         blank = len(text) - len(text.lstrip("\r\n"))
         begin += len((text[:blank] + lines[0]).encode())
         begin += len(re.match(rb"\r?\n?", head[begin:])[0])  # type: ignore[index]
-    return Dialect(begin, delimiter, decimal, _names(rows, named=named), named)
+    called, remarks = name_columns(_names(rows, named=named), names, origin)
+    named = named or names is not None
+    return Dialect(begin, delimiter, decimal, called, named, missing, remarks)
 
 
 def split(line: str, delimiter: str) -> list[str]:
@@ -133,6 +152,21 @@ def _whole_lines(head: bytes, *, complete: bool) -> bytes:
     return head[: end + 1] if not complete and (end := head.rfind(b"\n")) > 0 else head
 
 
+def words_in(data: bytes) -> list[str]:
+    r"""Return the words of a text file: one per line, or the cells of its only line; quotes around one are taken off.
+
+    Examples
+    --------
+    >>> words_in(b"a;b;c\n"), words_in(b'"x, y"\nz\n')
+    (['a', 'b', 'c'], ['x, y', 'z'])
+    """
+    text = data.decode(text_encoding(data, complete=True), "replace")
+    lines = text.removeprefix("\ufeff").rstrip().splitlines()
+    if len(lines) == 1:
+        return [cell.strip() for cell in split(lines[0], _delimiter(lines))]
+    return [(split(line, "\x1f") or [""])[0].strip() for line in lines]  # a delimiter that no text has
+
+
 def _logical_lines(text: str) -> list[str]:
     """Return the first lines that are not blank; a line break between quotes does not end one."""
     found: list[str] = []
@@ -157,10 +191,18 @@ def _leaves_open(text: str) -> bool:
     return re.search(r'(^|[,\t;|])"', QUOTED.sub(r"\1", text)) is not None
 
 
-def _delimiter(lines: list[str]) -> str:
-    """Return the delimiter that cuts the lines into the same number of cells, and most of them."""
+def _delimiter(lines: list[str], decimal: str | None = None) -> str:
+    """Return the delimiter that cuts the lines into the same number of cells, and most of them.
+
+    Where a person says that numbers have a decimal comma, commas cut only what nothing else does.
+    """
     best, most = ",", (0.0, 1)
-    for candidate in (*DELIMITERS, SPACES):
+    candidates: tuple[str, ...] = (*DELIMITERS, SPACES)
+    if decimal == ",":
+        others = (*DELIMITERS[1:], SPACES)
+        cut = any(len(split(lines[0], other)) == len(split(lines[-1], other)) > 1 for other in others)
+        candidates = others if cut else DELIMITERS[:1]
+    for candidate in candidates:
         counts = [len(split(line, candidate)) for line in lines]
         usual = max(set(counts), key=counts.count)
         if usual < 2 or (candidate == SPACES and most[1] > 1):
@@ -168,7 +210,7 @@ def _delimiter(lines: list[str]) -> str:
         agreement = counts.count(usual) / len(counts)
         if (agreement, usual) > most:
             best, most = candidate, (agreement, usual)
-    return _between_decimal_commas(lines, most[0]) or best if best == "," else best
+    return _between_decimal_commas(lines, most[0]) or best if best == "," and decimal is None else best
 
 
 def _between_decimal_commas(lines: list[str], agreement: float) -> str | None:
@@ -182,19 +224,28 @@ def _between_decimal_commas(lines: list[str], agreement: float) -> str | None:
     return None
 
 
-def _is_one_column_of_decimals(lines: list[str], origin: str) -> bool:
-    """Tell whether one name stands over cells like 1,5: a single column with decimal commas, and not two columns."""
+def _is_one_column_of_decimals(lines: list[str], origin: str, missing: tuple[str, ...], *, is_said: bool) -> bool:
+    """Tell whether one name stands over cells like 1,5: a single column with decimal commas, and not two columns.
+
+    ``is_said`` tells that a person says so of commas; else rows that begin with their own number are refused.
+    """
     below = [line.strip() for line in lines[1:]]
     commas = [cell for cell in below if COMMA_NUMBER.fullmatch(cell)]
     if any(sign in lines[0] for sign in DELIMITERS) or is_number(lines[0], ",") or not commas:
         return False
-    if not all(is_number(cell, ",") or cell in MISSING for cell in below):
+    if not all(is_number(cell, ",") or cell in missing for cell in below):
         return False
+    if is_said:
+        return True
     wholes = [cell.partition(",")[0] for cell in below]
     if len(below) > 1 and len(commas) == len(below) and wholes == [str(i + 1) for i in range(len(below))]:
-        message = (
-            f"{origin} has one name and rows like {below[0]!r}: a number with a decimal comma, or a row's number and a "
-            "value. Write decimal points in the first case, and a name for both columns in the second."
+        message = Sentence(
+            "{origin} has one name and rows like {below!r}: a number with a decimal comma, or a row's number and a "
+            "value. Say which of them: {comma} or {point}.",
+            origin=origin,
+            below=below[0],
+            comma=Parameter("decimal", (",",)),
+            point=Parameter("decimal", (".",)),
         )
         raise InputError(message)
     return True
@@ -216,19 +267,26 @@ def _has_decimal_commas(rows: list[list[str]]) -> bool:
     )
 
 
-def _has_header(rows: list[list[str]], decimal: str) -> bool:
+def has_header(rows: list[list[str]], decimal: str, missing: tuple[str, ...]) -> bool:
+    """Tell whether the first row of a table, all of it text, names the columns.
+
+    Examples
+    --------
+    >>> has_header([["who", "age"], ["ann", "40"]], ".", MISSING), has_header([["1", "2"], ["3", "4"]], ".", MISSING)
+    (True, False)
+    """
     first, rest = rows[0], rows[1:]
     if not any(is_number(cell, decimal) for cell in first):
-        return any(cell.strip() not in MISSING for cell in first)
+        return any(cell.strip() not in missing for cell in first)
     for j, cell in enumerate(first):
-        below = [row[j].strip() for row in rest if j < len(row) and row[j].strip() not in MISSING]
-        is_name = cell.strip() not in MISSING and not is_number(cell, decimal)
+        below = [row[j].strip() for row in rest if j < len(row) and row[j].strip() not in missing]
+        is_name = cell.strip() not in missing and not is_number(cell, decimal)
         if below and is_name and all(is_number(value, decimal) for value in below):
             return True
-    return _are_numbers_as_names(first, rest, decimal)
+    return _are_numbers_as_names(first, rest, decimal, missing)
 
 
-def _are_numbers_as_names(first: list[str], rest: list[list[str]], decimal: str) -> bool:
+def _are_numbers_as_names(first: list[str], rest: list[list[str]], decimal: str, missing: tuple[str, ...]) -> bool:
     """Tell whether a first row of whole numbers, perhaps among words, names its columns (country, 1990, 1991).
 
     It does when three rows or more are below, its cells differ, no word comes again below, and the numbers are over
@@ -243,7 +301,7 @@ def _are_numbers_as_names(first: list[str], rest: list[list[str]], decimal: str)
         return False
     if not all(cells[j].isdecimal() for j in numbers):
         return False
-    filled = [[cell for cell in below[j] if cell not in MISSING and is_number(cell, decimal)] for j in numbers]
+    filled = [[cell for cell in below[j] if cell not in missing and is_number(cell, decimal)] for j in numbers]
     share = min(sum(not cell.isdecimal() and decimal in cell for cell in f) / max(len(f), 1) for f in filled)
     found = [int(cells[j]) for j in numbers]
     spaced = len(found) > 1 and found[1] > found[0] and len({b - a for a, b in itertools.pairwise(found)}) == 1
@@ -263,21 +321,7 @@ def _names(rows: list[list[str]], *, named: bool) -> tuple[str, ...]:
         # R leaves out the name of the column that names the rows; others end each row, and no header, with a delimiter.
         trailing = all(not row[-1].strip() for row in rows[1:] if len(row) > len(names))
         names.insert(len(names) if trailing else 0, "")
-    return _different(names)
-
-
-def _different(names: list[str]) -> tuple[str, ...]:
-    """Return names of which a second and a third of the same kind are counted, in numbers that no other name has."""
-    taken, found = set(names), list[str]()
-    for name in names:
-        free = name
-        for count in itertools.count(1) if name in found else ():
-            free = f"{name}.{count}"
-            if free not in taken:
-                break
-        taken.add(free)
-        found.append(free)
-    return tuple(found)
+    return tuple(names)
 
 
 def _quoted(data: bytes, delimiter: str) -> Iterator[re.Match[bytes]]:

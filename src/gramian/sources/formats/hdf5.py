@@ -1,7 +1,8 @@
-"""HDF5 files: one table of numbers in them, or AnnData's .h5ad layout, dense or sparse."""
+"""HDF5 files: an array of numbers in them, or AnnData's .h5ad layout, dense or sparse."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, MemoryBudgetError, NotSupportedError, Parameter, Sentence
 from gramian.machine import MEGABYTE
+from gramian.sources.formats.arrays import StoredArray, choose_array, describe_rows
 from gramian.sources.formats.csr import CsrFile
 from gramian.sources.formats.npy import as_floats, float_type, table_shape
 from gramian.sources.locations import Names
@@ -27,11 +29,16 @@ class ArrayFile(RowFile):
         self._handle = handle
         self.origin, self.versions, self.names = handle.origin, handle.versions, names
         with handle.opened() as array:
-            self.shape = table_shape(tuple(array.shape), handle.origin)
+            self.shape, self.row_shape = table_shape(tuple(array.shape), handle.origin)
             self.dtype = float_type(np.dtype(array.dtype), handle.origin)
             chunks = getattr(array, "chunks", None)
         self.starts = _chunk_starts(self.shape[0], chunks, self.row_bytes)
         self._chunk_rows = min(int(chunks[0]), self.shape[0]) if chunks else 1
+        self.texts: dict[str, HostArray] = {}
+
+    def column(self, name: str) -> HostArray:
+        """Return labels or names of rows that lie in other arrays of the file."""
+        return self.texts[name]
 
     @property
     def worker_bytes(self) -> int:
@@ -73,7 +80,7 @@ class ArrayFile(RowFile):
 
     def _decoded(self, array: Any, rows: slice) -> HostArray:
         try:
-            found = np.asarray(array[rows.start : rows.stop])
+            found = np.asarray(array[rows.start : rows.stop]).reshape(-1, self.shape[1])
         except (OSError, RuntimeError, ValueError, KeyError) as error:
             self._handle.refuse(error, rows)
         return as_floats(found, self.dtype, self.origin, rows.start)
@@ -117,22 +124,56 @@ class HandleVector:
             return np.asarray(array[part])
 
 
-def open_hdf5(path: Path, origin: str) -> RowFile:
-    """Open the one table of an HDF5 file, or the matrix X of an AnnData file with the names of its columns."""
+def open_hdf5(path: Path, origin: str, **asked: Any) -> RowFile:
+    """Open the rows of an HDF5 file: those of ``X`` with the names of its columns (AnnData), else of one array.
+
+    ``asked`` are ``array``, ``label`` and ``id`` of :mod:`~gramian.sources.formats.arrays`.
+    """
     versions = (FileVersion.of(path),)
     with _opened_hdf5(path, origin) as file:
-        return open_group(file, path, origin, versions, _opened_hdf5)
+        return open_group(file, path, origin, versions, _opened_hdf5, **asked)
 
 
-def open_group(file: Any, path: Path, origin: str, versions: tuple[FileVersion, ...], open_: Any) -> RowFile:
-    """Open what a group of arrays holds: AnnData's layout when it has an X, else its one table."""
-    if "X" in file:
-        return _open_anndata(file, path, origin, versions, open_)
-    name = _only_table(file, origin)
-    return ArrayFile(Handle(origin, versions, open_, path, name))
+def open_group(
+    file: Any,
+    path: Path,
+    origin: str,
+    versions: tuple[FileVersion, ...],
+    open_: Any,
+    *,
+    array: str | None = None,
+    **beside: Any,
+) -> RowFile:
+    """Open what a group of arrays holds: AnnData's layout when it has an X, else the array chosen."""
+    handle = partial(Handle, origin, versions, open_, path)
+    arrays = [
+        StoredArray(name, tuple(item.shape), np.dtype(item.dtype), partial(_read_whole, handle(name)))
+        for name, item in _arrays(file)
+    ]
+    if "X" in file and array in (None, "X"):
+        found = _open_anndata(file, path, origin, versions, open_)
+    else:
+        remedy = "Keep an array of two dimensions in the file, or call it X."
+        name, remarks = choose_array(arrays, array=array, origin=origin, remedy=remedy)
+        found = ArrayFile(handle(name))
+        found.remarks = remarks
+    # Parts of sparse matrices and of AnnData's categories have an entry per row by chance alone.
+    whole = [array for array in arrays if not array.name.startswith("X/") and not array.name.endswith(_PARTS)]
+    found.texts = describe_rows(found, whole, **beside)
+    return found
 
 
-def _open_anndata(file: Any, path: Path, origin: str, versions: tuple[FileVersion, ...], open_: Any) -> RowFile:
+_PARTS = ("/codes", "/categories", "/data", "/indices", "/indptr")
+
+
+def _read_whole(handle: Handle) -> Any:
+    with handle.opened() as array:
+        return array[:]
+
+
+def _open_anndata(
+    file: Any, path: Path, origin: str, versions: tuple[FileVersion, ...], open_: Any
+) -> ArrayFile | CsrFile:
     X = file["X"]
     names = _variable_names(file)
     if hasattr(X, "shape"):
@@ -162,18 +203,6 @@ def _variable_names(file: Any) -> Names:
 
 def _fitting(names: Names, d: int) -> Names:
     return names if names is not None and len(names) == d else None
-
-
-def _only_table(file: Any, origin: str) -> str:
-    found = [name for name, item in _arrays(file) if len(item.shape) == 2]
-    if len(found) != 1:
-        listed = ", ".join(f"{name} {tuple(item.shape)}" for name, item in _arrays(file)[:6]) or "none"
-        message = (
-            f"{origin} holds {len(found)} tables of numbers (arrays: {listed}), and one is wanted. Keep one table of "
-            "two dimensions in the file, or call it X."
-        )
-        raise InputError(message)
-    return found[0]
 
 
 def _arrays(group: Any, prefix: str = "") -> list[tuple[str, Any]]:

@@ -25,6 +25,7 @@ class ImageFiles(RowFile):
         self.versions: tuple[FileVersion, ...] = ()
         self._versions = tuple(FileVersion.of(path) for path in paths)
         self.picture = _pixels(self._paths[0]).shape
+        self.row_shape = self.picture
         self.shape = (len(self._paths), int(np.prod(self.picture)))
 
     @property

@@ -20,7 +20,8 @@ class NpyFile(RowFile):
     """The rows of an .npy array, or of a piece of a larger file that is one (see ``npz``).
 
     Computes  nothing: a window is a read at its own place in the file, converted where the type is not float32 or
-    float64. Column-ordered arrays take one read per column and window, which is slower; save them in row order.
+    float64. Column-ordered arrays take one read per column and window, which is slower; save them in row order. Arrays
+    of more than two dimensions are flattened to (n, -1) in C order.
 
     Parameters
     ----------
@@ -40,12 +41,17 @@ class NpyFile(RowFile):
             file.seek(offset)
             self.stored, self._by_columns, self.stored_dtype = read_header(file, self.origin)
             self._begin = file.tell()
-        self.shape = table_shape(self.stored, self.origin)
+        self.shape, self.row_shape = table_shape(self.stored, self.origin)
+        self.texts: dict[str, HostArray] = {}
         self.dtype = float_type(self.stored_dtype, self.origin)
         stop = self.versions[0].size if size is None else offset + size
         needed = self._begin + self.shape[0] * self.shape[1] * self.stored_dtype.itemsize
         if stop < needed:
             _refuse_short(self.origin, self.stored, needed, stop)
+
+    def column(self, name: str) -> HostArray:
+        """Return labels or names of rows that lie in other arrays beside this one."""
+        return self.texts[name]
 
     @property
     def row_bytes(self) -> int:
@@ -68,8 +74,10 @@ class NpyFile(RowFile):
         count, each = rows.stop - rows.start, self.stored_dtype.itemsize
         if self._by_columns:
             found = np.empty((count, d), dtype=self.stored_dtype, order="F")
-            for j in range(d):
-                self._fill(file, found[:, j], self._begin + (j * n + rows.start) * each)
+            # The first axis varies fastest on disk, then the second: the other axes are taken in that order too.
+            places = np.arange(d).reshape(self.row_shape or (d,)).ravel(order="F")
+            for at, j in enumerate(places):
+                self._fill(file, found[:, j], self._begin + (at * n + rows.start) * each)
         else:
             found = np.empty((count, d), dtype=self.stored_dtype)
             self._fill(file, found, self._begin + rows.start * d * each)
@@ -120,9 +128,15 @@ def as_floats(values: HostArray, dtype: np.dtype[Any], origin: str, start: int) 
     return values.astype(dtype)
 
 
-def table_shape(stored: tuple[int, ...], origin: str) -> tuple[int, int]:
-    """Return the shape as (rows, columns); refuse what is no table, or an empty one."""
-    if len(stored) != 2:
+def table_shape(stored: tuple[int, ...], origin: str) -> tuple[tuple[int, int], tuple[int, ...] | None]:
+    """Return the shape as (rows, columns), and that of a row where it is flattened; refuse what is no table.
+
+    Examples
+    --------
+    >>> table_shape((60, 28, 28), "digits.npy"), table_shape((60, 4), "iris.npy")
+    (((60, 784), (28, 28)), ((60, 4), None))
+    """
+    if len(stored) < 2:
         message = (
             f"{origin} holds an array of shape {stored}, and rows of numbers have two dimensions. Save it as a table: "
             "X.reshape(len(X), -1), or X.reshape(-1, 1) for one column."
@@ -131,7 +145,8 @@ def table_shape(stored: tuple[int, ...], origin: str) -> tuple[int, int]:
     if 0 in stored:
         message = f"{origin} holds an array of shape {stored}: no numbers. Check what wrote the file."
         raise InputError(message)
-    return stored[0], stored[1]
+    n, *row = map(int, stored)
+    return (n, int(np.prod(row))), tuple(row) if len(row) > 1 else None
 
 
 def read_header(file: Any, origin: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -14,8 +14,10 @@ from gramian.errors import InputError, MemoryBudgetError, Parameter, Sentence
 from gramian.machine import MEGABYTE, memory_budget
 from gramian.sources.formats.arrow import dense_rows, strings_of, working_type
 from gramian.sources.formats.columns import ArrowColumns, ColumnFile, examined_rows
+from gramian.sources.names import name_columns
+from gramian.sources.progress import Say
 from gramian.sources.roles import Column, kind_of
-from gramian.sources.row_file import FileOptions, FileVersion, OpenedTable, RowFile
+from gramian.sources.row_file import FileVersion, OpenedTable, RowFile
 
 BUFFER = 1 << 16
 """Bytes that are read of a column at a time, where columns are long."""
@@ -107,12 +109,22 @@ class GroupedFile(RowFile):
 class _Groups:
     """A file of row groups: how many rows each has, and how some columns of them are decoded."""
 
-    def __init__(self, path: Path, origin: str, describe: Callable[[Path], "_Described"], decode: "Decode") -> None:
+    def __init__(
+        self,
+        path: Path,
+        origin: str,
+        describe: Callable[[Path], "_Described"],
+        decode: "Decode",
+        *,
+        names: Sequence[str] | None = None,
+    ) -> None:
         self.path, self.origin = path, origin
         self.versions = (FileVersion.of(path),)
         self._decode = decode
         self.described: _Described = _explained(partial(describe, path), self)
-        self.schema = self.described.schema
+        self.stored = self.described.schema.names
+        called, self.remarks = name_columns(self.stored, names, origin)
+        self.schema = _renamed_schema(self.described.schema, called)
         self.counts = [count for count in self.described.counts if count] or [0]
         self._numbers = [g for g, count in enumerate(self.described.counts) if count]
 
@@ -120,40 +132,73 @@ class _Groups:
         """Yield record batches that together are rows ``begin`` to ``stop`` of some columns, in that order."""
         starts = list(accumulate([0, *self.counts]))
         wanted = [i for i in range(len(self._numbers)) if starts[i] < stop and starts[i + 1] > begin]
-        decoded = self._decode(self.path, self.described, [self._numbers[i] for i in wanted], names, step)
+        asked = set(names)
+        kept = [(old, new) for old, new in zip(self.stored, self.schema.names, strict=True) if new in asked]
+        stored = list(dict.fromkeys(old for old, _ in kept))
+        decoded = self._decode(self.path, self.described, [self._numbers[i] for i in wanted], stored, step)
         at = starts[wanted[0]]
         while at < stop and (batch := _explained(partial(next, decoded, None), self)) is not None:
             low, high = max(begin - at, 0), min(stop - at, batch.num_rows)
             at += batch.num_rows
             if high > low:
-                yield batch.slice(low, high - low).select(names)
+                yield self._named(batch.slice(low, high - low)).select(names)
+
+    def _named(self, batch: Any) -> Any:
+        """Return a batch under the names that its columns have here: columns of one stored name come in order."""
+        import pyarrow as pa
+
+        if self.stored == self.schema.names:
+            return batch
+        called: dict[str, list[str]] = {}
+        for old, new in zip(self.stored, self.schema.names, strict=True):
+            called.setdefault(old, []).append(new)
+        names = [called[old].pop(0) for old in batch.schema.names]
+        return pa.RecordBatch.from_arrays(batch.columns, names=names)
 
 
-def open_parquet(path: Path, origin: str, options: FileOptions) -> OpenedTable:
+def open_parquet(
+    path: Path,
+    origin: str,
+    *,
+    names: Sequence[str] | None = None,
+    budget: int | None = None,
+    say: Say | None = None,
+) -> OpenedTable:
     """Open a Parquet file by its description at the end."""
-    return _opened(_Groups(path, origin, _describe_parquet, _decode_parquet), options)
+    del say  # nothing is read before it is asked for
+    return _opened(_Groups(path, origin, _describe_parquet, _decode_parquet, names=names), budget or memory_budget())
 
 
-def open_arrow(path: Path, origin: str, options: FileOptions) -> OpenedTable:
+def open_arrow(
+    path: Path,
+    origin: str,
+    *,
+    names: Sequence[str] | None = None,
+    budget: int | None = None,
+    say: Say | None = None,
+) -> OpenedTable:
     """Open an Arrow file (Feather, IPC)."""
-    return _opened(_Groups(path, origin, _describe_arrow, _decode_arrow), options)
+    del say
+    return _opened(_Groups(path, origin, _describe_arrow, _decode_arrow, names=names), budget or memory_budget())
 
 
-def _opened(groups: _Groups, options: FileOptions) -> OpenedTable:
+def _opened(groups: _Groups, budget: int) -> OpenedTable:
     names = tuple(field.name for field in groups.schema)
     _require_table(groups, names)
-    index = frozenset(_index_columns(groups.schema))
+    stored = _index_columns(groups.schema)
+    index = frozenset(name for old, name in zip(groups.stored, names, strict=True) if old in stored)
     return OpenedTable(
         groups.origin,
         sum(groups.counts),
         names,
-        partial(_examined, groups, index, options.budget or memory_budget()),
-        partial(_rows, groups, options),
+        partial(_examined, groups, index, budget),
+        partial(_rows, groups, budget),
         index=index,
+        remarks=groups.remarks,
     )
 
 
-def _examined(groups: _Groups, index: frozenset[str], budget: int, numbers: bool) -> dict[str, Any]:
+def _examined(groups: _Groups, index: frozenset[str], budget: int, *, numbers: bool) -> dict[str, Any]:
     """Decode the columns by which roles are decided: of a long file the first rows of groups spread over it."""
     import pyarrow as pa
 
@@ -171,16 +216,23 @@ def _examined(groups: _Groups, index: frozenset[str], budget: int, numbers: bool
     return {name: pa.chunked_array([batch.column(name) for batch in batches]) for name in names}
 
 
-def _rows(groups: _Groups, options: FileOptions, columns: Sequence[Column], texts: Sequence[str], lenient: bool) -> RowFile:
+def _rows(groups: _Groups, budget: int, columns: Sequence[Column], texts: Sequence[str], *, lenient: bool) -> RowFile:
     """Return the rows of some columns; where one is written as text, all are read once and kept."""
     names = tuple(column.name for column in columns)
     if all(kind_of(groups.schema.field(name).type) in ("number", "integer", "boolean") for name in names):
         return GroupedFile(groups, names)
-    kept = ArrowColumns(groups.origin, tuple(dict.fromkeys((*names, *texts))), budget=options.budget or memory_budget())
+    kept = ArrowColumns(groups.origin, tuple(dict.fromkeys((*names, *texts))), budget=budget)
     for batch in groups.batches(0, sum(groups.counts), list(kept.names), 1 << 16):
         kept.add(batch)
     kept.finish()
     return ColumnFile(kept, columns, texts=texts, versions=groups.versions, lenient=lenient)
+
+
+def _renamed_schema(schema: Any, names: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    fields = [field.with_name(name) for field, name in zip(schema, names, strict=True)]
+    return pa.schema(fields, metadata=schema.metadata)
 
 
 def _index_columns(schema: Any) -> set[str]:
@@ -193,10 +245,6 @@ def _index_columns(schema: Any) -> set[str]:
 
 
 def _require_table(groups: _Groups, names: tuple[str, ...]) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        message = f"{groups.origin} has more than one column called {twice[0]!r}. Give each column its own name."
-        raise InputError(message, column=twice[0])
     if not names or not sum(groups.counts):
         message = f"{groups.origin} has {len(names)} columns and {sum(groups.counts)} rows. Check what wrote the file."
         raise InputError(message)
@@ -266,7 +314,7 @@ def _decode_arrow(path: Path, described: _Described, groups: list[int], names: l
     import pyarrow as pa
     from pyarrow import ipc
 
-    fields = sorted(described.schema.get_field_index(name) for name in names)
+    fields = [i for i, name in enumerate(described.schema.names) if name in names]
     with pa.OSFile(str(path)) as file:
         opened = ipc.open_file(file, options=ipc.IpcReadOptions(included_fields=fields, use_threads=False))
         for group in groups:

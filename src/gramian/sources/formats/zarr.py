@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from gramian.errors import InputError, NotSupportedError
+from gramian.sources.formats.arrays import refuse_choice
 from gramian.sources.formats.hdf5 import ArrayFile, Handle, open_group
 from gramian.sources.row_file import RowFile, StoreVersion
 
@@ -17,14 +18,15 @@ def is_zarr(folder: Path) -> bool:
     return any((folder / name).exists() for name in DESCRIPTIONS)
 
 
-def open_zarr(path: Path, origin: str) -> RowFile:
-    """Open a Zarr array of two dimensions, or the one table of a Zarr group (AnnData's layout too)."""
+def open_zarr(path: Path, origin: str, **asked: Any) -> RowFile:
+    """Open a Zarr array, or one of a Zarr group (AnnData's layout too): ``asked`` is that of HDF5 files."""
     # One version: all of them would tell the same of the store's files.
     versions = tuple(StoreVersion.of(path / name) for name in DESCRIPTIONS if (path / name).exists())[:1]
     with _opened_zarr(path, origin) as found:
         if hasattr(found, "shape"):
+            refuse_choice(origin, "array", **asked)
             return ArrayFile(Handle(origin, versions, _opened_zarr, path, ""))
-        return open_group(found, path, origin, versions, _opened_zarr)
+        return open_group(found, path, origin, versions, _opened_zarr, **asked)
 
 
 @contextmanager
