@@ -350,14 +350,27 @@ def _cast(cells: Any, decimal: str) -> Any:
         if pc.any(pc.match_substring(cells, ".")).as_py():
             return None
         cells = pc.replace_substring(cells, decimal, ".")
-    for kind in (pa.int64(), pa.float64()):
-        try:
-            found = pc.cast(cells, kind)
-        except pa.ArrowInvalid:
-            continue
-        return None if _has_codes(cells) or _is_rounded(found, cells) else found
+    floats = _as_type(cells, pa.float64())
+    if floats is None:
+        return _as_type(pc.utf8_lower(cells), pa.bool_())
+    if _has_codes(cells):
+        return None
+    if _is_rounded(floats, cells):
+        return _as_type(cells, pa.int64())
+    values = floats.to_numpy(zero_copy_only=False)
+    is_whole = not (np.floor(values) < values).any() and not pc.any(pc.match_substring(cells, ".")).as_py()
+    integers = _as_type(cells, pa.int64()) if is_whole else None
+    return floats if integers is None else integers
+
+
+def _as_type(cells: Any, kind: Any) -> Any:
+    """Return text as another type, or ``None``; Arrow takes long over many cells that fail, so a few are tried first."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     try:
-        return pc.cast(pc.utf8_lower(cells), pa.bool_())
+        pc.cast(cells.slice(0, 32), kind)
+        return pc.cast(cells, kind)
     except pa.ArrowInvalid:
         return None
 
