@@ -4,7 +4,7 @@ A new kind of X is one line in :data:`INPUTS`; a new kind of file one in ``FORMA
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from errno import ENAMETOOLONG
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
@@ -57,6 +57,8 @@ def as_source(
     transpose: bool = False,
     names: str | os.PathLike[str] | Sequence[str] | None = None,
     labels: str | os.PathLike[str] | Sequence[Any] | None = None,
+    roles: Mapping[str, str] | None = None,
+    bad_cells: str = "error",
 ) -> RowSource:
     """Open X as rows that can be read again and again, without copying what need not be copied.
 
@@ -76,10 +78,10 @@ def as_source(
         Names of the columns, in place of those a table has.
     columns, drop : str or sequence of str, optional
         For table files: which columns to use, or not to use, by name, by glob (``"temp*"``) or by type
-        (``":number"``, ``":float"``, ``":integer"``, ``":boolean"``). By default all that hold numbers.
+        (``":number"``, ``":float"``, ``":integer"``, ``":boolean"``). By default all quantities.
     label, id : str, False or None
-        For table files: the column kept for pictures, and the one that names the rows; ``None`` looks for
-        them, ``False`` wants none. Neither is used as a number.
+        For table files: the column kept for pictures, and the one that names the rows; ``None`` takes every category
+        and the likeliest name, ``False`` wants none. Neither is used as a number.
     memory_budget : int or str, optional
         For files: bytes that the whole work may take, or a size such as ``"4GB"``; windows are sized by it. By
         default that of the process (``GRAMIAN_MEMORY``).
@@ -103,6 +105,12 @@ def as_source(
         transposed file, names of its rows, which are the columns then.
     labels : path or sequence, optional
         For files: a label per row, in place of a column of the file; in a text file one per line.
+    roles : mapping of str to str, optional
+        For table files: what columns are, by name, in place of what the rules of :mod:`gramian.sources.roles` find:
+        "quantity", "category", "id", "name", "date" or "text".
+    bad_cells : str
+        For table files: a cell that is no number in a column of numbers is an "error", or "missing", as are then the
+        numbers that stand for a missing value (-999).
 
     Returns
     -------
@@ -140,7 +148,7 @@ def as_source(
     options = OpenOptions(
         weights=weights,
         column_names=column_names,
-        chosen=Chosen(columns, drop, label, id),
+        chosen=Chosen(columns, drop, label, id, roles, lenient=_is_lenient(bad_cells)),
         memory_budget=None if memory_budget is None else bytes_of(memory_budget),
         progress=_checked_progress(progress),
         checkpoint=checkpoint,
@@ -194,6 +202,13 @@ def _open_file(X: Any, options: OpenOptions) -> RowSource:
     )
 
 
+def _is_lenient(bad_cells: str) -> bool:
+    if bad_cells not in ("error", "missing"):
+        message = f"bad_cells is {bad_cells!r}. Pass 'error' or 'missing'."
+        raise ParameterError(message, parameter="bad_cells", value=bad_cells)
+    return bad_cells == "missing"
+
+
 def _open_source(X: RowSource, options: OpenOptions) -> RowSource:
     _refuse_file_options(options)
     if options.weights is not None or options.column_names is not None:
@@ -228,7 +243,7 @@ def _open_array(open_: Callable[[Any], tuple[Array, Names]], X: Any, options: Op
 
 def _refuse_file_options(options: OpenOptions) -> None:
     """Refuse what is said about files and their columns where X is no file: it would be without effect."""
-    said = options.chosen._asdict() | {"checkpoint": options.checkpoint} | options.file._asdict()
+    said = options.chosen._asdict() | {"lenient": None, "checkpoint": options.checkpoint} | options.file._asdict()
     for name, value in said.items():
         if value is not None and value is not False:
             message = (

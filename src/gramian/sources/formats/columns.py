@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -215,7 +216,7 @@ class ColumnFile(RowFile):
         self._read: dict[str, HostArray] = {}
         errors = []
         for column in columns:
-            if kept.is_text(column.name):
+            if kept.is_text(column.name) or (lenient and column.reading is not None):
                 self._read[column.name], bad = self._whole(column, lenient=lenient)
                 errors += bad
         if errors:
@@ -251,16 +252,19 @@ class ColumnFile(RowFile):
     def _whole(self, column: Column, *, lenient: bool) -> tuple[HostArray, "list[_BadCell]"]:
         """Read the numbers of a column of text, and find a cell that is none, or that float64 rounds."""
         cells = self._kept.column(column.name)
-        values = numbers_of(cells) if column.reading is None else column.reading.numbers(cells)
+        reading = column.reading
+        if reading is not None and not lenient:
+            reading = replace(reading, missing=())  # a number is a number, where nobody said otherwise
+        values = numbers_of(cells) if reading is None else reading.numbers(cells)
         bad = []
         for i in np.flatnonzero(np.abs(values) >= LARGEST_EXACT):
-            text = cells[int(i)].as_py()
+            text = str(cells[int(i)].as_py())
             if LONG_INTEGER.fullmatch(text) and abs(int(text)) > LARGEST_EXACT:
                 bad.append(_BadCell(int(i), column.name, text, ABOVE))
                 break
         if not lenient and (odd := np.isnan(values) & cells.is_valid().to_numpy()).any():
             i = int(np.argmax(odd))
-            bad.append(_BadCell(i, column.name, cells[i].as_py(), "text in a column of numbers"))
+            bad.append(_BadCell(i, column.name, str(cells[i].as_py()), "text in a column of numbers"))
         return values, bad[:1]
 
     def _refuse(self, bad: "list[_BadCell]", line: Callable[[int], str]) -> NoReturn:
@@ -364,7 +368,7 @@ def _cast(cells: Any, decimal: str) -> Any:
 
 
 def _as_type(cells: Any, kind: Any) -> Any:
-    """Return text as another type, or ``None``; Arrow takes long over many cells that fail, so a few are tried first."""
+    """Return text as another type, or ``None``. Arrow takes long over cells that fail, so a few are tried first."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

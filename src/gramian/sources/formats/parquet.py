@@ -1,7 +1,7 @@
 """Parquet and Arrow (Feather) files: groups of rows, decoded window by window."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -35,10 +35,13 @@ class GroupedFile(RowFile):
     Groups are where reading can begin: inside one, rows before the first wanted are decoded and dropped. Cost of a
     pass: decoding. Groups of 10,000 to 100,000 rows serve best; a Parquet group of millions of rows and hundreds of
     columns holds a page of each column in memory, and is refused where that is more than the budget.
+    ``missing`` are numbers that stand for a missing value, by column.
     """
 
-    def __init__(self, groups: "_Groups", names: tuple[str, ...]) -> None:
-        self._groups = groups
+    def __init__(
+        self, groups: "_Groups", names: tuple[str, ...], *, missing: Mapping[int, tuple[float, ...]] | None = None
+    ) -> None:
+        self._groups, self._missing = groups, missing or {}
         self.origin, self.versions, self.names = groups.origin, groups.versions, names
         kinds = {field.name: field.type for field in groups.schema}
         self.dtype = working_type([kinds[name] for name in names])
@@ -103,7 +106,10 @@ class GroupedFile(RowFile):
 
     def _dense(self, batches: list[Any], start: int) -> HostArray:
         parts = [dense_rows(batch, self.dtype, self.origin, start) for batch in batches]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        for j, numbers in self._missing.items():
+            rows[np.isin(rows[:, j], numbers), j] = np.nan
+        return rows
 
 
 class _Groups:
@@ -220,7 +226,8 @@ def _rows(groups: _Groups, budget: int, columns: Sequence[Column], texts: Sequen
     """Return the rows of some columns; where one is written as text, all are read once and kept."""
     names = tuple(column.name for column in columns)
     if all(kind_of(groups.schema.field(name).type) in ("number", "integer", "boolean") for name in names):
-        return GroupedFile(groups, names)
+        readings = {j: column.reading for j, column in enumerate(columns) if lenient and column.reading is not None}
+        return GroupedFile(groups, names, missing={j: reading.missing for j, reading in readings.items()})
     kept = ArrowColumns(groups.origin, tuple(dict.fromkeys((*names, *texts))), budget=budget)
     for batch in groups.batches(0, sum(groups.counts), list(kept.names), 1 << 16):
         kept.add(batch)
