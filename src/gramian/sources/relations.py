@@ -6,7 +6,7 @@ vanish: equal columns have equal p, and c = a + b has p_c = p_a + p_b. Every can
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import log2
 
 import numpy as np
@@ -46,7 +46,7 @@ def relations(names: Sequence[str], read: Callable[[str], HostArray]) -> tuple[s
     Columns 'a' and 'night' add up to 24 in every row: they say the same.
     Column 'total' is the sum of 'a' and 'b' in every row.
     """
-    found = _projections(sorted(names), read)
+    found = _projections(sorted(names), read) if len(names) > 1 else None
     if found is None:
         return ()
     names, p, norms, sizes = found
@@ -62,8 +62,6 @@ def _projections(
 ) -> tuple[list[str], HostArray, HostArray, HostArray] | None:
     """Return names, projections, deviations (as norms) and sizes of columns over the rows where all have values."""
     missing = {name: np.isnan(read(name)) for name in names}
-    if not missing:
-        return None
     needed = 10 + 3 * log2(len(names) + 1)
     complete = np.ones(len(next(iter(missing.values()))), dtype=bool)
     kept = []
@@ -93,8 +91,8 @@ def _copies(
     """Return sentences about columns that are a + b x of another, and the names of all but the first of each."""
     said, copies = list[str](), set[str]()
     direction = np.abs(p) / norms
-    order = np.lexsort((names, direction))
-    for left, right in zip(order[:-1], order[1:], strict=True):
+    order = np.argsort(direction, kind="stable")
+    for left, right in pairwise(order):
         if direction[right] - direction[left] > CLOSE * direction[right]:
             continue
         a, b = sorted((names[left], names[right]))
