@@ -198,15 +198,7 @@ def table_roles(
         others = f"one of {len(block)} columns of zeros and ones that together are one category"
         for name in block:
             found[name] = replace(found[name], role="category", reason=others)
-    quantities = [name for name, column in found.items() if column.role == "quantity"]
-    spelled = {
-        name: numbers_of(found[name], columns[name])
-        for name in quantities
-        if len(quantities) > 1 and getattr(found[name].reading, "format", None) is not None
-    }
-    remarks += relations(
-        quantities, lambda name: spelled[name] if name in spelled else numbers_of(found[name], columns[name])
-    )
+    remarks += _relations(found, columns)
     return TableRoles(tuple(found.values()), tuple(remarks))
 
 
@@ -316,9 +308,9 @@ class _Text:
     def share(self, pattern: str) -> float:
         """Return the share of the different cells that a pattern matches; where it is under a half, of a sample."""
         found = float(_matching(self.few, pattern).mean())
-        return (
-            found if len(self.few) == self.n_distinct or found < 0.5 else float(_matching(self.cells, pattern).mean())
-        )
+        if found < 0.5 or len(self.few) == self.n_distinct:
+            return found
+        return float(_matching(self.cells, pattern).mean())
 
     def levels(self) -> tuple[tuple[str, int], ...]:
         import pyarrow as pa
@@ -363,8 +355,6 @@ def _text_of(data: Any, n_rows: int) -> _Text:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(data.type):
-        data = data.cast(data.type.value_type)
     found = pc.value_counts(_strings(data).drop_null())
     cells, counts = found.field("values"), found.field("counts")
     trimmed = normalized(cells)
@@ -384,11 +374,13 @@ def _column(name: str, data: Any, *, is_index: bool) -> Column:
     from gramian.sources.formats.arrow import kind_of
 
     is_category = pa.types.is_dictionary(data.type)
-    kind = kind_of(data.type.value_type if is_category else data.type)
+    if is_category:
+        data = data.cast(data.type.value_type)
+    kind = "nested" if pa.types.is_nested(data.type) or pa.types.is_interval(data.type) else kind_of(data.type)
     if kind == "empty" or data.null_count == len(data):
         return Column(name, "empty", "empty", "it has no value in any row", n_missing=len(data))
     if kind == "nested":
-        why = "it holds nested values, such as lists"
+        why = "it holds nested values, such as lists or spans of time"
         return Column(name, kind, "text", why, n_missing=data.null_count)
     if kind == "date":
         found = _temporal(name, data)
@@ -403,22 +395,22 @@ def _index(found: Column, data: Any) -> Column:
     """Return what the index of a data frame is: the names of rows where it is text, and else no variable."""
     import pyarrow.compute as pc
 
-    differ = found.n_missing == 0 and pc.count_distinct(data).as_py() == len(data)
-    named_rows = differ and not named.is_unnamed(found.name)
     why = "it is the index of the data frame that was written"
-    if found.kind == "text" and differ:
-        return replace(found, role="name", reason=f"{why}, and every row has its own")
     if found.role == "date":
         return found
-    more = ", and every row has its own" if named_rows else ", and no variable"
+    if found.kind == "text":
+        return replace(found, role="name", reason=why, levels=())
+    differ = found.n_missing == 0 and pc.count_distinct(data).as_py() == len(data)
+    more = ", and every row has its own" if differ and not named.is_unnamed(found.name) else ", and no variable"
     return replace(found, role="id", reason=f"{why}{more}", levels=(), remarks=())
 
 
 def _temporal(name: str, data: Any) -> Column:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if str(data.type).startswith("duration"):
-        return Column(name, "date", "date", "it holds durations", n_missing=data.null_count)
+    if pa.types.is_duration(data.type):
+        return Column(name, "date", "date", "it holds lengths of time", n_missing=data.null_count)
     limits = pc.min_max(data)
     low, high = (limits[end].cast("string").as_py() for end in ("min", "max"))
     if low == high:
@@ -427,11 +419,12 @@ def _temporal(name: str, data: Any) -> Column:
 
 
 def _numbers(name: str, kind: str, data: Any, *, is_category: bool) -> Column:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     n_rows = len(data)
-    if kind == "integer":
-        limits = pc.min_max(data.cast(data.type.value_type) if is_category else data).as_py()
+    if kind == "integer" or (pa.types.is_decimal(data.type) and data.type.scale == 0):
+        limits = pc.min_max(data).as_py()
         if max(abs(limits["min"]), abs(limits["max"])) > LARGEST_EXACT:
             why = "its integers are beyond 2**53, so they are names and not amounts"
             return Column(name, kind, "id", why, data.null_count, float(limits["min"]), float(limits["max"]))
@@ -473,7 +466,7 @@ def _of_numbers(
 
 def _number_role(name: str, kind: str, numbers: _Numbers, *, is_category: bool) -> tuple[str, str]:
     if numbers.low == numbers.high:
-        only = ("false", "true")[int(numbers.low)] if kind == "boolean" else f"{numbers.low:.15g}"
+        only = ("false", "true")[int(numbers.low)] if kind == "boolean" else f"{numbers.low + 0.0:.15g}"
         return "constant", f"every value is {only}"
     if is_category:
         return "category", "it was written as a category"
@@ -539,8 +532,10 @@ def _text(name: str, data: Any, *, is_category: bool) -> Column:
 
 def _spelled_codes(name: str, text: _Text) -> Column | None:
     """Return digits with leading zeros as a code, unless they are clearly amounts."""
-    zeros = text.share(r"^0\d+$")
-    if not zeros or text.share(r"^\d+$") < NEARLY_ALL or text.n_distinct < 2:
+    if text.n_distinct < 2 or text.share(r"^\d+$") < NEARLY_ALL:
+        return None
+    zeros = float(_matching(text.cells, r"^0\d+$").mean())
+    if not zeros:
         return None
     words = named.words_of(name)
     if named.last_word(words) in named.TIME_WORDS and text.share(r"^\d{1,2}$") == 1:
@@ -772,6 +767,10 @@ def _facts(name: str, hint: str) -> dict[str, Any]:
 
 def _given(found: Column, data: Any, role: str) -> Column:
     """Return a column in the role that is asked for, or say why it cannot have it."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(data.type):
+        data = data.cast(data.type.value_type)
     if role == found.role:
         return replace(found, reason="as asked")
     if role in ("empty", "constant"):
@@ -804,8 +803,6 @@ def _levels_of(data: Any) -> tuple[tuple[tuple[str, int], ...], int]:
     """Return the levels of any column that is not nested, and how many cells have none."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(data.type):
-        data = data.cast(data.type.value_type)
     if pa.types.is_floating(data.type):
         values = _floats(data)
         known = values[~np.isnan(values)]
@@ -827,8 +824,7 @@ def _as_quantity(found: Column, data: Any) -> Column:
 
     from gramian.sources.formats.arrow import kind_of
 
-    value_type = data.type.value_type if pa.types.is_dictionary(data.type) else data.type
-    kind = kind_of(value_type)
+    kind = kind_of(data.type)
     if kind in ("number", "integer", "boolean"):
         return replace(found, role="quantity", reason="as asked", levels=())
     if kind == "date":
@@ -852,6 +848,22 @@ def _refusal(found: Column, role: str, told: str, hint: str, *, row: int | None 
         **_facts(found.name, hint),
     )
     return InputError(message, row=row, column=found.name)
+
+
+def _relations(found: Mapping[str, Column], columns: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return sentences about quantities that are equal or sums of each other; text is turned into numbers once."""
+    names = [name for name, column in found.items() if column.role == "quantity"]
+    spelled = {
+        name: numbers_of(column, columns[name])
+        for name, column in found.items()
+        if name in names and len(names) > 1 and column.reading is not None and column.reading.format is not None
+    }
+
+    def read(name: str) -> HostArray:
+        return spelled[name] if name in spelled else numbers_of(found[name], columns[name])
+
+    single = any(str(columns[name].type) in ("float", "halffloat") for name in names)
+    return relations(names, read, close=2e-6 if single else 1e-9)
 
 
 def _dummies(
