@@ -2,7 +2,12 @@
 
 import re
 
-ID_WORDS = frozenset("id ids uuid guid pk ssn isbn ean sku imei iban vin barcode rowid rownum accession oid".split())
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ID_WORDS = _words("id ids pid uid sid uuid guid pk ssn isbn ean sku imei iban vin barcode rowid rownum accession oid")
 """Last words of names that tell things apart, whether or not their values repeat."""
 
 GLUED_ID = re.compile(
@@ -12,51 +17,56 @@ GLUED_ID = re.compile(
 )
 """Names of identifiers written in one word."""
 
-NUMBERED = frozenset(
-    "account batch booking card case claim client contract customer document employee file flight house invoice item "
-    "license line loan member observation obs order page parcel part participant passport patient phone plate plot "
-    "policy product record ref reference registration row sample serial student subject ticket transaction user".split()
+NUMBERED = _words(
+    "account batch booking card case claim client contract customer document employee file flight house invoice "
+    "item license line loan member observation obs order page parcel part participant passport patient phone "
+    "plate plot policy product record ref reference registration row sample serial student subject ticket "
+    "transaction user"
 )
 """Things that are numbered to tell them apart, where "number" or "no" follows."""
 
-CONTACTS = frozenset("account acct phone telephone tel mobile cell fax invoice ticket passport tracking".split())
+CONTACTS = _words("account acct phone telephone tel mobile fax invoice ticket passport tracking")
 """Things that long numbers name without the word number."""
 
-CODE_WORDS = frozenset(
+ENTITIES = _words(
+    "subject patient participant respondent student customer employee client user household sample specimen store "
+    "dept plot record obs observation case item product vehicle hospital school flight"
+)
+"""Things that whole numbers tell apart where one of these words is the whole name."""
+
+CODE_WORDS = _words(
     "zip zipcode postcode postalcode postal plz pincode fips sic naics nace isic cusip ndc icd cpt areacode code "
-    "district precinct ward tract".split()
+    "district precinct ward tract"
 )
 """Last words of names of codes, whose digits are no amounts."""
 
-GROUP_WORDS = frozenset(
-    "species class pclass subclass label labels target group category cat type kind cluster gender sex race ethnicity "
-    "status treatment arm cohort batch fold region state country county zone genus variety cultivar breed strain segment "
-    "diagnosis team party".split()
+GROUP_WORDS = _words(
+    "species class pclass subclass label labels target group category cat type kind cluster gender sex race "
+    "ethnicity status treatment arm cohort batch fold region state country county zone genus variety cultivar "
+    "breed strain segment diagnosis team party origin outcome"
 )
 """Last words of names of groups, which few whole numbers may stand for."""
 
-ORDER_WORDS = frozenset(
-    "rank ranking place position order score level grade rating age size count points dose stage priority percentile "
-    "quantity qty".split()
+ORDER_WORDS = _words(
+    "rank ranking place position score level grade rating age size count points dose stage priority "
+    "percentile quantity qty"
 )
 """Last words of names whose whole numbers have an order and a meaning, even if every row has its own."""
 
-TIME_WORDS = frozenset(
-    "time t day days week weeks month months hour hours minute minutes min second seconds sec step frame tick epoch "
-    "elapsed quarter period".split()
+TIME_WORDS = _words(
+    "time t day days week weeks month months hour hours minute minutes min second seconds sec step frame tick "
+    "epoch elapsed quarter period"
 )
 """Names of a time axis, where values differ and are evenly spaced."""
 
-STAMP_WORDS = frozenset("timestamp time ts epoch unix unixtime datetime date created updated modified at when".split())
+STAMP_WORDS = _words("timestamp time ts epoch unix unixtime datetime date created updated modified at when")
 """Words in names of points in time."""
 
-PEOPLE_WORDS = frozenset(
-    "name title model country city town athlete player person species state company firm brand author".split()
-)
+PEOPLE_WORDS = _words("name title model country city athlete player person species state company firm brand author")
 """Last words of names of columns that name what a row is about."""
 
-COMMENT_WORDS = frozenset(
-    "comment comments remark remarks note notes description text review feedback message abstract summary".split()
+COMMENT_WORDS = _words(
+    "comment comments remark remarks note notes description text review feedback message abstract summary"
 )
 """Last words of names of free text."""
 
@@ -126,7 +136,7 @@ def says_id(name: str) -> bool:
 
 
 def may_say_id(name: str) -> bool:
-    """Tell whether a name is that of an identifier if every row has its own value: index, key, number.
+    """Tell whether a name is that of an identifier if every row has its own value: index, key, number, no name.
 
     Examples
     --------
@@ -134,7 +144,13 @@ def may_say_id(name: str) -> bool:
     [True, True, True, False]
     """
     words = words_of(name)
-    if is_unnamed(name) or says_id(name) or words in (("index",), ("idx",), ("row", "index"), ("row",), ("rows",)):
+    if re.fullmatch(r"\s*|unnamed: ?0|\.\.\.1|__index_level_\d+__", name, re.IGNORECASE) or words in (
+        ("index",),
+        ("idx",),
+        ("row", "index"),
+        ("row",),
+        ("rows",),
+    ):
         return True
     return last_word(words) in ("key", "number", "no", "nr", "#", "serial", "hash", "token")
 

@@ -6,7 +6,8 @@ vanish: equal columns have equal p, and c = a + b has p_c = p_a + p_b. Every can
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import log2
 
 import numpy as np
@@ -16,14 +17,36 @@ from gramian.arrays.namespace import HostArray
 MOST_COLUMNS = 400
 """Columns among which sums are looked for: 80,000 pairs, some milliseconds."""
 
+MOST_SAID = 12
+"""Sentences about single relations, after which the others are counted."""
+
 MOST_STEPS = 20_000
 """Steps of the search for dummy columns that no common beginning of their names gives away."""
 
-CLOSE = 1e-9
-"""What rounding may leave of a difference, relative to the values."""
+LARGEST = 1e150
+"""Columns with larger values are not compared: their squares have no float."""
 
 
-def relations(names: Sequence[str], read: Callable[[str], HostArray]) -> tuple[str, ...]:
+@dataclass(frozen=True, eq=False)
+class _Projected:
+    """Columns by name, what reads them, and of each the projection w'x, |x - mean| and max|x| |w|.
+
+    ``close`` is what rounding may leave of a difference, relative to the values.
+    """
+
+    names: list[str]
+    read: Callable[[str], HostArray]
+    p: HostArray
+    norms: HostArray
+    sizes: HostArray
+    close: float
+
+    def only(self, keep: HostArray) -> "_Projected":
+        names = [name for name, kept in zip(self.names, keep, strict=True) if kept]
+        return replace(self, names=names, p=self.p[keep], norms=self.norms[keep], sizes=self.sizes[keep])
+
+
+def relations(names: Sequence[str], read: Callable[[str], HostArray], *, close: float = 1e-9) -> tuple[str, ...]:
     """Return sentences about columns that are equal, proportional, or exact sums of each other.
 
     Parameters
@@ -31,6 +54,8 @@ def relations(names: Sequence[str], read: Callable[[str], HostArray]) -> tuple[s
     names : sequence of str
     read : callable
         Gives the values of a column, float64, NaN where missing; it is called a few times for each column.
+    close : float
+        What rounding may leave of a difference, relative to the values: more for columns in single precision.
 
     Computes exact identities in all rows where the columns have values. So few rows that chance alone could make them
     (fewer than 10 + 3 log2(d)) are not examined, and sums of two only among the first 400 names.
@@ -46,24 +71,21 @@ def relations(names: Sequence[str], read: Callable[[str], HostArray]) -> tuple[s
     Columns 'a' and 'night' add up to 24 in every row: they say the same.
     Column 'total' is the sum of 'a' and 'b' in every row.
     """
-    found = _projections(sorted(names), read)
+    found = _projected(sorted(names), read, close) if len(names) > 1 else None
     if found is None:
         return ()
-    names, p, norms, sizes = found
-    said, copies = _copies(names, p, norms, read)
-    kept = np.array([name not in copies for name in names])
-    names = [name for name in names if name not in copies][:MOST_COLUMNS]
-    p, sizes = p[kept][:MOST_COLUMNS], sizes[kept][:MOST_COLUMNS]
-    return (*said, *_sums(names, p, sizes, read))
+    said, copies = _copies(found)
+    found = found.only(np.array([name not in copies for name in found.names]))
+    found = found.only(np.arange(len(found.names)) < MOST_COLUMNS)
+    if len(found.names) >= 3:
+        said += sorted({*_total(found), *_sums(found)})
+    more = len(said) - MOST_SAID
+    return (*said[:MOST_SAID], *([f"{more:,} more pairs or sums of columns say the same."] if more > 0 else ()))
 
 
-def _projections(
-    names: list[str], read: Callable[[str], HostArray]
-) -> tuple[list[str], HostArray, HostArray, HostArray] | None:
-    """Return names, projections, deviations (as norms) and sizes of columns over the rows where all have values."""
+def _projected(names: list[str], read: Callable[[str], HostArray], close: float) -> _Projected | None:
+    """Return the projections of columns over the rows where all have values, less columns with too few of them."""
     missing = {name: np.isnan(read(name)) for name in names}
-    if not missing:
-        return None
     needed = 10 + 3 * log2(len(names) + 1)
     complete = np.ones(len(next(iter(missing.values()))), dtype=bool)
     kept = []
@@ -76,36 +98,34 @@ def _projections(
     kept.sort()
     w = np.random.default_rng(0).standard_normal(int(complete.sum()))
     w -= w.mean()
+    w /= np.linalg.norm(w)
     whole = bool(complete.all())
     p, norms, sizes = np.empty(len(kept)), np.empty(len(kept)), np.empty(len(kept))
     for j, name in enumerate(kept):
         values = read(name) if whole else read(name)[complete]
-        size = np.abs(values).max()
-        scaled = (values - values.mean()) / (size or 1.0)
-        p[j], norms[j], sizes[j] = w @ scaled * size, np.linalg.norm(scaled) * size, size * np.linalg.norm(w)
-    varies = norms > CLOSE * sizes
-    return [name for name, keep in zip(kept, varies, strict=True) if keep], p[varies], norms[varies], sizes[varies]
+        sizes[j] = np.abs(values).max()
+        scaled = values / (sizes[j] or 1.0)
+        scaled -= scaled.mean()
+        p[j], norms[j] = w @ scaled * sizes[j], np.linalg.norm(scaled) * sizes[j]
+    return _Projected(kept, read, p, norms, sizes, close).only((norms > close * sizes) & (sizes < LARGEST))
 
 
-def _copies(
-    names: list[str], p: HostArray, norms: HostArray, read: Callable[[str], HostArray]
-) -> tuple[list[str], set[str]]:
+def _copies(found: _Projected) -> tuple[list[str], set[str]]:
     """Return sentences about columns that are a + b x of another, and the names of all but the first of each."""
     said, copies = list[str](), set[str]()
-    direction = np.abs(p) / norms
-    order = np.lexsort((names, direction))
-    for left, right in zip(order[:-1], order[1:], strict=True):
-        if direction[right] - direction[left] > CLOSE * direction[right]:
-            continue
-        a, b = sorted((names[left], names[right]))
-        sentence = _copy(a, b, read(a), read(b))
-        if sentence is not None:
-            said.append(sentence)
-            copies.add(b)
+    direction = np.abs(found.p) / found.norms
+    for left, right in pairwise(np.argsort(direction, kind="stable")):
+        if direction[right] - direction[left] <= found.close:
+            a, b = sorted((found.names[left], found.names[right]))
+            sentence = _copy(a, b, found)
+            if sentence is not None:
+                said.append(sentence)
+                copies.add(b)
     return sorted(said), copies
 
 
-def _copy(a: str, b: str, x: HostArray, y: HostArray) -> str | None:
+def _copy(a: str, b: str, found: _Projected) -> str | None:
+    x, y, close = found.read(a), found.read(b), found.close
     if np.array_equal(x, y, equal_nan=True):
         return f"Columns {a!r} and {b!r} are equal: what they say counts twice."
     both = ~(np.isnan(x) | np.isnan(y))
@@ -113,63 +133,65 @@ def _copy(a: str, b: str, x: HostArray, y: HostArray) -> str | None:
     i, j = int(np.argmin(x)), int(np.argmax(x))
     slope = (y[j] - y[i]) / (x[j] - x[i])
     shift = y[i] - slope * x[i]
-    size = np.abs(y).max() + np.abs(slope) * np.abs(x).max()
-    if np.abs(slope * x + shift - y).max() > CLOSE * size:
+    fit, size = slope * x, np.abs(slope * x) + np.abs(y)
+    if (np.abs(fit + shift - y) > close * (size + abs(shift))).any():
         return None
-    if abs(slope + 1) <= CLOSE:
+    if abs(slope + 1) <= close:
         return f"Columns {a!r} and {b!r} add up to {shift:.10g} in every row: they say the same."
-    factor = "" if abs(slope - 1) <= CLOSE else f"{slope:.6g} times "
-    more = "" if abs(shift) <= CLOSE * size else f" {'plus' if shift > 0 else 'minus'} {abs(shift):.6g}"
+    factor = "" if abs(slope - 1) <= close else f"{slope:.6g} times "
+    more = "" if abs(shift) <= close * size.max() else f" {'plus' if shift > 0 else 'minus'} {abs(shift):.6g}"
     return f"Column {b!r} is {factor}{a!r}{more} in every row: they say the same."
 
 
-def _sums(names: list[str], p: HostArray, sizes: HostArray, read: Callable[[str], HostArray]) -> list[str]:
-    if len(names) < 3:
-        return []
-    said = _total(names, p, sizes, read)
+def _sums(found: _Projected) -> list[str]:
+    """Say which columns are the sum of two others."""
+    names, p, sizes, said = found.names, found.p, found.sizes, list[str]()
     order = np.argsort(p)
     i, j = np.triu_indices(len(names), 1)
     total = p[i] + p[j]
     place = np.searchsorted(p[order], total)
     for shift in (-1, 0):
-        at = place + shift
-        inside = (at >= 0) & (at < len(names))
-        k = order[np.clip(at, 0, len(names) - 1)]
-        near = np.abs(p[k] - total) <= CLOSE * (sizes[i] + sizes[j] + sizes[k])
-        for a, b, c in zip(*(side[inside & near] for side in (i, j, k)), strict=True):
-            if c not in (a, b) and _constant_sum([read(names[a]), read(names[b])], [read(names[c])]) == 0:
+        at = np.clip(place + shift, 0, len(names) - 1)
+        k = order[at]
+        near = (np.abs(p[k] - total) <= found.close * (sizes[i] + sizes[j] + sizes[k])) & (k != i) & (k != j)
+        for a, b, c in zip(i[near], j[near], k[near], strict=True):
+            columns = [found.read(names[column]) for column in (a, b, c)]
+            if _constant_sum(columns[:2], columns[2:], close=found.close) == 0:
                 said.append(f"Column {names[c]!r} is the sum of {names[a]!r} and {names[b]!r} in every row.")
-    return sorted(set(said))
+    return said
 
 
-def _total(names: list[str], p: HostArray, sizes: HostArray, read: Callable[[str], HostArray]) -> list[str]:
-    """Say that all columns add up to a constant, or all but one to the remaining one."""
-    if len(names) == 3:
-        return []
-    rounding = CLOSE * sizes.sum()
+def _total(found: _Projected) -> list[str]:
+    """Say that all columns add up to a constant, or all but one to the remaining one; of three, sums of two say it."""
+    names, p, rounding = found.names, found.p, found.close * found.sizes.sum()
     near = [k for k in range(len(names)) if abs(p.sum() - 2 * p[k]) <= rounding]
     if abs(p.sum()) > rounding and not near:
         return []
-    columns = [read(name) for name in names]
-    constant = _constant_sum(columns)
+    columns = [found.read(name) for name in names]
+    constant = _constant_sum(columns, close=found.close)
     if constant is not None:
         return [f"All {len(names)} columns of numbers add up to {constant:.10g} in every row."]
     return [
         f"Column {names[k]!r} is the sum of the {len(names) - 1} other columns of numbers in every row."
         for k in near
-        if _constant_sum(columns[:k] + columns[k + 1 :], [columns[k]]) == 0
+        if len(names) > 3 and _constant_sum(columns[:k] + columns[k + 1 :], [columns[k]], close=found.close) == 0
     ]
 
 
-def _constant_sum(plus: Sequence[HostArray], minus: Sequence[HostArray] = ()) -> float | None:
+def _constant_sum(plus: Sequence[HostArray], minus: Sequence[HostArray] = (), *, close: float) -> float | None:
     """Return what columns add up to, less others, where that is one number in every row to rounding; else ``None``."""
-    total = np.sum(plus, axis=0) - np.sum(minus, axis=0)
-    known = total[~np.isnan(total)]
-    size = max(float(np.nanmax(np.abs(values))) for values in (*plus, *minus))
-    if not len(known) or known.max() - known.min() > CLOSE * size:
+    total, size = np.zeros(len(plus[0])), np.zeros(len(plus[0]))
+    for sign, columns in ((1, plus), (-1, minus)):
+        for values in columns:
+            total += sign * values
+            size += np.abs(values)
+    known = ~np.isnan(total)
+    if not known.any():
         return None
-    middle = float(np.median(known))
-    return 0.0 if abs(middle) <= CLOSE * size else middle
+    constant = float(np.median(total[known]))
+    if (np.abs(total - constant)[known] > close * size[known]).any():
+        return None
+    return 0.0 if abs(constant) <= close * size[known].max() else constant
 
 
 def dummy_blocks(columns: Mapping[str, HostArray]) -> list[tuple[str, ...]]:
@@ -181,10 +203,10 @@ def dummy_blocks(columns: Mapping[str, HostArray]) -> list[tuple[str, ...]]:
         Columns that vary and have no missing value.
 
     Computes from the counts C = B'B of rows with ones in two columns: a block is a set of columns without common rows,
-    C_ij = 0, whose ones are as many as the rows. Columns whose names begin alike are tried first. Others are searched
-    for where the rows are so many (10 + 3 log2(d)) that chance makes no block.
+    C_ij = 0, whose ones are as many as the rows. Columns whose names begin alike are tried first. Others, up to 400,
+    are searched for where the rows are so many (10 + 3 log2(d)) that chance makes no block.
 
-    Cost: one product, and at most 20,000 steps of the search.
+    Cost: two products, and at most 20,000 steps of the search.
 
     Examples
     --------
@@ -193,35 +215,40 @@ def dummy_blocks(columns: Mapping[str, HostArray]) -> list[tuple[str, ...]]:
     [('color_blue', 'color_green', 'color_red')]
     """
     names = sorted(columns)
-    if len(names) < 2:
-        return []
-    n = len(columns[names[0]])
-    together = np.zeros((len(names), len(names)))
-    for start in range(0, n, 65536):
-        rows = np.stack([columns[name][start : start + 65536] for name in names]).astype(np.float32)
-        together += rows @ rows.T
-    apart, ones = together == 0, np.diag(together)
-    found, free = list[tuple[str, ...]](), set(range(len(names)))
-    stems: dict[str, list[int]] = {}
-    for j, name in enumerate(names):
+    n = len(columns[names[0]]) if names else 0
+    stems: dict[str, list[str]] = {}
+    for name in names:
         stem = re.match(r"(.+)[_.\-=: ]+[^_.\-=: ]+$", name)
         if stem is not None:
-            stems.setdefault(stem[1], []).append(j)
+            stems.setdefault(stem[1], []).append(name)
+    found = []
     for block in stems.values():
-        exclusive = all(apart[i, j] for i, j in combinations(block, 2))
-        if len(block) > 1 and n >= 4 and exclusive and ones[block].sum() == n:
-            found.append(tuple(names[j] for j in block))
-            free -= set(block)
-    if n >= 10 + 3 * log2(len(names)):
-        found += [tuple(names[j] for j in block) for block in _search(sorted(free), apart, ones, n)]
+        if 1 < len(block) <= MOST_COLUMNS and n >= 4:
+            together = _together([columns[name] for name in block])
+            if together.sum() == n == together.trace():
+                found.append(tuple(block))
+    taken = {name for block in found for name in block}
+    free = [name for name in names if name not in taken]
+    if 1 < len(free) <= MOST_COLUMNS and n >= 10 + 3 * log2(len(free)):
+        together = _together([columns[name] for name in free])
+        found += [tuple(free[j] for j in block) for block in _search(together == 0, np.diag(together), n)]
     return sorted(found)
 
 
-def _search(free: list[int], apart: HostArray, ones: HostArray, n: int) -> list[list[int]]:
+def _together(columns: Sequence[HostArray]) -> HostArray:
+    """Return how many rows have ones in two columns, for all pairs; on the diagonal the ones of each."""
+    total = np.zeros((len(columns), len(columns)))
+    for start in range(0, len(columns[0]), 65536):
+        rows = np.stack([column[start : start + 65536] for column in columns]).astype(np.float32)
+        total += rows @ rows.T
+    return total
+
+
+def _search(apart: HostArray, ones: HostArray, n: int) -> list[list[int]]:
     """Return disjoint sets of mutually exclusive columns whose ones are n in all: depth first, in the order given."""
     found, used, steps = list[list[int]](), set[int](), 0
-    for first in free:
-        pending = [([first], [j for j in free if j > first and apart[first, j]])]
+    for first in range(len(ones)):
+        pending = [([first], [j for j in range(first + 1, len(ones)) if apart[first, j]])]
         while pending and steps < MOST_STEPS and first not in used:
             steps += 1
             block, others = pending.pop()

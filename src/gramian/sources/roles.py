@@ -20,13 +20,13 @@ from gramian.sources.conversion import LARGEST_EXACT
 from gramian.sources.dates import is_time_axis, is_year_axis, number_dates, says_year, written_dates
 from gramian.sources.relations import dummy_blocks, relations
 from gramian.sources.sentinels import sentinels
-from gramian.sources.written_numbers import NumberFormat, is_ambiguous, normalized, number_format
+from gramian.sources.written_numbers import NumberFormat, drawn, is_ambiguous, normalized, number_format
 
 ROLES = ("quantity", "category", "id", "name", "date", "constant", "text", "empty")
 """What a column can be."""
 
 MOST_LEVELS = 50
-"""Levels of a category that are listed; text with more of them is a category where each has ten rows or more."""
+"""Levels of a category that are listed; text with more of them is a category where each has three rows on average."""
 
 NEARLY_ALL = 0.9
 """Share of the cells that a rule holds for where it holds for nearly all.
@@ -35,9 +35,12 @@ Notes and typing errors among numbers are rarer than one cell in ten; above that
 """
 
 NOTHING = frozenset(
-    "- -- --- . .. ... unknown missing none nil n.a. n.d. nd n/d tbd unspecified #div/0! #value! #ref! #num! #name? inf "
-    "-inf +inf infinity".split()
-) | {"not available", "not recorded", "not known", "no data"}
+    (
+        *("-", "--", "---", ".", "..", "...", "unknown", "missing", "none", "nil", "n.a.", "n.d.", "nd", "n/d", "tbd"),
+        *("unspecified", "not available", "not recorded", "not known", "no data"),
+        *("#div/0!", "#value!", "#ref!", "#num!", "#name?"),
+    )
+)
 """Words that people write for a number they do not have, in lower case; files know those that programs write."""
 
 FIRST_BAD = 5
@@ -178,8 +181,12 @@ def table_roles(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> table = {"patient_id": pa.array([7, 3, 9, 4]), "Zip": pa.array(["01234", "01234", "90210", "90210"]),
-    ...          "paid": pa.array(["$1,200", "-$11.87", "$5", "$40"]), "seen": pa.array([20010601, 20010615, 20011224, 20011225])}
+    >>> table = {
+    ...     "patient_id": pa.array([7, 3, 9, 4]),
+    ...     "Zip": pa.array(["01234", "01234", "90210", "90210"]),
+    ...     "paid": pa.array(["$1,200", "-$11.87", "$5", "$40"]),
+    ...     "seen": pa.array([20010601, 20010615, 20011224, 20011225]),
+    ... }
     >>> for column in table_roles(table).columns:
     ...     print(column.name, column.role, column.low)
     patient_id id 3.0
@@ -197,9 +204,8 @@ def table_roles(
         remarks.append(f"Columns {names} are one category spelled out: every row has a one in exactly one of them.")
         others = f"one of {len(block)} columns of zeros and ones that together are one category"
         for name in block:
-            found[name] = replace(found[name], role="category", reason=others, reading=None)
-    quantities = [name for name, column in found.items() if column.role == "quantity"]
-    remarks += relations(quantities, lambda name: numbers_of(found[name], columns[name]))
+            found[name] = replace(found[name], role="category", reason=others)
+    remarks += _relations(found, columns)
     told = (replace(column, is_distinct=_is_distinct(column, columns[name])) for name, column in found.items())
     return TableRoles(tuple(told), tuple(remarks))
 
@@ -321,7 +327,7 @@ class _Text:
         """Whether the different cells are so few that they are groups."""
         if self.n_distinct <= MOST_LEVELS:
             return self.n_distinct <= max(2, self.n // 2) and self.n_distinct < self.n
-        return 10 * self.n_distinct <= self.n
+        return 3 * self.n_distinct <= self.n
 
     @cached_property
     def words_per_cell(self) -> float:
@@ -329,11 +335,17 @@ class _Text:
 
         return 1 + float(pc.mean(pc.count_substring(self.cells, " ")).as_py() or 0.0)
 
-    def share(self, pattern: str) -> float:
-        """Return the share of the different cells that a pattern matches."""
-        import pyarrow.compute as pc
+    @cached_property
+    def few(self) -> Any:
+        """Some of the different cells, drawn at random; all where they are few."""
+        return drawn(self.cells, np.ones(self.n_distinct, dtype=np.int64))
 
-        return float(pc.mean(pc.cast(pc.match_substring_regex(self.cells, pattern), "float64")).as_py() or 0.0)
+    def share(self, pattern: str) -> float:
+        """Return the share of the different cells that a pattern matches; where it is under a half, of a sample."""
+        found = float(_matching(self.few, pattern).mean())
+        if found < 0.5 or len(self.few) == self.n_distinct:
+            return found
+        return float(_matching(self.cells, pattern).mean())
 
     def levels(self) -> tuple[tuple[str, int], ...]:
         import pyarrow as pa
@@ -378,8 +390,6 @@ def _text_of(data: Any, n_rows: int) -> _Text:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(data.type):
-        data = data.cast(data.type.value_type)
     found = pc.value_counts(_strings(data).drop_null())
     cells, counts = found.field("values"), found.field("counts")
     trimmed = normalized(cells)
@@ -397,11 +407,13 @@ def _column(name: str, data: Any, *, is_index: bool) -> Column:
     import pyarrow as pa
 
     is_category = pa.types.is_dictionary(data.type)
-    kind = kind_of(data.type.value_type if is_category else data.type)
+    if is_category:
+        data = data.cast(data.type.value_type)
+    kind = "nested" if pa.types.is_nested(data.type) or pa.types.is_interval(data.type) else kind_of(data.type)
     if kind == "empty" or data.null_count == len(data):
         return Column(name, "empty", "empty", "it has no value in any row", n_missing=len(data))
     if kind == "nested":
-        why = "it holds nested values, such as lists"
+        why = "it holds nested values, such as lists or spans of time"
         return Column(name, kind, "text", why, n_missing=data.null_count)
     if kind == "date":
         found = _temporal(name, data)
@@ -416,22 +428,22 @@ def _index(found: Column, data: Any) -> Column:
     """Return what the index of a data frame is: the names of rows where it is text, and else no variable."""
     import pyarrow.compute as pc
 
-    differ = found.n_missing == 0 and pc.count_distinct(data).as_py() == len(data)
-    named_rows = differ and not named.is_unnamed(found.name)
     why = "it is the index of the data frame that was written"
-    if found.kind == "text" and differ:
-        return replace(found, role="name", reason=f"{why}, and every row has its own")
     if found.role == "date":
         return found
-    more = ", and every row has its own" if named_rows else ", and no variable"
+    if found.kind == "text":
+        return replace(found, role="name", reason=why, levels=())
+    differ = found.n_missing == 0 and pc.count_distinct(data).as_py() == len(data)
+    more = ", and every row has its own" if differ and not named.is_unnamed(found.name) else ", and no variable"
     return replace(found, role="id", reason=f"{why}{more}", levels=(), remarks=())
 
 
 def _temporal(name: str, data: Any) -> Column:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    if str(data.type).startswith("duration"):
-        return Column(name, "date", "date", "it holds durations", n_missing=data.null_count)
+    if pa.types.is_duration(data.type):
+        return Column(name, "date", "date", "it holds lengths of time", n_missing=data.null_count)
     limits = pc.min_max(data)
     low, high = (limits[end].cast("string").as_py() for end in ("min", "max"))
     if low == high:
@@ -440,11 +452,12 @@ def _temporal(name: str, data: Any) -> Column:
 
 
 def _numbers(name: str, kind: str, data: Any, *, is_category: bool) -> Column:
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     n_rows = len(data)
-    if kind == "integer":
-        limits = pc.min_max(data.cast(data.type.value_type) if is_category else data).as_py()
+    if kind == "integer" or (pa.types.is_decimal(data.type) and data.type.scale == 0):
+        limits = pc.min_max(data).as_py()
         if max(abs(limits["min"]), abs(limits["max"])) > LARGEST_EXACT:
             why = "its integers are beyond 2**53, so they are names and not amounts"
             return Column(name, kind, "id", why, data.null_count, float(limits["min"]), float(limits["max"]))
@@ -471,13 +484,10 @@ def _of_numbers(
     role, reason = _number_role(name, kind, numbers, is_category=is_category)
     reading = Reading(style, tuple(missing)) if style is not None or missing else None
     remarks = []
-    for value, count in missing.items():
+    for value, count in missing.items() if role != "id" else ():
         told = f"{count:,} cell{'' if count == 1 else 's'} of {name!r} hold{'s' if count == 1 else ''} {value:g}"
         remarks.append(f"{told}, far from the rest ({numbers.low:g} to {numbers.high:g}): taken as missing.")
-    levels: tuple[tuple[str, int], ...] = ()
-    if role == "category":
-        pairs = [(f"{level:.15g}", int(count)) for level, count in zip(*numbers.levels, strict=True)]
-        levels = tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:MOST_LEVELS])
+    levels = _number_levels(*numbers.levels) if role == "category" else ()
     unit = named.unit_in(name)
     if role == "quantity" and unit is not None:
         remarks.append(f"The name of {name!r} gives its unit: {unit}.")
@@ -489,7 +499,8 @@ def _of_numbers(
 
 def _number_role(name: str, kind: str, numbers: _Numbers, *, is_category: bool) -> tuple[str, str]:
     if numbers.low == numbers.high:
-        return "constant", f"every value is {numbers.low:g}"
+        only = ("false", "true")[int(numbers.low)] if kind == "boolean" else f"{numbers.low + 0.0:.15g}"
+        return "constant", f"every value is {only}"
     if is_category:
         return "category", "it was written as a category"
     if kind == "boolean":
@@ -512,29 +523,31 @@ def _whole_role(name: str, numbers: _Numbers) -> tuple[str, str]:
     if says_year(numbers.values, name):
         if is_year_axis(numbers.values, name):
             return "date", "it holds years, and every row has its own: an axis of time, not a measurement"
-        return "quantity", "years, which several rows share, as numbers"
+        return "quantity", "years, as numbers"
     if named.says_group(name) and numbers.are_few:
         return "category", f"its name is that of a group, and {numbers.n_distinct} whole numbers stand for the groups"
     if named.says_code(name):
-        return _code(differ=numbers.differ, n_distinct=numbers.n_distinct)
+        return _code("its name is that of a code", differ=numbers.differ, n_distinct=numbers.n_distinct)
     if named.says_id(name):
         return "id", "its name is that of an identifier, and its values are whole numbers"
-    if last in named.CONTACTS and numbers.low >= 1000:
+    if last in named.CONTACTS and numbers.low >= 1000 and (numbers.differ or numbers.low >= 10**6):
         return "id", "its name and its long whole numbers are those of an identifier"
+    if len(words) == 1 and last in named.ENTITIES and numbers.n_distinct > 2:
+        return "id", f"it tells apart what its name says by whole numbers, {numbers.n_distinct:,} different ones"
     if named.may_say_id(name) and numbers.n == numbers.n_distinct:
-        if not named.is_unnamed(name) or numbers.number_rows:
-            return "id", "its name and its values, all different, are those of an identifier"
+        return "id", "its name and its values, all different, are those of an identifier"
+    if named.is_unnamed(name) and numbers.number_rows:
+        return "id", f"it has no name and numbers the rows, from {numbers.low:g} to {numbers.high:g}"
     orders = last in named.ORDER_WORDS or last in named.TIME_WORDS
     if not orders and numbers.n >= 10 and numbers.number_rows:
         return "id", f"it numbers the rows, from {numbers.low:g} to {numbers.high:g}, each once"
     return "quantity", "zeros and ones" if (numbers.low, numbers.high) == (0, 1) else "whole numbers"
 
 
-def _code(*, differ: bool, n_distinct: int) -> tuple[str, str]:
+def _code(why: str, *, differ: bool, n_distinct: int) -> tuple[str, str]:
     if differ:
-        return "id", "its name or its leading zeros are those of a code, and nearly every row has its own"
-    why = "its name or its leading zeros are those of a code, whose sums and means say nothing"
-    return "category", f"{why}; it has {n_distinct:,} different values"
+        return "id", f"{why}, and nearly every row has its own"
+    return "category", f"{why}, whose sums and means say nothing; it has {n_distinct:,} different values"
 
 
 def _text(name: str, data: Any, *, is_category: bool) -> Column:
@@ -552,8 +565,10 @@ def _text(name: str, data: Any, *, is_category: bool) -> Column:
 
 def _spelled_codes(name: str, text: _Text) -> Column | None:
     """Return digits with leading zeros as a code, unless they are clearly amounts."""
-    zeros = text.share(r"^0\d+$")
-    if not zeros or text.share(r"^\d+$") < NEARLY_ALL or text.n_distinct < 2:
+    if text.n_distinct < 2 or text.share(r"^\d+$") < NEARLY_ALL:
+        return None
+    zeros = float(_matching(text.cells, r"^0\d+$").mean())
+    if not zeros:
         return None
     words = named.words_of(name)
     if named.last_word(words) in named.TIME_WORDS and text.share(r"^\d{1,2}$") == 1:
@@ -564,7 +579,7 @@ def _spelled_codes(name: str, text: _Text) -> Column | None:
     says = named.says_code(name) or named.says_id(name) or named.last_word(words) in named.CONTACTS
     if zeros < 1 - NEARLY_ALL and lengths.max() < NEARLY_ALL * text.n_distinct and not says:
         return None
-    role, reason = _code(differ=text.differ, n_distinct=text.n_distinct)
+    role, reason = _code("its leading zeros are those of a code", differ=text.differ, n_distinct=text.n_distinct)
     if named.says_id(name) or named.last_word(words) in named.CONTACTS:
         role, reason = "id", "its name and its leading zeros are those of an identifier"
     levels = text.levels() if role == "category" else ()
@@ -576,7 +591,7 @@ def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) 
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not asked and text.counts[_matching(text.cells, r"\d")].sum() <= text.n / 2:
+    if not asked and not _has_numbers(text):
         return None
     style = number_format(text.cells, text.counts)
     fits = style.fits(text.cells)
@@ -601,6 +616,15 @@ def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) 
         said = f"{n_nothing:,} cells of {name!r} hold a word for a missing value, such as {word!r}."
         found = replace(found, remarks=(*found.remarks, said))
     return _with_bad(found, _first_cells(data, text.cells.filter(pa.array(bad))) if n_bad else (), n_bad)
+
+
+def _has_numbers(text: _Text) -> bool:
+    """Tell whether at least half of the cells, or of a sample of many, may be numbers in one format."""
+    few = drawn(text.cells, text.counts)
+    counts = text.counts if len(few) == text.n_distinct else np.ones(len(few), dtype=np.int64)
+    if 2 * counts[_matching(few, r"\d")].sum() < counts.sum():
+        return False
+    return bool(2 * counts[number_format(few, counts).fits(few)].sum() >= counts.sum())
 
 
 def _are_few_bad(n_bad: int, n_good: int) -> bool:
@@ -642,7 +666,9 @@ def _with_bad(found: Column, first: tuple[tuple[int, str], ...], n_bad: int, wha
         return found
     places = ", ".join(f"row {row + 1:,} ({text[:40]!r})" for row, text in first)
     more = f" and {n_bad - len(first):,} more" if n_bad > len(first) else ""
-    cells = f"1 cell of {found.name!r} is no {what}" if n_bad == 1 else f"{n_bad:,} cells of {found.name!r} are no {what}s"
+    cells = (
+        f"1 cell of {found.name!r} is no {what}" if n_bad == 1 else f"{n_bad:,} cells of {found.name!r} are no {what}s"
+    )
     said = f"{cells}, taken as missing: {places}{more}."
     reading = (found.reading or Reading()) if what == "number" else found.reading
     return replace(found, reading=reading, bad_cells=first, n_bad=n_bad, remarks=(*found.remarks, said))
@@ -661,7 +687,7 @@ def _spelled_dates(name: str, text: _Text, data: Any) -> Column | None:
     if text.n_distinct == 1:
         return _constant_text(name, text)
     remarks = (f"Dates of {name!r}: {found.doubt}.",) if found.doubt else ()
-    column = Column(name, "date", "date", f"it holds {found.words}", n_missing=text.n_rows - good, remarks=remarks)
+    column = Column(name, "text", "date", f"it holds {found.words}", n_missing=text.n_rows - good, remarks=remarks)
     bad = _first_cells(data, text.cells.filter(pa.array(~found.fits))) if n_bad else ()
     return _with_bad(column, bad, n_bad, "date")
 
@@ -681,7 +707,7 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
         return "category", f"it was written as a category with {text.n_distinct:,} levels"
     if last in named.COMMENT_WORDS and text.words_per_cell >= 3:
         return "text", "its name and its sentences are those of free text"
-    if text.are_few:
+    if text.are_few or (named.says_group(name) and text.n_distinct < min(text.n, MOST_LEVELS)):
         if text.words_per_cell >= 4 and 2 * text.n < text.n_rows:
             return "text", "few rows have a cell, and cells are sentences"
         if named.says_id(name) and text.n_distinct > MOST_LEVELS:
@@ -691,6 +717,9 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
         return "id", f"its name is that of an identifier; {differ}"
     if text.words_per_cell >= 6:
         return "text", f"cells are sentences, {text.words_per_cell:.0f} words long on average"
+    numbers = _why_no_numbers(text)
+    if numbers is not None:
+        return "text", numbers
     code = _why_code(text)
     if code is not None:
         return "id", f"{code}; {differ}"
@@ -698,25 +727,40 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
         return "name", f"text that tells the rows apart: {differ}"
     if last in named.PEOPLE_WORDS:
         return "name", f"its name says so; {differ}"
-    return "text", f"too many values to be groups and too few to name the rows: {differ}{_mostly_numbers(text)}"
+    return "text", f"too many values to be groups and too few to name the rows: {differ}"
 
 
-def _mostly_numbers(text: _Text) -> str:
-    style = number_format(text.cells, text.counts)
-    fits = style.fits(text.cells)
-    if text.counts[fits].sum() <= text.n / 2:
-        return ""
-    odd = min(cell for cell, fit in zip(text.cells.to_pylist(), fits, strict=True) if not fit)
-    return f"; most cells are numbers, and others are not, such as {odd[:40]!r}"
+def _why_no_numbers(text: _Text) -> str | None:
+    """Return what keeps text from being numbers where most cells are some: words among them, or several units."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fits = number_format(text.cells, text.counts).fits(text.cells) if _has_numbers(text) else np.zeros(1, dtype=bool)
+    if fits.any() and text.counts[fits].sum() > text.n / 2:
+        odd = pc.min(text.cells.filter(pa.array(~fits))).as_py()
+        return f"most cells are numbers, but more than one in ten is none, such as {odd[:40]!r}"
+    if text.share(r"^[(+$€£¥-]*\s*\d[\d.,' ]*\D{0,12}$") < NEARLY_ALL:
+        return None
+    shapes = pc.replace_substring_regex(text.cells, r"\d[\d.,' ]*", "9 ")
+    if pc.count_distinct(shapes).as_py() > max(3, text.n_distinct // 10):
+        return None
+    usual = " and ".join(repr(cell) for cell in (pc.min_max(text.cells).as_py().values()))
+    return f"numbers in several units or ways of writing, from {usual}, which no one number can compare"
 
 
 def _why_code(text: _Text) -> str | None:
-    """Return why text is made of codes: UUIDs, hexadecimal digits, phone numbers, or one pattern of signs and digits."""
+    """Return why text is made of codes: UUIDs, hexadecimal digits, phone numbers, or one pattern."""
     import pyarrow.compute as pc
 
     for words, pattern in (
         ("its cells are UUIDs", r"^\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?$"),
-        ("its cells are phone numbers", r"^\+?\(?\d{1,4}\)?[ ./-]?(?:\d{2,5}[ ./-]?){1,4}\d{2,5}$"),
+        (
+            "its cells are phone numbers",
+            (
+                r"^(?:\+\d[\d ()./-]{6,}|\(\d{2,5}\)[ -]?\d[\d ./-]{3,}|0\d{1,4}[ /-]\d[\d ./-]{3,}|"
+                r"(?:1-)?(?:\d{3}[-. ])?\d{3}[-. ]\d{4})$"
+            ),
+        ),
     ):
         if text.share(pattern) >= NEARLY_ALL:
             return words
@@ -740,10 +784,12 @@ def _check_roles(roles: Mapping[str, str], columns: Mapping[str, Any]) -> None:
             message = Sentence("{roles} names {name!r}, which is no column of the table. {hint}", **_facts(name, hint))
             raise ParameterError(message, parameter="roles", value=name)
         if role not in ROLES:
-            near = get_close_matches(role, ROLES, n=1, cutoff=0.5)
+            near = get_close_matches(role, ROLES, n=1, cutoff=0.7)
             hint = f"Did you mean {near[0]!r}?" if near else f"Roles are {', '.join(ROLES)}."
             message = Sentence(
-                "{roles} asks for column {name!r} as {role!r}, which is no role. {hint}", role=role, **_facts(name, hint)
+                "{roles} asks for column {name!r} as {role!r}, which is no role. {hint}",
+                role=role,
+                **_facts(name, hint),
             )
             raise ParameterError(message, parameter="roles", value=role)
 
@@ -754,6 +800,10 @@ def _facts(name: str, hint: str) -> dict[str, Any]:
 
 def _given(found: Column, data: Any, role: str) -> Column:
     """Return a column in the role that is asked for, or say why it cannot have it."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(data.type):
+        data = data.cast(data.type.value_type)
     if role == found.role:
         return replace(found, reason="as asked")
     if role in ("empty", "constant"):
@@ -765,27 +815,47 @@ def _given(found: Column, data: Any, role: str) -> Column:
     if role == "quantity":
         return _as_quantity(found, data)
     if role == "date":
-        if found.kind not in ("number", "integer"):
-            told = f"it holds {found.kind} that no way to write dates fits"
+        if found.kind not in ("number", "integer", "date"):
+            told = f"it holds {found.kind} that is not written as dates are"
             raise _refusal(found, role, told, "Write dates as 2001-06-30")
         return replace(found, role=role, reason="as asked", levels=())
-    levels = _text_of(_plain_text(data), len(data)).levels() if role == "category" else ()
-    return replace(found, role=role, reason="as asked", levels=levels, remarks=(), reading=None, bad_cells=(), n_bad=0)
+    levels, n_missing = _levels_of(data)
+    return Column(
+        found.name,
+        found.kind,
+        role,
+        "as asked",
+        n_missing,
+        found.low,
+        found.high,
+        levels=levels if role == "category" else (),
+    )
 
 
-def _plain_text(data: Any) -> Any:
+def _levels_of(data: Any) -> tuple[tuple[tuple[str, int], ...], int]:
+    """Return the levels of any column that is not nested, and how many cells have none."""
     import pyarrow as pa
 
-    if pa.types.is_dictionary(data.type):
-        data = data.cast(data.type.value_type)
-    return data.cast(pa.string()) if not pa.types.is_binary(data.type) else data
+    if pa.types.is_floating(data.type):
+        values = _floats(data)
+        known = values[~np.isnan(values)]
+        return _number_levels(*np.unique(known, return_counts=True)), len(values) - len(known)
+    text = _text_of(data, len(data))
+    return text.levels(), len(data) - text.n
+
+
+def _number_levels(values: HostArray, counts: HostArray) -> tuple[tuple[str, int], ...]:
+    if len(counts) > MOST_LEVELS:
+        common = counts >= np.partition(counts, -MOST_LEVELS)[-MOST_LEVELS]
+        values, counts = values[common], counts[common]
+    pairs = [(f"{value:.15g}", int(count)) for value, count in zip(values, counts, strict=True)]
+    return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:MOST_LEVELS])
 
 
 def _as_quantity(found: Column, data: Any) -> Column:
     import pyarrow as pa
 
-    value_type = data.type.value_type if pa.types.is_dictionary(data.type) else data.type
-    kind = kind_of(value_type)
+    kind = kind_of(data.type)
     if kind in ("number", "integer", "boolean"):
         return replace(found, role="quantity", reason="as asked", levels=())
     if kind == "date":
@@ -803,12 +873,33 @@ def _as_quantity(found: Column, data: Any) -> Column:
 
 def _refusal(found: Column, role: str, told: str, hint: str, *, row: int | None = None) -> InputError:
     message = Sentence(
-        "{roles} asks for column {name!r} as {role!r}, but {told}. {hint}.", role=role, told=told, **_facts(found.name, hint)
+        "{roles} asks for column {name!r} as {role!r}, but {told}. {hint}.",
+        role=role,
+        told=told,
+        **_facts(found.name, hint),
     )
     return InputError(message, row=row, column=found.name)
 
 
-def _dummies(found: Mapping[str, Column], columns: Mapping[str, Any], roles: Mapping[str, str]) -> list[tuple[str, ...]]:
+def _relations(found: Mapping[str, Column], columns: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return sentences about quantities that are equal or sums of each other; text is turned into numbers once."""
+    names = [name for name, column in found.items() if column.role == "quantity"]
+    spelled = {
+        name: numbers_of(column, columns[name])
+        for name, column in found.items()
+        if name in names and len(names) > 1 and column.reading is not None and column.reading.format is not None
+    }
+
+    def read(name: str) -> HostArray:
+        return spelled[name] if name in spelled else numbers_of(found[name], columns[name])
+
+    single = any(str(columns[name].type) in ("float", "halffloat") for name in names)
+    return relations(names, read, close=2e-6 if single else 1e-9)
+
+
+def _dummies(
+    found: Mapping[str, Column], columns: Mapping[str, Any], roles: Mapping[str, str]
+) -> list[tuple[str, ...]]:
     """Return blocks of columns of zeros and ones that are one category."""
     ones: dict[str, HostArray] = {}
     for name, column in found.items():

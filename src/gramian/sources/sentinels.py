@@ -10,8 +10,15 @@ UNMISTAKABLE = (-999.0, -999.9, -999.25, -9999.0, -9999.9, -99999.0, -32768.0, -
 USUAL = (-99.0, -99.9, 99.0, 99.9, 99.99, 999.0, 999.9, 9999.0, 9999.9, 99999.0, 32767.0)
 """Values that are also measured now and then; they must come again, and those below 100 be farther away."""
 
-HUGE = 1e20
-"""Values as far from zero as this are fill values of grids (1e20, 9.97e36, the largest float32)."""
+FILLS = tuple(
+    sign * fill
+    for value in (1e20, 1e30, 1e35, 1e36, 9.969209968386869e36, 3.4028234663852886e38)
+    for fill in (value, float(np.float32(value)))
+    for sign in (1, -1)
+)
+"""Fill values of grids, in double and in single precision; they are a million times as far as anything measured."""
+
+CANDIDATES = UNMISTAKABLE + USUAL + FILLS
 
 
 def sentinels(values: HostArray) -> dict[float, int]:
@@ -26,7 +33,8 @@ def sentinels(values: HostArray) -> dict[float, int]:
     stands for a missing value when that distance is at least high - low; or when it is negative, comes again, and
     nothing else is. A tail, however heavy, would have to end at exactly such a number, twice, behind a gap as wide as
     everything before it. Candidates that are measured now and then need to come twice, and those below 100 a gap five
-    times as wide: 99 among answers from 1 to 5. Where the other values are all the same, nothing is said.
+    times as wide: 99 among answers from 1 to 5. Fill values of grids need one a million times as wide. Where the other
+    values are all the same, nothing is said.
 
     Cost: two comparisons where the lowest and the highest value are no candidates; else a few passes.
 
@@ -35,9 +43,9 @@ def sentinels(values: HostArray) -> dict[float, int]:
     >>> sentinels(np.array([3.1, 2.7, -999.0, 4.0])), sentinels(np.array([500.0, 999.0, 20.0]))
     ({-999.0: 1}, {})
     """
-    if not len(values) or not (_is_candidate(values.min()) or _is_candidate(values.max())):
+    if not len(values) or (values.min() not in CANDIDATES and values.max() not in CANDIDATES):
         return {}
-    candidate = np.isin(values, UNMISTAKABLE + USUAL) | (np.abs(values) >= HUGE)
+    candidate = np.isin(values, CANDIDATES)
     rest = values[~candidate]
     if not len(rest) or rest.min() == rest.max():
         return {}
@@ -46,12 +54,8 @@ def sentinels(values: HostArray) -> dict[float, int]:
     for value, count in zip(*np.unique(values[candidate], return_counts=True), strict=True):
         gap = max(low - value, value - high)
         alone_below_zero = value < 0 <= low and count > 1
-        certain = value in UNMISTAKABLE or abs(value) >= HUGE or count > 1
-        width = (high - low) * (5 if abs(value) < 100 else 1)
+        certain = value not in USUAL or count > 1
+        width = (high - low) * (1e6 if value in FILLS else 5 if abs(value) < 100 else 1)
         if gap > 0 and certain and (gap >= width or alone_below_zero):
             found[float(value)] = int(count)
     return found
-
-
-def _is_candidate(value: float) -> bool:
-    return value in UNMISTAKABLE or value in USUAL or abs(value) >= HUGE
