@@ -213,6 +213,8 @@ def _sampled(name: str, column: Any) -> Sampled:
         return Sampled(name, kind, column.to_pylist() if kind == "integer" else [])
     texts = column.to_pylist()
     filled = [text for text in texts if text is not None]
+    if filled and all(_is_whole(text) for text in filled) and any(abs(int(text)) > LARGEST_EXACT for text in filled):
+        return Sampled(name, "integer", [None if text is None else int(text) for text in texts])
     # As of text tables: nine in ten cells that are numbers make a column of numbers, and another cell is a slip.
     spells = bool(filled) and sum(is_number(text) for text in filled) >= 0.9 * len(filled)
     return Sampled(name, "number" if spells else "text", texts)
@@ -241,10 +243,14 @@ def _numbers(table: Any, names: Sequence[str], origin: str) -> Any:
     return pa.table(columns, names=list(names))
 
 
+def _is_whole(cell: str) -> bool:
+    return re.fullmatch(r"\s*[+-]?[0-9]{1,400}\s*", cell) is not None
+
+
 def _problem(cell: str) -> str:
     if not is_number(cell):
         return "text in a column of numbers"
-    if cell.strip().lstrip("+-").isdecimal() and abs(int(cell)) > LARGEST_EXACT:
+    if _is_whole(cell) and abs(int(cell)) > LARGEST_EXACT:
         return "an integer beyond 2**53, where float64 no longer holds every integer"
     is_beyond = np.isinf(float(cell)) and "inf" not in cell.lower()
     return "beyond the range of float64" if is_beyond else ""
