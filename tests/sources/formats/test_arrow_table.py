@@ -32,7 +32,7 @@ def test_single_precision_stays():
 def test_the_first_bad_cell_of_each_column_is_told_together():
     """One error carries those of the other columns, in the order of the rows."""
     table = pa.table({"a": ["1", "2", "x"], "b": ["1", "y", "z"], "c": ["1", "2", str(2**60)]})
-    with pytest.raises(InputError, match="row 1 .*column 'b': 'y' is text") as told:
+    with pytest.raises(InputError, match=r"row 1 .*column 'b': 'y' is text") as told:
         ArrowTable(table, ["a", "b", "c"], origin="t")
     assert [(error.row, error.column) for error in told.value.others] == [(2, "a"), (2, "c")]
     assert told.value.others[1].problem.startswith("an integer beyond 2**53")

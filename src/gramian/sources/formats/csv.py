@@ -142,7 +142,8 @@ class TextTable:
         head = next(self._text(SAMPLE_BYTES), b"")
         self.dialect: Dialect = detect_dialect(head, origin, **said)
         self.booleans: frozenset[str] = frozenset()
-        self.padded = False
+        # Arrow overlooks blanks around a number, also around one that stands for a missing value.
+        self.padded = any(is_number(word, self.dialect.decimal) for word in self.dialect.missing)
         pieces = self.pieces(SAMPLE_BYTES)
         first = next(pieces, None)
         if first is None:
