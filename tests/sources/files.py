@@ -3,6 +3,7 @@
 import gzip
 import json
 from itertools import count
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -165,9 +166,11 @@ def _excel(folder, X, rows):
     del rows
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("rows")
-    for line in [_frame(X[:0]).columns.tolist(), *X.tolist()]:
-        sheet.append([None if value != value else value for value in line])
-    book.save(folder / "x.xlsx")
+    # Excel writes 17 digits, which tell every float64; openpyxl writes 16.
+    with patch("openpyxl.cell._writer.safe_string", lambda value: value if isinstance(value, str) else repr(value)):
+        for line in [_frame(X[:0]).columns.tolist(), *X.tolist()]:
+            sheet.append(line)
+        book.save(folder / "x.xlsx")
     return folder / "x.xlsx"
 
 

@@ -107,7 +107,7 @@ def detect_dialect(
         message = f"{origin} ends its lines with a carriage return alone. Save it with ordinary line ends."
         raise InputError(message)
     lines = _logical_lines(text)
-    missing = (*MISSING, *na)
+    missing = (*MISSING, *(spelling for word in na for spelling in _spellings(word)))
     one_column = decimal != "." and _is_one_column_of_decimals(lines, origin, missing, is_said=decimal is not None)
     delimiter = given or (";" if one_column else _delimiter(lines, decimal))
     rows = [split(line, delimiter) for line in lines]
@@ -120,6 +120,21 @@ def detect_dialect(
     called, remarks = name_columns(_names(rows, named=named), names, origin)
     named = named or names is not None
     return Dialect(begin, delimiter, decimal, called, named, missing, remarks)
+
+
+def _spellings(word: str) -> list[str]:
+    """Return a word for a missing value as it may be written: a whole number also with zeros behind the point.
+
+    Examples
+    --------
+    >>> _spellings("none"), _spellings("-999")
+    (['none'], ['-999', '-999.', '-999.0', '-999.00', '-999.000', '-999,', '-999,0', '-999,00', '-999,000'])
+    """
+    if not is_number(word) or not float(word).is_integer():
+        return [word]
+    whole = str(int(float(word)))
+    zeros = [f"{whole}{sign}{'0' * count}" for sign in ".," for count in range(4)]
+    return list(dict.fromkeys([word, whole, *zeros]))
 
 
 def split(line: str, delimiter: str) -> list[str]:

@@ -192,7 +192,7 @@ def _columns_of(value: Any, origin: str, *, is_inner: bool = False) -> _Columns:
             return _of_rows(data, [_name(column) for column in columns], origin)
         if value and all(isinstance(column, list) for column in value.values()) and not _holds_records(value):
             return _of_lists(value, origin)
-        if value and all(isinstance(column, dict) for column in value.values()) and not is_inner:
+        if value and all(isinstance(column, dict) and _is_flat(column) for column in value.values()):
             rows = list(dict.fromkeys(chain.from_iterable(value.values())))
             return _Columns(list(value), [[column.get(row) for row in rows] for column in value.values()])
         inner = [data] if isinstance(data, list | dict) else _holds_records(value)
@@ -204,6 +204,10 @@ def _columns_of(value: Any, origin: str, *, is_inner: bool = False) -> _Columns:
         '({"a": [...], "b": [...]}), or JSON lines: frame.to_json(path, orient="records").'
     )
     raise InputError(message)
+
+
+def _is_flat(column: dict[str, Any]) -> bool:
+    return not any(isinstance(value, list | dict) for value in column.values())
 
 
 def _holds_records(value: dict[str, Any]) -> list[Any]:
