@@ -75,7 +75,7 @@ def relations(names: Sequence[str], read: Callable[[str], HostArray], *, close: 
     if found is None:
         return ()
     said, copies = _copies(found)
-    found = found.only(np.array([name not in copies for name in found.names]))
+    found = found.only(np.array([name not in copies for name in found.names], dtype=bool))
     found = found.only(np.arange(len(found.names)) < MOST_COLUMNS)
     if len(found.names) >= 3:
         said += sorted({*_total(found), *_sums(found)})

@@ -153,7 +153,12 @@ def choose_columns(
     for word, parameter in ((label, "label"), (id, "id")):
         if isinstance(word, str) and word not in table:
             _refuse_name(word, list(table), origin, parameter)
-    uses = {name: "used" if column.role == "quantity" else "left_out" for name, column in table.items()}
+    # A constant number costs a fit nothing; who analyzes a table leaves it out, and says so.
+    used_roles = ("quantity", "constant")
+    uses = {
+        name: "used" if column.role in used_roles and column.kind in NUMBERS else "left_out"
+        for name, column in table.items()
+    }
     uses |= _labels_and_names(table, label=label, id_=id, n_rows=n_rows)
     reasons: dict[str, str] = {}
     for name, column in table.items():
