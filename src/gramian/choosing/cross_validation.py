@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.choosing.facts import draw_sample
+from gramian.choosing.facts import RowSample, draw_sample
 from gramian.choosing.spectrum import Values, Verdict, counted, read_spectrum
 from gramian.errors import ParameterError
 from gramian.sources.moments import measure_moments
@@ -24,6 +24,7 @@ def cross_validation(
     mean: Any | None = None,
     factor: Any | None = None,
     max_components: int = 200,
+    sample: RowSample | None = None,
     seed: int = 0,
 ) -> Verdict:
     """Choose the number of components that best predict held-out blocks of the table.
@@ -47,6 +48,8 @@ def cross_validation(
         What rows are centered by and then multiplied by; by default the measured mean, and one.
     max_components : int
         Largest answer considered.
+    sample : RowSample, optional
+        Rows of the source that were drawn already: no pass is made then.
     seed : int
 
     Examples
@@ -65,9 +68,11 @@ def cross_validation(
             "Pass at least 4 rows and 2 columns."
         )
         raise ParameterError(message)
-    center = np.asarray(measure_moments(source, scatter=False).mean if mean is None else mean, dtype=np.float64)
-    scale = None if factor is None else np.asarray(factor, dtype=np.float64)
-    rows = to_host(draw_sample(source, mean=center, factor=scale, seed=seed).rows)
+    if sample is None:
+        center = np.asarray(measure_moments(source, scatter=False).mean if mean is None else mean, dtype=np.float64)
+        scale = None if factor is None else np.asarray(factor, dtype=np.float64)
+        sample = draw_sample(source, mean=center, factor=scale, seed=seed)
+    rows = to_host(sample.rows)
     total = REPEATS * float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
     if total == 0.0:
         return Verdict("cross-validation", 0, "Nothing varies.")
