@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from gramian.analysis.table import dense, exactly
 from gramian.cli.output import Progress
-from gramian.cli.table import dense, exactly
 from gramian.errors import InputError, ParameterError
 from gramian.models.archive.file import Archive
 from gramian.models.probabilistic.filling import fill_rows

@@ -73,11 +73,6 @@ class Shape(click.ParamType):  # type: ignore[type-arg]  # the same
         return int(sides[0]), int(sides[1])
 
 
-def shown_as(flags: dict[str, Any]) -> dict[str, Any]:
-    """Return what the flags say about showing rows: their shape, where they are images."""
-    return {} if flags["shape"] is None else {"shown": {"image_shape": flags["shape"]}}
-
-
 def table_flags(command: Any) -> Any:
     """Add the flags that say how a table is read."""
     return _apply(

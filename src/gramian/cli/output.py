@@ -21,6 +21,8 @@ FLAGS = {
     "landmarks": "--landmarks",
     "gamma": "--gamma",
     "scale": "--scale",
+    "missing": "--missing",
+    "copy_rows": "--copy-rows",
 }
 """Flags by the parameters that they set."""
 

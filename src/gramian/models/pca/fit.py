@@ -142,21 +142,27 @@ class PCASolve:
         squares = self.solved.spectrum[: min(self.source.n_rows, self.source.n_columns)]
         return ask_every_rule(squares, self.rows, self.solved.leading(), share=share, seed=self.options.seed)
 
-    def model(self, n_components: Any) -> PCAModel:
-        """Return the model of a number of components, or of what a rule (a share, "mle", "auto") says.
+    def seen_by(self, n_components: Any) -> "tuple[PCASolve, Choice]":
+        """Return how many components are asked for, or a rule (a share, "mle", "auto") says, and the solve it saw.
 
         Where a rule wants to see more components than are known, more are solved for.
         """
         solve, shape, options = self, _Shape.of(self.source), replace(self.options, n_components=n_components)
         while True:
             choice = _choice(solve.solved, solve.rows, options, shape)
-            if choice.k <= solve.facts.wanted and (not choice.exhausted or solve.facts.wanted >= solve.facts.m):
-                break
+            is_seen = choice.k <= solve.facts.wanted and not choice.exhausted
+            if is_seen or solve.facts.wanted >= solve.facts.m:
+                return solve, choice
             solve = solve._twice()
+
+    def model(self, n_components: Any) -> PCAModel:
+        """Return the model of a number of components, or of what a rule says; see :meth:`seen_by`."""
+        solve, choice = self.seen_by(n_components)
+        options = replace(self.options, n_components=n_components)
         with _threads_of(self.source, solve.plan):
             facts = replace(solve.facts, kept=choice.k, examined=choice.examined)
             plan = _carried_out(solve.plan, facts, solve.solved)
-            return _assembled(solve.solved, solve.rows, plan, options, shape=shape, choice=choice)
+            return _assembled(solve.solved, solve.rows, plan, options, shape=_Shape.of(self.source), choice=choice)
 
     def _twice(self) -> "PCASolve":
         """Return the solve of twice as many components, which starts from those known."""
@@ -166,9 +172,7 @@ class PCASolve:
         plan = _allowed_plan(self.source, facts)
         _say(self.options, f"solving: {plan}" if self.options.progress else "")
         with _threads_of(self.source, plan):
-            solved = decompose(
-                self.rows, plan=plan, k=facts.wanted, tol=facts.tol, seed=self.options.seed, start=known
-            )
+            solved = decompose(self.rows, plan=plan, k=facts.wanted, tol=facts.tol, seed=self.options.seed, start=known)
         return replace(self, facts=facts, plan=plan, solved=solved)
 
 

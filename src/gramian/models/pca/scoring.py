@@ -12,6 +12,7 @@ from functools import partial
 from math import log, pi
 
 import numpy as np
+from scipy.special import betaincinv, gammaincinv
 
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_sparse, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
@@ -361,18 +362,16 @@ def leading_model(model: PCAModel, k: int) -> PCAModel:
 
 
 def _t2_limit(model: PCAModel, level: float) -> float:
-    from scipy import stats
-
     n, k = model.n_rows, model.rank
     if k == 0 or n <= k:
         return float("inf")
-    return float(k * (n * n - 1.0) / (n * (n - k)) * stats.f.ppf(level, k, n - k))
+    # F(k, n - k) by its beta variable: the module of distributions takes longer to load than a table to read.
+    x = float(betaincinv(k / 2, (n - k) / 2, level))
+    return float((n * n - 1.0) / n * x / (1.0 - x))
 
 
 def _spe_limit(model: PCAModel, k: int, spe: HostArray, level: float) -> float:
     """Return Box's limit from the variances left out; inf where none is, or what is left is rounding."""
-    from scipy import stats  # takes longer to load than a look at a table, which imports this module
-
     variances = _host(model.variances)
     known, beyond = variances[k:], max(model.total_variance - float(variances.sum()), 0.0)
     first = float(known.sum()) + beyond
@@ -388,7 +387,12 @@ def _spe_limit(model: PCAModel, k: int, spe: HostArray, level: float) -> float:
         dimensions = _dimensions_seen(spe, most=len(known) + directions)
     else:
         dimensions = 1.0 / (float(shares @ shares) + rest * rest / directions)
-    return float(first / dimensions * stats.chi2.ppf(level, dimensions))
+    return float(first / dimensions * _chi_squared(level, dimensions))
+
+
+def _chi_squared(level: float, freedom: float) -> float:
+    """Return a quantile of the chi-squared law."""
+    return 2.0 * float(gammaincinv(freedom / 2, level))
 
 
 def _dimensions_seen(spe: HostArray, *, most: int) -> float:
@@ -396,14 +400,14 @@ def _dimensions_seen(spe: HostArray, *, most: int) -> float:
 
     Quantiles, so that fewer than a tenth of the rows, however far off, hardly move it.
     """
-    from scipy import optimize, stats
+    from scipy import optimize
 
     middle, high = np.quantile(spe, [0.5, 0.9])
     if most <= 1 or high <= 0:
         return 1.0
 
     def excess(h: float) -> float:
-        return float(stats.chi2.ppf(0.5, h) / stats.chi2.ppf(0.9, h) - middle / high)
+        return float(_chi_squared(0.5, h) / _chi_squared(0.9, h) - middle / high)
 
     if excess(1.0) >= 0:
         return 1.0
