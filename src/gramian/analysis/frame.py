@@ -4,6 +4,7 @@
 the rules for files (:func:`~gramian.sources.table_facts.choose_columns`).
 """
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -92,21 +93,21 @@ def _as_arrow(X: Any, origin: str) -> tuple[Any, set[str]]:
     import narwhals as nw
     import pyarrow as pa
 
+    names = [str(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        message = f"{origin} has more than one column called {twice!r}. Give each column its own name."
+        raise InputError(message, column=twice)
     frame = nw.from_native(X, allow_series=True)
     if isinstance(frame, nw.LazyFrame):
         message = f"X is a lazy table ({type(X).__name__}). Pass X.collect(): nothing is loaded unasked."
         raise InputError(message)
     if isinstance(frame, nw.Series):
         frame = frame.to_frame()
-    native = frame.to_native()
-    names = [str(name) for name in (native.column_names if isinstance(native, pa.Table) else native.columns)]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        message = f"{origin} has more than one column called {twice[0]!r}. Give each column its own name."
-        raise InputError(message, column=twice[0])
     if not frame.implementation.is_pandas():
         return frame.to_arrow(), set()
-    columns = {name: _arrow_column(native.iloc[:, j]) for j, name in enumerate(names)}
+    native = frame.to_native()
+    columns = {str(name): _arrow_column(native.iloc[:, j]) for j, name in enumerate(native.columns)}
     own = _own_index(native)
     return pa.table(own | columns), set(own)
 
