@@ -1,6 +1,7 @@
 """What an analysis leaves on disk: model, scores, loadings and page in one folder, all of one fit or none."""
 
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ def write_folder(
     *,
     page: bool = True,
     notes: tuple[str, ...] | None = None,
+    progress: Callable[[str], None] | None = None,
     **shown: Any,
 ) -> tuple[Path, ...]:
     """Write every file under another name, and give them their names at the end: all of one fit, or none.
@@ -54,6 +56,8 @@ def write_folder(
         Whether the page is written too.
     notes : tuple of str, optional
         Those of the analysis in the words of a front end.
+    progress : callable, optional
+        Called with a sentence before each stage.
     shown : mapping
         Further keywords of the page.
     """
@@ -63,6 +67,8 @@ def write_folder(
     files = files_in(folder, table.source.n_rows, page=page)
     with ExitStack() as drafts:
         parts = [drafts.enter_context(atomic_write(path)) for path in files]
+        if progress is not None:
+            progress("writing the model")
         archive.save(model, parts[0], names=table.source.column_names, notes=said, copy_rows=True)
         row_names = table.row_numbers if table.row_names is None else table.row_names
         scores = to_host(found.kept_scores)
@@ -70,6 +76,8 @@ def write_folder(
         (write_csv if len(scores) <= LARGEST_CSV else write_parquet)(parts[1], header, columns)
         export(model, parts[2], to="csv", names=table.names)
         if page:
+            if progress is not None:
+                progress("writing the page")
             found.report(parts[3], notes=said, **shown)
     return files
 

@@ -115,9 +115,8 @@ def _written(found: Analysis, path: str, folder: Path, *, page: bool, progress: 
             "opening": opening_code(found.table, path=path, array=found.image_shape is not None),
             "made": {"file": name_of(path), "command": command, "time": f"{progress.seconds:.2f} s"},
         }
-    progress(f"writing the model{' and the page' if page else ''}")
     with cannot_write(folder):
-        files = found.save(folder, page=page, notes=notes, **shown)
+        files = found.save(folder, page=page, notes=notes, progress=progress, **shown)
         remove_stale(folder, files)
     return Answer(path, found, notes, files, command)
 
