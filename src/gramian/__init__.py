@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gramian.models.kernel_pca.bandwidth import choose_gamma, kernel_score
     from gramian.models.plan import plan
     from gramian.pictures import gallery as plot
+    from gramian.report.analysis import analyze
     from gramian.sources.opening import as_source
     from gramian.unmixing.contrast import check_contrast
 
@@ -43,6 +44,7 @@ _HOMES = {
     "Nystroem": "gramian.estimators",
     "PolynomialMap": "gramian.estimators",
     "ProbabilisticPCA": "gramian.estimators",
+    "analyze": "gramian.report.analysis",
     "as_source": "gramian.sources.opening",
     "check_kernel": "gramian.kernels.checking",
     "how_many": "gramian.models.how_many",
@@ -67,6 +69,7 @@ __all__ = [
     "ProbabilisticPCA",
     "TruncatedSVD",
     "__version__",
+    "analyze",
     "as_source",
     "check_contrast",
     "check_kernel",

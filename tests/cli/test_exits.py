@@ -133,7 +133,7 @@ def test_not_converged_is_7_and_written(folder):
 
 def test_lost_cluster_is_8(monkeypatch, capfd, folder):
     """A cluster that goes away has a code of its own; the tests of Dask reach it by killing a scheduler."""
-    from gramian.cli import table
+    from gramian.analysis import table
 
     def lost(*_, **__):
         message = "The cluster is gone."
@@ -146,7 +146,7 @@ def test_lost_cluster_is_8(monkeypatch, capfd, folder):
 
 def test_fault_of_ours_is_1_with_a_traceback(monkeypatch, capfd, folder):
     """What nobody foresaw is ours, and shows where it happened."""
-    from gramian.cli import table
+    from gramian.analysis import table
 
     def broken(*_, **__):
         message = "unforeseen"

@@ -53,7 +53,7 @@ def test_fit_is_written_whole(folder, capfd, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("gramian.report.write_report", full)
+    monkeypatch.setattr("gramian.report.analysis.write_material", full)
     assert run_here(capfd, "pca", "table.csv", "-k", "2", "-o", "out", "--quiet")[0] == exits.WRITE
     assert {path.name: path.read_bytes() for path in (folder / "out").iterdir()} == before
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
-from gramian.choosing.facts import draw_sample
+from gramian.choosing.facts import RowSample, draw_sample
 from gramian.choosing.spectrum import Values, Verdict, counted, read_spectrum
 from gramian.errors import ParameterError
 from gramian.sources.moments import measure_moments
@@ -24,6 +24,7 @@ def cross_validation(
     mean: Any | None = None,
     factor: Any | None = None,
     max_components: int = 200,
+    sample: RowSample | None = None,
     seed: int = 0,
 ) -> Verdict:
     """Choose the number of components that best predict held-out blocks of the table.
@@ -35,7 +36,7 @@ def cross_validation(
     the shorter side of D gives the error of every k.
 
     Cost: one pass (two without ``mean``) and 24 MB; for a sample of a rows and c columns (at most 6,000,000
-    numbers, the shorter side at most 600), 12 products of a c min(a, c) / 8.
+    numbers, the shorter side at most 600), 12 products of a c min(a, c) / 8; three of a c^2 where a is at least 2 c.
     Not for weak components: they must show in a quarter of the table. Beyond the sample's size the answer is
     that of the sample.
 
@@ -47,6 +48,8 @@ def cross_validation(
         What rows are centered by and then multiplied by; by default the measured mean, and one.
     max_components : int
         Largest answer considered.
+    sample : RowSample, optional
+        Rows of the source that were drawn already: no pass is made then.
     seed : int
 
     Examples
@@ -65,9 +68,11 @@ def cross_validation(
             "Pass at least 4 rows and 2 columns."
         )
         raise ParameterError(message)
-    center = np.asarray(measure_moments(source, scatter=False).mean if mean is None else mean, dtype=np.float64)
-    scale = None if factor is None else np.asarray(factor, dtype=np.float64)
-    rows = to_host(draw_sample(source, mean=center, factor=scale, seed=seed).rows)
+    if sample is None:
+        center = np.asarray(measure_moments(source, scatter=False).mean if mean is None else mean, dtype=np.float64)
+        scale = None if factor is None else np.asarray(factor, dtype=np.float64)
+        sample = draw_sample(source, mean=center, factor=scale, seed=seed)
+    rows = to_host(sample.rows)
     total = REPEATS * float(np.einsum("ij,ij->", rows, rows, dtype=np.float64))
     if total == 0.0:
         return Verdict("cross-validation", 0, "Nothing varies.")
@@ -119,13 +124,41 @@ def generalized_cross_validation(
 def _error_change(rows: HostArray, rng: np.random.Generator, max_components: int) -> Values:
     """Cut once; return the change of squared error that 0, 1, 2, ... components bring, over four blocks."""
     halves = [np.array_split(rng.permutation(side), 2) for side in rows.shape]
-    quarter = [[rows[np.ix_(r, c)] for c in halves[1]] for r in halves[0]]
     largest = min(max_components, rows.shape[0] // 2, rows.shape[1] // 2)
     change = np.zeros(largest + 1)
+    if rows.shape[0] >= 2 * rows.shape[1]:
+        products = [_products(rows[half]) for half in halves[0]]
+        for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):
+            change += _held_out_by_products(products[i], products[1 - i], halves[1][j], halves[1][1 - j], largest)
+        return change
+    quarter = [[rows[np.ix_(r, c)] for c in halves[1]] for r in halves[0]]
     for i in (0, 1):
         for j in (0, 1):
             change += _held_out(quarter[i][j], quarter[i][1 - j], quarter[1 - i][j], quarter[1 - i][1 - j], largest)
     return change
+
+
+def _products(rows: HostArray) -> Values:
+    """Return  X'X  (c, c) in float64."""
+    wide = rows.astype(np.float64)
+    return np.asarray(wide.T @ wide)
+
+
+def _held_out_by_products(here: Values, there: Values, held: HostArray, used: HostArray, largest: int) -> Values:
+    """Return what :func:`_held_out` does for a tall table, from the products of its columns in either half of the rows.
+
+    A and B are columns ``held`` and ``used`` of the rows of ``here``, C and D those of ``there``; with
+    B D_k^+ C = B W_k S_k  all sums of squares over rows are sums over B'B and B'A. Cost: c^3, whatever the rows.
+    """
+    values, vectors = np.linalg.eigh(there[np.ix_(used, used)])
+    kept = np.flatnonzero(values > SMALLEST * max(values[-1], 0.0))[::-1][:largest]
+    W = vectors[:, kept]
+    Q = (W / values[kept]).T @ there[np.ix_(used, held)]
+    linear = np.cumsum(np.einsum("kj,kj->k", W.T @ here[np.ix_(used, held)], Q))
+    products = (W.T @ here[np.ix_(used, used)] @ W) * (Q @ Q.T)
+    quadratic = np.cumsum(np.cumsum(products, axis=0), axis=1).diagonal()
+    change = np.concatenate([[0.0], quadratic - 2.0 * linear])
+    return np.pad(change, (0, largest + 1 - len(change)), mode="edge")
 
 
 def _held_out(A: HostArray, B: HostArray, C: HostArray, D: HostArray, largest: int) -> Values:

@@ -6,7 +6,7 @@ rows, drawn in one pass.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -293,6 +293,8 @@ class Facts:
     mean, factor : numpy array (d,) or None
         What rows are centered by, and multiplied by after that.
     seed : int
+    drawn : list of RowSample
+        The sample of rows, once a rule has asked for it: one for all rules.
     """
 
     spectrum: MeasuredSpectrum
@@ -302,15 +304,21 @@ class Facts:
     mean: Values | None = None
     factor: Values | None = None
     seed: int = 0
+    drawn: list[RowSample] = field(default_factory=list, repr=False)
 
     def sample(self, k: int) -> RowSample:
-        """Draw rows, with the scores of the first ``k`` components (the sample's own if none are known)."""
+        """Return the sample of rows, with the scores of the first ``k`` components (its own if none are known).
+
+        Drawn in one pass for the rule that asks first; later ones see the same rows.
+        """
         if self.source is None or self.mean is None:
             message = "This rule reads rows and has none. Pass source=."
             raise ParameterError(message)
         known = None if self.components is None else self.components[:k]
-        sample = draw_sample(self.source, mean=self.mean, factor=self.factor, components=known, seed=self.seed)
-        return sample if self.components is not None else sample.with_own_components()
+        if not self.drawn or (known is not None and len(self.drawn[0].loadings) < len(known)):
+            sample = draw_sample(self.source, mean=self.mean, factor=self.factor, components=known, seed=self.seed)
+            self.drawn[:] = [sample]
+        return self.drawn[0] if self.components is not None else self.drawn[0].with_own_components()
 
 
 def gather_facts(

@@ -169,4 +169,5 @@ def _cross_validated(facts: Facts) -> Verdict:
     if facts.source is None:
         message = "This rule reads rows and has none. Pass source=."
         raise ParameterError(message)
-    return cross_validation(facts.source, mean=facts.mean, factor=facts.factor, seed=facts.seed)
+    sample = facts.drawn[0] if facts.drawn else None
+    return cross_validation(facts.source, mean=facts.mean, factor=facts.factor, sample=sample, seed=facts.seed)

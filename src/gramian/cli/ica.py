@@ -33,50 +33,19 @@ def command(file: str, **flags: Any) -> None:
 
     Rows are moments, columns are sensors. Scaling the columns does not change the sources, so none is done.
     """
-    from gramian.cli.fitting import Verb, run
+    from gramian.analysis.analyze import Request
+    from gramian.cli.fitting import run
 
     if flags["scale"]:
         message = "--scale: scaling the columns does not change the sources, so ica does none. Leave the flag out."
         raise click.UsageError(message)
-    shown = {} if flags["rate"] is None else {"sampling_rate": flags["rate"]}
-    run(Verb("ica", _plan, _fit), file, flags | {"scale": False, "shown": shown})
-
-
-def _plan(prepared: Any, flags: dict[str, Any]) -> str:
-    from gramian.models.pca.fit import first_facts
-    from gramian.models.pca.model import PCAOptions
-    from gramian.planning.plan import plan_pca
-
-    options = PCAOptions(n_components=_count(flags), ddof=0, memory_budget=flags["memory"])
-    return f"whitening: {plan_pca(first_facts(prepared.source, options))}\nthen {flags['algorithm']}, one pass per step"
-
-
-def _count(flags: dict[str, Any]) -> int | None:
-    count = flags["count"]
-    if isinstance(count, float):
-        message = (
-            f"-k {count:g}: the number of sources is an integer. Pass one, or leave -k out for as many as there are."
-        )
-        raise click.UsageError(message)
-    return None if count == "auto" else count
-
-
-def _fit(prepared: Any, flags: dict[str, Any], progress: Any) -> Any:
-    from gramian.cli.fitting import Fitted
-    from gramian.models.ica.fit import fit_ica
-    from gramian.models.ica.model import ICAOptions
-
-    progress(f"unmixing {prepared.source.n_columns} columns by {flags['algorithm']}")
-    options = ICAOptions(
-        n_components=_count(flags),
+    request = Request(
+        "ica",
+        flags["count"],
+        flags["seed"],
+        flags["memory"],
         algorithm=flags["algorithm"],
-        seed=flags["seed"],
         runs=flags["runs"],
-        memory_budget=flags["memory"],
+        sampling_rate=flags["rate"],
     )
-    model = fit_ica(prepared.source, options)
-    why = (
-        f"Independent components by {flags['algorithm']}: {model.n_iter} steps, gradient norm {model.gradient_norm:.1e}"
-        f"{'' if model.converged else ', not converged'}."
-    )
-    return Fitted(model, why, model.project(prepared.source), model)
+    run(file, flags | {"scale": False}, request)

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from gramian.analysis.table import dense, exactly
 from gramian.cli.options import file_options
 from gramian.cli.output import Progress
-from gramian.cli.table import dense, exactly
 from gramian.errors import InputError, ParameterError
 from gramian.models.archive.file import Archive
 from gramian.models.probabilistic.filling import fill_rows
@@ -37,7 +37,7 @@ def open_rows(path: str, found: Archive, flags: dict[str, Any], progress: Progre
             "Pass a table with the same columns."
         )
         raise InputError(message)
-    labels = {} if source.label_name is None else {source.label_name: source.labels()}
+    labels = {name: source.labels(name) for name in source.label_names}
     row_names = source.ids()
     source, notes = _filled(path, source, found)
     return OpenedRows(source, labels, row_names, notes)

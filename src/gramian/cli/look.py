@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from gramian.cli.options import table_flags
-from gramian.cli.output import Progress, json_text, said_by
+from gramian.cli.output import Progress, in_flags, json_text, said_by
 
 EXAMPLES = """\b
 Examples:
@@ -24,13 +24,18 @@ SHOWN = 60
 @table_flags
 def command(file: str, **flags: Any) -> None:
     """Say what is in FILE: rows, columns, types, missing values, scales, and what would be done. Nothing is fitted."""
-    from gramian.cli.options import file_options, readable
-    from gramian.cli.table import ReadOptions
+    from gramian.analysis.table import ReadOptions
+    from gramian.cli.options import file_options, origin_of, readable
 
-    options = ReadOptions(
-        flags["columns"], flags["drop"], flags["id_"], flags["color"], memory=flags["memory"], file=file_options(flags)
-    )
+    words = (flags["columns"], flags["drop"], flags["id_"], flags["color"])
     with readable(file) as path, Progress(quiet=flags["quiet"]) as progress:
+        options = ReadOptions(
+            *words,
+            memory=flags["memory"],
+            origin=origin_of(path),
+            roles=flags["roles"],
+            file=file_options(flags),
+        )
         found, would, plan = _looked(path, options, progress)
     if flags["as_json"]:
         click.echo(json_text(found | {"notes": list(would), "plan": plan}))
@@ -40,12 +45,12 @@ def command(file: str, **flags: Any) -> None:
 
 def _looked(path: str, options: Any, progress: Progress) -> tuple[dict[str, Any], tuple[str, ...], str]:
     """Return what a table holds, the notes of a fit, and its plan: a refusal where the table can only be read."""
+    from gramian.analysis.table import open_table
     from gramian.cli.options import origin_of
-    from gramian.cli.table import open_table
     from gramian.errors import InputError
 
     try:
-        prepared = open_table(path, options, progress, fill=False)
+        prepared = open_table(path, options, progress, fill=False, scatter=False)
     except InputError as error:
         if error.table is None:
             raise
@@ -57,7 +62,7 @@ def _looked(path: str, options: Any, progress: Progress) -> tuple[dict[str, Any]
         found = {"rows": prepared.source.n_rows, "columns": columns}
     else:
         found = _listed(facts, prepared.missing, spread, prepared.left_out)
-    return found, prepared.notes, _plan(prepared, options)
+    return found, tuple(map(in_flags, prepared.notes)), _plan(prepared, options)
 
 
 def _listed(facts: Any, missing: dict[str, int], spread: dict[str, float], left_out: tuple[str, ...]) -> dict[str, Any]:

@@ -74,17 +74,25 @@ class Shape(click.ParamType):  # type: ignore[type-arg]  # the same
         return int(sides[0]), int(sides[1])
 
 
+class Role(click.ParamType):  # type: ignore[type-arg]  # the same
+    """What a column is: COL=ROLE."""
+
+    name = "col=role"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
+        """Return the column and its role; whether they exist is known when the table is read."""
+        column, equals, role = str(value).rpartition("=")
+        if not equals or not column or not role:
+            self.fail(f"{value!r} is no column and role. Write it as zip=category.", param, ctx)
+        return column, role
+
+
 def file_options(flags: dict[str, Any]) -> Any:
     """Return what the flags say about reading files."""
     from gramian.sources.paths import FileOptions
 
     said = {name: flags[name] for name in FileOptions._fields}
     return FileOptions(**said | {"na": flags["na"] or None})
-
-
-def shown_as(flags: dict[str, Any]) -> dict[str, Any]:
-    """Return what the flags say about showing rows: their shape, where they are images."""
-    return {} if flags["shape"] is None else {"shown": {"image_shape": flags["shape"]}}
 
 
 def table_flags(command: Any) -> Any:
@@ -95,6 +103,14 @@ def table_flags(command: Any) -> Any:
             "--columns", multiple=True, metavar="NAME", help="Use these columns: a name or a glob; again for more."
         ),
         click.option("--drop", multiple=True, metavar="NAME", help="Leave these columns out: a name or a glob."),
+        click.option(
+            "--role",
+            "roles",
+            multiple=True,
+            type=Role(),
+            callback=lambda _ctx, _param, given: dict(given),
+            help="What a column is: quantity, category, id, name, date or text, as in zip=category.",
+        ),
         row_flags,
     )
 

@@ -16,6 +16,7 @@ FLAGS = {
     "columns": "--columns",
     "drop": "--drop",
     "label": "--color",
+    "roles": "--role",
     "id": "--id",
     "memory_budget": "--memory",
     "array": "--array",
@@ -28,6 +29,8 @@ FLAGS = {
     "landmarks": "--landmarks",
     "gamma": "--gamma",
     "scale": "--scale",
+    "missing": "--missing",
+    "copy_rows": "--copy-rows",
 }
 """Flags by the parameters that they set."""
 

@@ -23,11 +23,12 @@ def command(model: str, file: str, **flags: Any) -> None:
 
     Columns are found by name, in any order; columns that the model does not know are left out.
     """
+    from gramian.analysis.folder import score_columns
     from gramian.cli.exits import say
     from gramian.cli.loaded import open_rows
     from gramian.cli.options import readable
     from gramian.cli.output import Progress
-    from gramian.cli.writing import refuse_same, require_format, score_columns, write_table
+    from gramian.cli.writing import refuse_same, require_format, write_table
     from gramian.models.archive.file import open_archive
 
     refuse_same(flags["output"], file, model)

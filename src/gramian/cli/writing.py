@@ -10,14 +10,11 @@ from typing import Any
 import click
 import numpy as np
 
-from gramian.arrays.namespace import to_host
+from gramian.analysis.folder import MODEL
 from gramian.atomic import atomic_write
 from gramian.cli.exits import CannotWriteError
 from gramian.errors import ModelFileError
 from gramian.models.archive.export import write_csv, write_parquet
-
-MODEL = "model.gramian"
-"""The file that marks a folder as one of ours."""
 
 PAGE_OF_MODEL = "report-model.html"
 """The page of a model without rows."""
@@ -27,9 +24,6 @@ WRITTEN = (MODEL, "scores.csv", "scores.parquet", "loadings.csv", "report.html",
 
 FORMATS = ("", ".csv", ".parquet", ".npy")
 """Endings of tables that are written to a file; none is CSV."""
-
-LARGEST_CSV = 200_000
-"""Rows up to which scores are written as CSV; beyond as Parquet."""
 
 
 @contextmanager
@@ -110,29 +104,6 @@ def refuse_same(output: str | os.PathLike[str] | None, *inputs: str) -> None:
         if path != "-" and os.path.realpath(output) == os.path.realpath(path):
             message = f"{output} is the input itself, which is not written over. Name another file with -o."
             raise click.UsageError(message)
-
-
-def scores_name(n_rows: int) -> str:
-    """Return what the file of scores is called: CSV for small tables, Parquet for large ones."""
-    return f"scores.{'csv' if n_rows <= LARGEST_CSV else 'parquet'}"
-
-
-def write_scores(part: Path, scores: Any, *, prefix: str, labels: dict[str, Any], row_names: Any) -> None:
-    """Write scores with the names and labels of their rows, in the format of :func:`scores_name`."""
-    scores = to_host(scores)
-    header, columns = score_columns(scores, prefix=prefix, labels=labels, row_names=row_names)
-    (write_csv if len(scores) <= LARGEST_CSV else write_parquet)(part, header, columns)
-
-
-def score_columns(scores: Any, *, prefix: str, labels: dict[str, Any], row_names: Any) -> tuple[list[str], list[Any]]:
-    """Return header and columns of a table of scores."""
-    header, columns = ["row"], [np.arange(1, len(scores) + 1)]
-    if row_names is not None:
-        header, columns = ["row"], [np.asarray(row_names, dtype=object)]
-    for name, values in labels.items():
-        header.append(str(name))
-        columns.append(np.asarray(values, dtype=object))
-    return [*header, *(f"{prefix}{j + 1}" for j in range(scores.shape[1]))], [*columns, *to_host(scores).T]
 
 
 def require_format(output: str | None) -> None:

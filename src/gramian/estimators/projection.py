@@ -353,7 +353,7 @@ class GaussianScores:
         """Return both distances of each row with their limits, and the rows above one of them, furthest first.
 
         Computes Hotelling's T2 within the components and the squared prediction error off them: see
-        :func:`~gramian.models.pca.scoring.find_outliers`.  Cost: two passes, 6 n d k operations.
+        :func:`~gramian.models.pca.scoring.find_outliers`.  Cost: one pass, 4 n d k operations.
 
         Parameters
         ----------

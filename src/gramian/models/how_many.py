@@ -3,11 +3,8 @@
 from typing import Any
 
 from gramian.choosing.panel import Panel
-from gramian.models.pca.decomposition import decompose, prepare_rows
-from gramian.models.pca.fit import first_facts
-from gramian.models.pca.how_many import ask_every_rule
+from gramian.models.pca.fit import solve_pca
 from gramian.models.pca.model import PCAOptions
-from gramian.planning.plan import plan_pca
 from gramian.sources.opening import as_source
 
 
@@ -44,11 +41,5 @@ def how_many(X: Any, *, share: float = 0.95, center: bool = True, scale: bool = 
     >>> panel.n_components, panel["minka"].n_components
     (2, 2)
     """
-    source = as_source(X)
     options = PCAOptions(n_components="auto", center=center, scale=scale, seed=seed)
-    facts = first_facts(source, options)
-    plan = plan_pca(facts)
-    rows = prepare_rows(source, plan=plan, center=center, scale=scale)
-    solved = decompose(rows, plan=plan, k=facts.wanted, tol=facts.tol, seed=seed)
-    squares = solved.spectrum[: min(source.n_rows, source.n_columns)]
-    return ask_every_rule(squares, rows, solved.leading(), share=share, seed=seed)
+    return solve_pca(as_source(X), options).panel(share=share)

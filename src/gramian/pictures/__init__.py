@@ -7,6 +7,8 @@ and returns the axes it drew on (``plot_scree``). ``gramian.plot`` does both fro
 matplotlib is an extra (``pip install gramian[plot]``) and is loaded only when something is drawn.
 """
 
+from gramian.analysis.outliers import OutlierMap, UnusualRow
+from gramian.analysis.rows import ShownRows, shown_rows
 from gramian.pictures.biplot import Biplot, ColumnMap, biplot_of, column_map, plot_biplot, plot_columns
 from gramian.pictures.certificate import (
     CertificateTable,
@@ -27,14 +29,9 @@ from gramian.pictures.fitted import (
 from gramian.pictures.gamma import GammaCurve, gamma_curve, plot_gamma
 from gramian.pictures.images import ImageStrip, image_strip, plot_reconstructions
 from gramian.pictures.loadings import ColumnWeight, leading_columns, plot_contributions, plot_loadings
-from gramian.pictures.outliers import OutlierMap, UnusualRow, outlier_map, plot_outliers
+from gramian.pictures.outliers import outlier_map, plot_outliers
 from gramian.pictures.preimages import KernelProfiles, kernel_profiles
-from gramian.pictures.rows import (
-    ShownRows,
-    scores_of,
-    scores_table,
-    shown_rows,
-)
+from gramian.pictures.rows import scores_of, scores_table
 from gramian.pictures.scores import ScoreGroup, ScoresMap, between_share, plot_scores, scores_map
 from gramian.pictures.scree import Scree, plot_scree, scree_of
 from gramian.pictures.sources import SourceTraces, plot_sources, source_traces

@@ -3,77 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gramian.models.pca.model import PCAModel
-from gramian.models.pca.scoring import Outliers, find_outliers, leading_model
+from gramian.analysis.outliers import OutlierMap, unusual_rows
+from gramian.models.pca.scoring import find_outliers
 from gramian.models.row_values import column_spread, open_rows_of, require_finite_rows, values_at
 from gramian.pictures.drawing import KEPT, MUTED, RUNNING, axes_or_new, plain_frame
-from gramian.pictures.fitted import column_names, host, require_kind
+from gramian.pictures.fitted import column_names, require_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-@dataclass(frozen=True, slots=True)
-class Blame:
-    """A column's part in what makes a row unusual.
-
-    Attributes
-    ----------
-    name : str
-    share : float
-        Of the distance that the row is flagged for.
-    value : float
-        In the row.
-    deviations : float
-        How many standard deviations of its column that lies from the mean.
-    """
-
-    name: str
-    share: float
-    value: float
-    deviations: float
-
-
-@dataclass(frozen=True, slots=True)
-class UnusualRow:
-    """A row beyond a limit.
-
-    Attributes
-    ----------
-    row : int
-        Its position.
-    t2, spe : float
-    beyond : str
-        "within the components", "off the components" or "both": which limit it passes.
-    blame : tuple of Blame
-        Columns with the largest parts, largest first.
-    """
-
-    row: int
-    t2: float
-    spe: float
-    beyond: str
-    blame: tuple[Blame, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OutlierMap:
-    """All rows by both distances, and those beyond a limit in detail.
-
-    Attributes
-    ----------
-    found : Outliers
-    unusual : tuple of UnusualRow
-        Furthest beyond a limit first; at most as many as were asked for.
-    """
-
-    found: Outliers
-    unusual: tuple[UnusualRow, ...]
 
 
 def outlier_map(
@@ -91,7 +32,7 @@ def outlier_map(
     Computes, for a row within the components, the parts of T2,  c_j = z_j sum_a t_a v_aj / lam_a,  which sum to it
     (z being the row as the model saw it); for a row off them, the squared residuals of its columns.
 
-    Cost: two passes and those of a few rows.
+    Cost: one pass, and where rows lie beyond a limit two more: for these rows, and for the spread of the columns.
 
     Parameters
     ----------
@@ -121,43 +62,8 @@ def outlier_map(
         return OutlierMap(found, ())
     rows, (mean, spread) = values_at(source, shown), column_spread(source)
     named = column_names(model, names)
-    parts = _parts(leading_model(model, found.n_components), rows, found, shown)
-    away = np.divide(rows - mean, spread, out=np.zeros_like(rows), where=spread > 0)
-    unusual = [
-        UnusualRow(
-            int(row),
-            float(found.t2[row]),
-            float(found.spe[row]),
-            _beyond(found, row),
-            tuple(
-                Blame(named[j], float(part[j]), float(rows[i, j]), float(away[i, j]))
-                for j in np.argsort(-part, kind="stable")[:columns]
-            ),
-        )
-        for i, (row, part) in enumerate(zip(shown, parts, strict=True))
-    ]
-    return OutlierMap(found, tuple(unusual))
-
-
-def _beyond(found: Outliers, row: int) -> str:
-    far, off = found.t2[row] > found.t2_limit, found.spe[row] > found.spe_limit
-    return "both" if far and off else "within the components" if far else "off the components"
-
-
-def _parts(model: PCAModel, rows: np.ndarray, found: Outliers, shown: np.ndarray) -> np.ndarray:
-    """Return each column's share of the distance that a row is further beyond (m, d)."""
-    V, lam = host(model.components), host(model.variances)
-    z = rows - host(model.mean) if model.options.center else rows
-    z = z if model.factor is None else z * host(model.factor)
-    scores = z @ V.T
-    inverse = np.divide(1.0, lam, out=np.zeros_like(lam), where=lam > 0)
-    inverse[model.rank :] = 0.0
-    within, off = z * ((scores * inverse) @ V), (z - scores @ V) ** 2
-    far = found.t2[shown] / found.t2_limit >= found.spe[shown] / found.spe_limit
-    parts = np.where(far[:, None], within, off)
-    totals = parts.sum(axis=1, keepdims=True)
-    shares: np.ndarray = np.divide(parts, totals, out=np.zeros_like(parts), where=totals > 0)
-    return shares
+    unusual = unusual_rows(model, found, rows, mean=mean, spread=spread, names=named, columns=columns)
+    return OutlierMap(found, unusual)
 
 
 _Side = tuple[np.ndarray, float, Callable[..., Any], Callable[..., Any]]

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from gramian.analysis.rows import MOST_ROWS
 from gramian.atomic import atomic_write
 from gramian.pictures import model_of
 from gramian.pictures.images import require_shape
@@ -73,7 +74,7 @@ def write_report(
     The page is one HTML file of at most 8 MB that opens from disk and asks the network for nothing. Where all rows do
     not fit, it shows a sample that keeps the unusual ones, and says so.
 
-    Cost: a pass for the scores, two for outliers, two for the rows shown; about a second for small tables.
+    Cost: two passes over the rows of a PCA, three of other models; about a second for small tables.
 
     Parameters
     ----------
@@ -130,32 +131,61 @@ def write_report(
     """
     if image_shape is not None:
         require_shape(image_shape, model_of(model).n_columns)
+    material = gather(
+        model,
+        rows=rows,
+        scores=scores,
+        names=names,
+        labels=labels,
+        color=color,
+        row_names=row_names,
+        choice=choice,
+        chosen=chosen,
+        image_shape=image_shape,
+        seed=seed,
+    )
+    return write_material(
+        material,
+        path,
+        title=title,
+        facts=tuple(facts.values()) if isinstance(facts, Mapping) else tuple(facts),
+        code=code,
+        command=command,
+        opening=opening,
+        made=made,
+        sampling_rate=sampling_rate,
+        seed=seed,
+    )
+
+
+def write_material(
+    material: Material,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    facts: Sequence[str] = (),
+    code: str = "",
+    command: str = "",
+    opening: str = "",
+    made: Mapping[str, str] | None = None,
+    sampling_rate: float | None = None,
+    seed: int = 0,
+) -> Path:
+    """Write the page of what was gathered; parameters are those of :func:`write_report`."""
+    if material.image_shape is not None:
+        require_shape(material.image_shape, material.model.n_columns)
+    recipes = recipes_of(material, code, opening, sampling_rate)
+    computed = parts.computed_facts(material, made or {}, seed)
     # Rows that are shown where there is room; the sample is halved until the page fits.
-    limit, smallest = 20_000, 50
+    limit, smallest = MOST_ROWS, 50
     while True:
-        material = gather(
-            model,
-            rows=rows,
-            scores=scores,
-            names=names,
-            labels=labels,
-            color=color,
-            row_names=row_names,
-            choice=choice,
-            chosen=chosen,
-            image_shape=image_shape,
-            seed=seed,
-            limit=limit,
-        )
         data = contents(material, sampling_rate=sampling_rate)
-        spoken = tuple(facts.values()) if isinstance(facts, Mapping) else tuple(facts)
-        recipes = recipes_of(material, code, opening, sampling_rate)
-        computed = parts.computed_facts(material, made or {}, seed)
-        page = render(material, data, title=title, facts=spoken, recipes=recipes, computed=computed, command=command)
+        page = render(material, data, title=title, facts=facts, recipes=recipes, computed=computed, command=command)
         text = page.encode("utf-8")
         if len(text) <= LARGEST or limit <= smallest:
             return _write(text, Path(path))
         limit //= 2
+        material = material.narrowed(limit)
 
 
 def render(

@@ -1,30 +1,20 @@
 """All that a page is made of, gathered and checked once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from gramian.analysis.analyze import Analysis
+from gramian.analysis.outliers import OutlierMap
+from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
 from gramian.errors import ParameterError
-from gramian.models.row_values import open_rows
-from gramian.pictures import (
-    OutlierMap,
-    Scree,
-    ShownRows,
-    column_names,
-    model_of,
-    names_of,
-    outlier_map,
-    scores_of,
-    scree_of,
-    shown_rows,
-)
+from gramian.models.row_values import open_rows, open_rows_of
+from gramian.pictures import Scree, column_names, model_of, names_of, scores_of, scree_of
+from gramian.pictures.fitted import host
 
 Labels = Mapping[str, Sequence[Any]]
-
-KEPT_UNUSUAL = 200
-"""Rows beyond a limit that are kept in every sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +44,10 @@ class Material:
         Whether the columns have names of their own.
     image_shape : pair of int or None
         Height and width, where rows are images.
+    measured : RowMeasures or None
+        What the pass over the rows of a PCA left.
+    seed : int
+        Of the rows that are shown.
     """
 
     model: Any
@@ -70,6 +64,17 @@ class Material:
     choice: Any = None
     named: bool = True
     image_shape: tuple[int, int] | None = None
+    measured: RowMeasures | None = None
+    seed: int = 0
+
+    def narrowed(self, limit: int) -> "Material":
+        """Return the same with at most so many rows to show: no pass."""
+        if self.rows is None:
+            return self
+        return replace(
+            self,
+            rows=self.rows.narrowed(limit, seed=self.seed) if self.measured is None else self.measured.shown(limit),
+        )
 
     @property
     def telling(self) -> bool:
@@ -104,43 +109,90 @@ def gather(
     chosen: int | None = None,
     image_shape: tuple[int, int] | None = None,
     seed: int = 0,
-    limit: int = 20_000,
 ) -> Material:
     """Check what was handed over, and measure what a page shows of it.
 
-    Cost: one pass for the scores, two for outliers, two for the rows that are shown; none without rows.
+    Cost: two passes for a PCA, three for other models; none without rows.
     """
     model: Any = model_of(fitted)
     source = None if rows is None else open_rows(rows)
     if source is None and model.source is not None and model.source.n_rows:
         source = model.source
-    table = scores_of(model, source, scores)
+    scree = scree_of(model, chosen=chosen, choice=choice)
+    measured = None
+    if model.kind == "pca" and source is not None:
+        measured = measure_rows(model, open_rows_of(source, model.n_columns), n_components=scree.chosen, seed=seed)
+    table = scores_of(model, source, measured.scores if measured is not None and scores is None else scores)
+    shown = None
+    if table is not None:
+        shown = shown_rows(model, source, table, seed=seed) if measured is None else measured.shown()
     own = names if names is not None else getattr(source, "column_names", None)
-    named = column_names(model, own)
-    n = model.n_rows if table is None else len(table)
+    return _material(
+        model,
+        scree,
+        names=own,
+        source=source,
+        scores=table,
+        rows=shown,
+        measured=measured,
+        labels=labels,
+        color=color,
+        row_names=row_names,
+        choice=choice,
+        image_shape=image_shape,
+        seed=seed,
+    )
+
+
+def material_of(found: Analysis) -> Material:
+    """Return what a page is made of from an analysis: nothing is measured again."""
+    model, table = found.shown, found.table
+    return _material(
+        model,
+        scree_of(model, chosen=found.model.n_components, choice=found.panel),
+        names=table.names,
+        source=table.source,
+        scores=None if found.scores is None else host(found.scores),
+        rows=found.sample,
+        measured=found.measured,
+        labels=table.labels or None,
+        color=None,
+        row_names=table.called,
+        choice=found.panel,
+        image_shape=found.image_shape,
+        seed=found.seed,
+    )
+
+
+def _material(
+    model: Any,
+    scree: Scree,
+    *,
+    names: Sequence[str] | None,
+    scores: np.ndarray | None,
+    measured: RowMeasures | None,
+    labels: Labels | None,
+    color: str | None,
+    row_names: Sequence[Any] | None,
+    **known: Any,
+) -> Material:
+    named = column_names(model, names)
+    n = model.n_rows if scores is None else len(scores)
     tagged = {str(name): _column(name, values, n) for name, values in (labels or {}).items()}
     _check_names(color, tagged, row_names, n)
-    scree = scree_of(model, chosen=chosen, choice=choice)
-    outliers = None
-    if model.kind == "pca" and source is not None:
-        outliers = outlier_map(model, source, n_components=scree.chosen, names=named)
-    flagged = [] if outliers is None else outliers.found.flagged[:KEPT_UNUSUAL].tolist()
-    shown = None if table is None else shown_rows(model, source, table, always=flagged, seed=seed, limit=limit)
     return Material(
         model=model,
         names=named,
         components=names_of(model),
         scree=scree,
-        source=source,
-        scores=table,
-        rows=shown,
-        outliers=outliers,
+        scores=scores,
+        outliers=None if measured is None else measured.outlier_map(named),
         labels=tagged,
         color=color or next(iter(tagged), None),
         row_names=None if row_names is None else [str(name) for name in row_names],
-        choice=choice,
-        named=own is not None,
-        image_shape=image_shape,
+        named=names is not None,
+        measured=measured,
+        **known,
     )
 
 

@@ -7,10 +7,14 @@ All of it runs. Where the caller says how the table was opened, it runs as it st
 from dataclasses import dataclass
 from typing import Any
 
+from gramian.analysis.table import Prepared, ReadOptions, exactly
 from gramian.models.ica.model import ica_code
 from gramian.models.kernel_pca.model import kernel_code
 from gramian.pictures.fitted import KINDS
 from gramian.report.material import Material
+
+CODE_WIDTH = 88
+"""Columns of code, where a list of names is broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +129,108 @@ def _panel(made: Material) -> tuple[str, ...]:
         return ("plot.scree(model)",)
     scale = ", scale=True" if made.scaled else ""
     return ("from gramian import how_many", f"plot.scree(model, choice=how_many(X{scale}))")
+
+
+def opening_code(prepared: Prepared, *, path: str | None = None, array: bool = False) -> str:
+    """Return lines that define `X` and `names`, and `labels` where there are some.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    path : str, optional
+        What a person calls the file, where that is not where it was read from; "-" for standard input.
+    array : bool
+        Whether `X` has to be an array, because a line takes one row of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.sources import as_source
+    >>> rows = as_source(np.eye(3))
+    >>> prepared = Prepared(rows, ("a", "b", "c"), scale=False, notes=(), spread=np.ones(3), left_out=("d",))
+    >>> print(opening_code(prepared, path="t.csv"))
+    from gramian.sources import as_source
+    <BLANKLINE>
+    rows = as_source('t.csv', drop=['d'])
+    X = rows
+    names = [f"column {j + 1}" for j in range(rows.n_columns)]
+    """
+    path = path or prepared.path
+    if path is None:
+        return _table_code(prepared)
+    filled = prepared.n_filled > 0
+    lines = ["from gramian.models.probabilistic.filling import fill_missing"] if filled else []
+    lines += ["from gramian.sources import as_source", "", _rows_code(path, prepared.options, prepared)]
+    lines.append(_values_code(prepared, array=array))
+    lines.append(f"names = {_names_code(prepared)}")
+    lines += [f"labels = {{name: {_labels_code(prepared)} for name in rows.label_names}}"] * bool(prepared.labels)
+    return "\n".join(lines)
+
+
+def _table_code(prepared: Prepared) -> str:
+    """Return the lines for a table in memory, which the reader has: its rows as the analysis made them ready."""
+    options = prepared.options
+    words = {
+        "columns": list(options.columns),
+        "drop": list(options.drop),
+        "id": options.id,
+        "color": options.color,
+        "roles": dict(options.roles),
+        "missing": "" if options.missing == "em" else options.missing,
+    }
+    given = ["table", *(f"{name}={_list_code(value)}" for name, value in words.items() if value)]
+    lines = ["import gramian", "", f"found = gramian.analyze({', '.join(given)})  # table: what was analyzed"]
+    lines += ["X = found.table.source", "names = found.table.names"]
+    return "\n".join([*lines, *(["labels = found.labels"] if prepared.labels else [])])
+
+
+def _rows_code(path: str, options: ReadOptions, prepared: Prepared) -> str:
+    drop = [*options.drop, *map(exactly, prepared.left_out)]
+    words: dict[str, Any] = {
+        "columns": list(options.columns),
+        "drop": drop,
+        "label": options.color,
+        "id": options.id,
+        "roles": dict(options.roles),
+        **options.file._asdict(),
+        "bad_cells": "missing" if prepared.facts is not None and options.missing != "error" else "",
+    }
+    source = "'table.csv'" if path == "-" else repr(path)
+    given = [source, *(f"{name}={_list_code(value)}" for name, value in words.items() if value)]
+    note = "  # what came from standard input" if path == "-" else ""
+    line = f"rows = as_source({', '.join(given)}){note}"
+    return line if len(line) <= CODE_WIDTH else "rows = as_source(\n    " + ",\n    ".join(given) + f",\n){note}"
+
+
+def _list_code(value: Any) -> str:
+    """A value as Python; a list too long for a line, broken between its entries."""
+    if isinstance(value, str) or len(repr(value)) < CODE_WIDTH - 16:
+        return repr(value)
+    lines = [""]
+    for entry in map(repr, value):
+        if len(lines[-1]) + len(entry) > CODE_WIDTH - 10:
+            lines.append("")
+        lines[-1] += f" {entry},"
+    return "[\n       " + "\n       ".join(lines) + "\n    ]"
+
+
+def _values_code(prepared: Prepared, *, array: bool) -> str:
+    taken = "rows.map_rows(lambda block: block.rows)"
+    if prepared.n_filled:
+        return f"X = fill_missing({taken}{'' if prepared.filled_scaled else ', scale=False'}).rows"
+    if prepared.row_numbers is not None:
+        return f"X = {taken}\nwhole = (X == X).all(axis=1)  # rows without missing values\nX = X[whole]"
+    return f"X = {taken}" if array else "X = rows"
+
+
+def _names_code(prepared: Prepared) -> str:
+    """Columns without names of their own are called by their place, as on the page."""
+    if prepared.source.column_names is not None:
+        return "rows.column_names"
+    if prepared.facts is not None:
+        return "[column.name for column in rows.facts.used]"
+    return '[f"column {j + 1}" for j in range(rows.n_columns)]'
+
+
+def _labels_code(prepared: Prepared) -> str:
+    return "rows.labels(name)" if prepared.row_numbers is None else "rows.labels(name)[whole]"

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from gramian.analysis.rows import KEPT_UNUSUAL
 from gramian.pictures import certificate_table, leading_columns
 from gramian.report.answer import certificate_words, label_shares, special_meaning
-from gramian.report.material import KEPT_UNUSUAL, Material
+from gramian.report.material import Material
 from gramian.report.recipes import Recipes
 
 

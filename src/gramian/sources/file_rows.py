@@ -112,7 +112,8 @@ class FileRows(RowSource):
         self.remarks = file.remarks if facts is None else facts.remarks
         found = file if facts is None else facts
         self._labels, self.id_name = labels, found.id
-        self.label_name = found.label if labels is None else labels.name
+        own = () if found.label is None else (found.label,) if facts is None else facts.labels
+        self.label_names = own if labels is None else (labels.name,)
         self.budget = budget or memory_budget()
         file.require_room(self.budget)
         self.log = log
@@ -179,7 +180,7 @@ class FileRows(RowSource):
         """Return a column of labels, by default the first, or the labels that were given; ``None`` without any."""
         if self._labels is not None:
             return self._labels.values
-        name = name or self.label_name
+        name = name or next(iter(self.label_names), None)
         return None if name is None else self.file.column(name)
 
     def ids(self) -> HostArray | None:

@@ -206,7 +206,7 @@ def open_path(
     )
     if options.transpose:
         opened = _transposed_tables(opened, str(X), names, budget=budget)
-    rows, facts = _open_tables(opened, str(X), chosen)
+    rows, facts = open_tables(opened, str(X), chosen)
     return rows, replace(facts, remarks=(*_unread_folders(Path(X)), *facts.remarks))
 
 
@@ -284,7 +284,7 @@ def _transposed_tables(
     examined = first.examined(numbers=False)
     text = next((name for name, column in examined.items() if kind_of(column.type) == "text"), None)
     known = Chosen(label=False, id=False if text is None else text)
-    rows, facts = _open_tables(chain([first], tables), origin, known)
+    rows, facts = open_tables(chain([first], tables), origin, known)
     yield transpose_table(rows, facts, budget, names)
 
 
@@ -394,7 +394,7 @@ def _is_hidden(path: Path) -> bool:
     return any(part[0] in "._" for part in path.parts)
 
 
-def _open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> tuple[RowFile, TableFacts]:
+def open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> tuple[RowFile, TableFacts]:
     """Choose the columns by the first file, and keep of each file what is used before the next one is opened."""
     first = next(tables)
     found = _roles_of(first, chosen)

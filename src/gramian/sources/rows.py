@@ -102,8 +102,10 @@ class RowSource(ABC):
         What each column of a table file is used for.
     row_shape : tuple of int or None
         The shape that rows had before they were flattened, such as height and width of an image.
-    label_name, id_name : str or None
-        What :meth:`labels` and :meth:`ids` are called, where the rows have some.
+    label_names : tuple of str
+        What :meth:`labels` can give, the likeliest first.
+    id_name : str or None
+        What :meth:`ids` are called, where the rows have names.
     remarks : tuple of str
         What a person should know of how the rows were read.
     """
@@ -120,7 +122,7 @@ class RowSource(ABC):
     collection: Any = None
     facts: "TableFacts | None" = None
     row_shape: tuple[int, ...] | None = None
-    label_name: str | None = None
+    label_names: tuple[str, ...] = ()
     id_name: str | None = None
     remarks: tuple[str, ...] = ()
 
@@ -249,7 +251,7 @@ class WrappedRows(RowSource):
         self.is_sparse, self.has_columns = source.is_sparse, source.has_columns
         self.is_local, self.on_disk = source.is_local, source.on_disk
         self.row_shape, self.remarks = source.row_shape, source.remarks
-        self.label_name, self.id_name = source.label_name, source.id_name
+        self.label_names, self.id_name = source.label_names, source.id_name
 
     @property
     def n_entries(self) -> int:

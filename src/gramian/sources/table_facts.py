@@ -88,9 +88,16 @@ class TableFacts:
         about = [remark for column in self.columns for remark in column.remarks]
         return [*said, *self.remarks, *(f"{spoken(column)}." for column in self.left_out), *about, *self.relations]
 
+    @property
+    def doubted(self) -> tuple[Column, ...]:
+        """Columns of numbers that a rule left out, and not somebody who said so."""
+        return tuple(
+            column for column in self.left_out if column.kind in NUMBERS and column.reason not in (ASKED, NOT_ASKED)
+        )
+
     def doubts(self) -> list[str]:
         """Say what was left out that may have been meant: folders, and columns of numbers that nobody spoke of."""
-        return [*self.remarks, *(f"{spoken(column)}." for column in self.left_out if _is_doubtful(column))]
+        return [*self.remarks, *(f"{spoken(column)}." for column in self.doubted)]
 
     def _with_use(self, use: str) -> list[Column]:
         found = [column for column in self.columns if column.use == use]
@@ -102,11 +109,6 @@ def spoken(column: Column) -> str:
     """Say what is done with a column, and why."""
     uses = {"label": "kept as a label", "id": "kept as the name of each row", "left_out": "left out", "used": "used"}
     return f"Column {column.name!r} is {uses[column.use]}: {column.reason}"
-
-
-def _is_doubtful(column: Column) -> bool:
-    """Tell whether a column of numbers is left out by a rule, and not because somebody said so."""
-    return column.use != "used" and column.kind in NUMBERS and column.reason not in (ASKED, NOT_ASKED)
 
 
 ASKED = "as asked"

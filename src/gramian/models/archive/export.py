@@ -138,9 +138,19 @@ def write_parquet(path: Path, header: Sequence[str], columns: Sequence[Any]) -> 
     from pyarrow import parquet
 
     unique = [name if header.index(name) == j else f"{name} ({j})" for j, name in enumerate(header)]
-    parquet.write_table(
-        pa.table({n: pa.array(list(c) if _is_text(c) else c) for n, c in zip(unique, columns, strict=True)}), path
-    )
+    parquet.write_table(pa.table(dict(zip(unique, map(_as_arrow, columns), strict=True))), path)
+
+
+def _as_arrow(column: Any) -> Any:
+    """Return a column as Arrow's; numbers by their memory, since Arrow would load pandas to look at an array."""
+    import pyarrow as pa
+
+    if _is_text(column):
+        return pa.array(list(column))
+    values = np.ascontiguousarray(column)
+    if values.dtype.kind not in "fiu":
+        return pa.array(values)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
 
 
 def plain_cell(text: Any) -> str:

@@ -83,17 +83,22 @@ class Rows:
         return sizes if factor is None else sizes * factor
 
 
-def prepare_rows(source: RowSource, *, plan: Plan, center: bool, scale: bool, ddof: int = 1) -> Rows:
+def prepare_rows(
+    source: RowSource, *, plan: Plan, center: bool, scale: bool, ddof: int = 1, moments: Moments | None = None
+) -> Rows:
     """Measure the moments that a plan needs, and set the standardization: one pass for good data.
 
-    Rows whose squares overflow or underflow are read again as rows times a power of two.
+    Rows whose squares overflow or underflow are read again as rows times a power of two. Centered ``moments`` of these
+    rows that are known already save the pass, where they hold what the plan needs.
     """
     scatter = plan.held and plan.operator == "covariance"
     if plan.held and plan.operator == "gram" and source.has_columns and not scale:
-        moments, gram = measure_gram(source, center=center)
-        if squares_are_safe(moments, source.dtype):
-            return Rows(source, moments, Standardization(moments.mean, None, center), 0, 1, gram)
-    moments = measure_moments(source, scatter=scatter, center=center)
+        found, gram = measure_gram(source, center=center)
+        if squares_are_safe(found, source.dtype):
+            return Rows(source, found, Standardization(found.mean, None, center), 0, 1, gram)
+    known = moments is not None and center and (moments.scatter is not None or not scatter)
+    if moments is None or not known or not squares_are_safe(moments, source.dtype, each=scale):
+        moments = measure_moments(source, scatter=scatter, center=center)
     exponents: Exponents = 0
     passes = 1
     if not squares_are_safe(moments, source.dtype, each=scale):

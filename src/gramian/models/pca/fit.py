@@ -10,6 +10,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, to_host
 from gramian.arrays.precision import FLOAT64, eps_of, resolve_tolerance
+from gramian.choosing.panel import Panel
 from gramian.eigen.certificate import Certificate
 from gramian.eigen.pairs import Approximation
 from gramian.errors import PrecisionWarning, users_line
@@ -22,7 +23,7 @@ from gramian.models.pca.decomposition import (
     prepare_rows,
     standardization_of,
 )
-from gramian.models.pca.how_many import Choice, choose, requested, rule_memory
+from gramian.models.pca.how_many import Choice, ask_every_rule, choose, requested, rule_memory
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.spectrum import Spectrum, rank_of
 from gramian.operators.centering import ROUNDING
@@ -32,7 +33,16 @@ from gramian.sources.moments import Moments
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents
 
-__all__ = ["PCAModel", "PCAOptions", "certificate_of", "first_facts", "fit_pca", "fit_pca_from_moments"]
+__all__ = [
+    "PCAModel",
+    "PCAOptions",
+    "PCASolve",
+    "certificate_of",
+    "first_facts",
+    "fit_pca",
+    "fit_pca_from_moments",
+    "solve_pca",
+]
 
 LARGE_SIDE = 4 * DIRECT_SIZE
 """Smaller side beyond which a rule is asked of leading components, doubled while it wants more, not of all."""
@@ -64,27 +74,113 @@ def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
     >>> model.components[0].round(12), model.rank
     (array([0.6, 0.8]), 1)
     """
+    return solve_pca(source, options).model(options.n_components)
+
+
+def solve_pca(source: RowSource, options: PCAOptions, *, moments: Moments | None = None, least: int = 0) -> "PCASolve":
+    """Measure the rows of a source and solve once for as many components as the options need to see.
+
+    Models of any number of them, and what each rule says of that number, come from the one solve.
+
+    Parameters
+    ----------
+    source : RowSource
+    options : PCAOptions
+        ``n_components="auto"`` asks for all components, or for 64 where the smaller side is above 6,000.
+    moments : Moments, optional
+        Of the rows, where they are known already: that saves the pass that measures them.
+    least : int
+        Components that are solved for at least.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.sources import as_source
+    >>> solve = solve_pca(as_source(np.random.default_rng(0).standard_normal((50, 4))), PCAOptions("auto"))
+    >>> solve.model(3).n_components, solve.panel().counts["minka"]
+    (3, 1)
+    """
     facts = first_facts(source, options)
-    plan = plan_pca(facts)
-    work = f"PCA of {source.n_rows:,} x {source.n_columns:,} rows"
-    require_free(plan.peak_bytes, work=work)
-    shape, known = _Shape.of(source), None
+    if facts.wanted < least:
+        facts = replace(facts, k=min(least, facts.m))
+    plan = _allowed_plan(source, facts)
     with _threads_of(source, plan):
         _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
-        rows = prepare_rows(source, plan=plan, center=options.center, scale=options.scale, ddof=options.ddof)
+        prepared = prepare_rows(
+            source, plan=plan, center=options.center, scale=options.scale, ddof=options.ddof, moments=moments
+        )
+        _say(options, f"solving: {plan}" if options.progress else "")
+        solved = decompose(prepared, plan=plan, k=facts.wanted, tol=facts.tol, seed=options.seed)
+    return PCASolve(source, options, facts, plan, prepared, solved)
+
+
+@dataclass(frozen=True, eq=False)
+class PCASolve:
+    """Singular values and components of the rows of a source, from which models are made.
+
+    Attributes
+    ----------
+    source : RowSource
+    options : PCAOptions
+    facts : Facts
+        What the plan rests on; ``facts.wanted`` components are known.
+    plan : Plan
+    rows : Rows
+        With the moments.
+    solved : Decomposition
+    """
+
+    source: RowSource
+    options: PCAOptions
+    facts: Facts
+    plan: Plan
+    rows: Rows
+    solved: Decomposition
+
+    def panel(self, *, share: float = 0.95) -> Panel:
+        """Return what every rule says about the number of components: one pass, for a sample of the rows."""
+        squares = self.solved.spectrum[: min(self.source.n_rows, self.source.n_columns)]
+        return ask_every_rule(squares, self.rows, self.solved.leading(), share=share, seed=self.options.seed)
+
+    def seen_by(self, n_components: Any) -> "tuple[PCASolve, Choice]":
+        """Return how many components are asked for, or a rule (a share, "mle", "auto") says, and the solve it saw.
+
+        Where a rule wants to see more components than are known, more are solved for.
+        """
+        solve, shape, options = self, _Shape.of(self.source), replace(self.options, n_components=n_components)
         while True:
-            _say(options, f"solving: {plan}" if options.progress else "")
-            solved = decompose(rows, plan=plan, k=facts.wanted, tol=facts.tol, seed=options.seed, start=known)
-            choice = _choice(solved, rows, options, shape)
-            if not choice.exhausted or facts.wanted >= facts.m:
-                break
-            # A rule that has looked at all components found so far wants to see twice as many.
-            known = Approximation(solved.pairs.values, solved.pairs.vectors)
-            facts = replace(facts, k=min(2 * facts.wanted, facts.m))
-            plan = plan_pca(facts)
-            require_free(plan.peak_bytes, work=work)
-        plan = _carried_out(plan, replace(facts, kept=choice.k, examined=choice.examined), solved)
-        return _assembled(solved, rows, plan, options, shape=shape, choice=choice)
+            choice = _choice(solve.solved, solve.rows, options, shape)
+            is_seen = choice.k <= solve.facts.wanted and not choice.exhausted
+            if is_seen or solve.facts.wanted >= solve.facts.m:
+                return solve, choice
+            solve = solve._twice()
+
+    def model(self, n_components: Any) -> PCAModel:
+        """Return the model of a number of components, or of what a rule says; see :meth:`seen_by`."""
+        solve, choice = self.seen_by(n_components)
+        options = replace(self.options, n_components=n_components)
+        with _threads_of(self.source, solve.plan):
+            facts = replace(solve.facts, kept=choice.k, examined=choice.examined)
+            plan = _carried_out(solve.plan, facts, solve.solved)
+            return _assembled(solve.solved, solve.rows, plan, options, shape=_Shape.of(self.source), choice=choice)
+
+    def _twice(self) -> "PCASolve":
+        """Return the solve of twice as many components, which starts from those known."""
+        # A rule that has looked at all components found so far wants to see twice as many.
+        known = Approximation(self.solved.pairs.values, self.solved.pairs.vectors)
+        facts = replace(self.facts, k=min(2 * self.facts.wanted, self.facts.m))
+        plan = _allowed_plan(self.source, facts)
+        _say(self.options, f"solving: {plan}" if self.options.progress else "")
+        with _threads_of(self.source, plan):
+            solved = decompose(self.rows, plan=plan, k=facts.wanted, tol=facts.tol, seed=self.options.seed, start=known)
+        return replace(self, facts=facts, plan=plan, solved=solved)
+
+
+def _allowed_plan(source: RowSource, facts: Facts) -> Plan:
+    """Return the plan for some facts, refused where the memory that it takes is not free."""
+    plan = plan_pca(facts)
+    require_free(plan.peak_bytes, work=f"PCA of {source.n_rows:,} x {source.n_columns:,} rows")
+    return plan
 
 
 def _threads_of(source: RowSource, plan: Plan) -> AbstractContextManager[None]:

@@ -1,7 +1,7 @@
 """Principal components as a fitted model: what was asked, what was found, scores and back."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -132,6 +132,56 @@ class PCAModel:
             return (to_host(self.factor) > 0).astype(FLOAT64)
         holds_all = float(to_host(self.variances).astype(FLOAT64).sum()) >= (1.0 - 1e-9) * self.total_variance
         return np.sqrt((self.loadings**2).sum(axis=1)) if holds_all else None
+
+    def truncated(self, k: int) -> "PCAModel":
+        """Return the model of the first ``k`` components, as a fit of so many would give it.
+
+        The variance of those left out goes to the noise and to the directions left out; the certificate has the lines
+        of those kept. Cost: no pass, and no copy of the components.
+
+        Examples
+        --------
+        >>> from gramian.models.pca.fit import fit_pca
+        >>> from gramian.sources import as_source
+        >>> X = np.random.default_rng(0).standard_normal((30, 4))
+        >>> one, all_of_them = (fit_pca(as_source(X), PCAOptions(k)) for k in (1, None))
+        >>> bool(np.isclose(all_of_them.truncated(1).noise_variance, one.noise_variance))
+        True
+        """
+        if k >= self.n_components:
+            return self
+        first, variances = slice(0, k), to_host(self.variances).astype(FLOAT64)
+        left, beyond = variances[k:], max(self.total_variance - float(variances.sum()), 0.0)
+        rest = float(left.sum()) + beyond
+        # A weight is a repetition.
+        n = self.n_rows if self.weight == self.n_rows else int(self.weight + 1e-9)
+        directions = min(n, self.n_columns) - k
+        is_noise = directions > 0 and self.rank > k and np.isfinite(rest)
+        return replace(
+            self,
+            components=self.components[first, :],
+            variances=self.variances[first],
+            shares=self.shares[first],
+            singular_values=self.singular_values[first],
+            rank=min(self.rank, k),
+            noise_variance=rest / directions if is_noise else 0.0,
+            certificate=self.certificate.leading(k),
+            options=replace(self.options, n_components=k),
+            left_out_dimensions=self._dimensions_left(left, beyond),
+        )
+
+    def _dimensions_left(self, left: HostArray, beyond: float) -> float | None:
+        """Return  t1^2 / t2  of some of the last variances and of what is beyond all of them."""
+        first = float(left.sum()) + beyond
+        if not 0.0 < first < np.inf:
+            return None
+        shares, rest = left / first, beyond / first
+        holds_all = self.n_components >= min(self.n_rows, self.n_columns) or rest <= 1e-12
+        if not holds_all and self.left_out_dimensions is None:
+            return None
+        tail = 0.0 if holds_all or self.left_out_dimensions is None else rest * rest / self.left_out_dimensions
+        squares = float(shares @ shares) + tail
+        return 1.0 / squares if squares > 0 else None
 
     def project(self, rows: RowSource | Array) -> Array:
         """Return the scores  ((x - mean) * factor) V'  of rows (n, k): one pass, 2 n d k operations.

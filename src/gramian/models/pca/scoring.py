@@ -12,6 +12,7 @@ from functools import partial
 from math import log, pi
 
 import numpy as np
+from scipy.special import betaincinv, gammaincinv
 
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_sparse, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
@@ -256,7 +257,7 @@ def find_outliers(
     matrix; else  h  is what the median and nine tenths of SPE over these rows suggest (t1 is known from the fit), and
     with fewer than 50 rows to tell by, the variance left is taken as even, which puts the limit too low.
 
-    Cost: two passes, 6 n d k operations. The limits hold for rows that are nearly Gaussian: with heavy tails more rows
+    Cost: one pass, 4 n d k operations. The limits hold for rows that are nearly Gaussian: with heavy tails more rows
     pass them, and the rows of the fit itself pass the first a little less often than new ones.
 
     Parameters
@@ -278,20 +279,72 @@ def find_outliers(
     >>> find_outliers(fit_pca(as_source(X)), as_source(X), n_components=2).flagged[0]
     np.int64(7)
     """
-    if not 0.0 < level < 1.0:
-        message = f"level={level!r} is no share of rows. Pass a number between 0 and 1, such as 0.99."
-        raise ParameterError(message)
+    require_level(level)
     whole = len(model.components)
     k = whole if n_components is None else n_components
     if not 0 <= k <= whole:
         message = f"n_components={k} lies outside 0..{whole}: the model has {whole} components."
         raise ParameterError(message)
-    part = leading_model(model, k)
-    t2, spe = (_host(measure(part, source)) for measure in (hotelling_t2, standardized_error))
-    limits = _t2_limit(part, level), _spe_limit(model, k, spe, level)
+    t2, spe = _host(source.map_rows(partial(_both, RowDistances.of(model, k)))).T
+    return outliers_of(model, k, t2=np.ascontiguousarray(t2), spe=np.ascontiguousarray(spe), level=level)
+
+
+def require_level(level: float) -> None:
+    """Refuse a share of rows that is none."""
+    if not 0.0 < level < 1.0:
+        message = f"level={level!r} is no share of rows. Pass a number between 0 and 1, such as 0.99."
+        raise ParameterError(message)
+
+
+def outliers_of(model: PCAModel, k: int, *, t2: HostArray, spe: HostArray, level: float = 0.99) -> Outliers:
+    """Hold the two distances of rows from the first ``k`` components against their limits: no pass."""
+    limits = _t2_limit(leading_model(model, k), level), _spe_limit(model, k, spe, level)
     beyond = np.maximum(t2 / limits[0], spe / limits[1])
     flagged = np.flatnonzero(beyond > 1.0)
     return Outliers(t2, spe, *limits, flagged[np.argsort(-beyond[flagged], kind="stable")], level, k)
+
+
+@dataclass(frozen=True, eq=False)
+class RowDistances:
+    """Scores of the rows of a block on all components of a model, and their distances from the first of them.
+
+    Cost per row: 2 d k operations for the scores, and as many for the distance from the components.
+    """
+
+    model: PCAModel
+    part: PCAModel
+    factors: Array
+
+    @classmethod
+    def of(cls, model: PCAModel, k: int) -> "RowDistances":
+        """Measure distances from the first ``k`` components."""
+        part = leading_model(model, k)
+        return cls(model, part, whitening(part))
+
+    def __call__(self, block: Block) -> tuple[Array, Array, Array]:
+        """Return scores (b, k), T2 (b,) and SPE (b,)."""
+        scores = self.model.project(block.rows)
+        return scores, *self.distances(scores, block)
+
+    def distances(self, scores: Array, block: Block) -> tuple[Array, Array]:
+        """Return T2 (b,) and SPE (b,) of rows whose scores are known."""
+        known, at, errors = scores[:, : len(self.part.components)], 0, []
+        with np.errstate(invalid="ignore", over="ignore"):
+            white = known * self.factors
+            for rows in _dense_pieces(block):
+                error = rows - self.part.reconstruct(known[at : at + rows.shape[0], :])
+                if self.part.factor is not None:
+                    error *= self.part.factor
+                errors.append(namespace_of(error).sum(error * error, axis=1))
+                at += rows.shape[0]
+            spe = errors[0] if len(errors) == 1 else np.concatenate(errors)
+            return namespace_of(white).sum(white * white, axis=1), spe
+
+
+def _both(measure: RowDistances, block: Block) -> Array:
+    """Return T2 and SPE of the rows of a block, side by side."""
+    scores = measure.part.project(block.rows)
+    return namespace_of(scores).stack(measure.distances(scores, block), axis=1)
 
 
 def leading_model(model: PCAModel, k: int) -> PCAModel:
@@ -309,18 +362,16 @@ def leading_model(model: PCAModel, k: int) -> PCAModel:
 
 
 def _t2_limit(model: PCAModel, level: float) -> float:
-    from scipy import stats
-
     n, k = model.n_rows, model.rank
     if k == 0 or n <= k:
         return float("inf")
-    return float(k * (n * n - 1.0) / (n * (n - k)) * stats.f.ppf(level, k, n - k))
+    # F(k, n - k) by its beta variable: the module of distributions takes longer to load than a table to read.
+    x = float(betaincinv(k / 2, (n - k) / 2, level))
+    return float((n * n - 1.0) / n * x / (1.0 - x))
 
 
 def _spe_limit(model: PCAModel, k: int, spe: HostArray, level: float) -> float:
     """Return Box's limit from the variances left out; inf where none is, or what is left is rounding."""
-    from scipy import stats  # takes longer to load than a look at a table, which imports this module
-
     variances = _host(model.variances)
     known, beyond = variances[k:], max(model.total_variance - float(variances.sum()), 0.0)
     first = float(known.sum()) + beyond
@@ -336,7 +387,12 @@ def _spe_limit(model: PCAModel, k: int, spe: HostArray, level: float) -> float:
         dimensions = _dimensions_seen(spe, most=len(known) + directions)
     else:
         dimensions = 1.0 / (float(shares @ shares) + rest * rest / directions)
-    return float(first / dimensions * stats.chi2.ppf(level, dimensions))
+    return float(first / dimensions * _chi_squared(level, dimensions))
+
+
+def _chi_squared(level: float, freedom: float) -> float:
+    """Return a quantile of the chi-squared law."""
+    return 2.0 * float(gammaincinv(freedom / 2, level))
 
 
 def _dimensions_seen(spe: HostArray, *, most: int) -> float:
@@ -344,14 +400,14 @@ def _dimensions_seen(spe: HostArray, *, most: int) -> float:
 
     Quantiles, so that fewer than a tenth of the rows, however far off, hardly move it.
     """
-    from scipy import optimize, stats
+    from scipy import optimize
 
     middle, high = np.quantile(spe, [0.5, 0.9])
     if most <= 1 or high <= 0:
         return 1.0
 
     def excess(h: float) -> float:
-        return float(stats.chi2.ppf(0.5, h) / stats.chi2.ppf(0.9, h) - middle / high)
+        return float(_chi_squared(0.5, h) / _chi_squared(0.9, h) - middle / high)
 
     if excess(1.0) >= 0:
         return 1.0

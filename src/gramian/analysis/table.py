@@ -1,25 +1,34 @@
-"""From a file to rows that can be fitted: what is left out, filled and scaled, and the words for it."""
+"""From a table to rows that can be fitted: what is left out, filled and scaled, and the words for it.
+
+One pass over a table without missing values measures all that is decided here, and the moments that a fit rests on.
+Sentences name parameters (:class:`~gramian.errors.Parameter`), so that each front end can word them.
+"""
 
 import glob
+import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray, is_sparse, to_host
-from gramian.cli.options import origin_of
-from gramian.cli.output import Progress, in_flags, said_by
-from gramian.errors import InputError, MemoryBudgetError
+from gramian.analysis.frame import is_frame, open_frame
+from gramian.arrays.namespace import Array, HostArray, is_sparse, to_host
+from gramian.errors import InputError, MemoryBudgetError, Parameter, Sentence
 from gramian.machine import available_memory
+from gramian.models.pca.fit import first_facts
+from gramian.models.pca.model import PCAOptions
 from gramian.models.probabilistic.filling import fill_missing
+from gramian.planning.plan import plan_pca
 from gramian.sources.dense import DenseRows
-from gramian.sources.moments import measure_moments
+from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.opening import as_source
-from gramian.sources.paths import FileOptions
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.paths import Chosen, FileOptions, is_path
+from gramian.sources.rows import Block, Fold, Merge, RowSource, WrappedRows
 from gramian.sources.table_facts import NO_HEADER, TableFacts
+
+Say = Callable[[str], None]
 
 SPREADS_APART = 5.0
 """Ratio of the largest to the smallest deviation of a column above which columns are scaled when nothing is said."""
@@ -36,7 +45,29 @@ LISTED = 6
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What the flags say about reading a table."""
+    """What is asked about reading a table.
+
+    Attributes
+    ----------
+    columns, drop : tuple of str
+        Names, globs or types of the columns to use, or to leave out.
+    id, color : str or None
+        Columns that name and color the rows; found where nothing is said.
+    missing : str
+        "em" fills missing values by EM-PCA, "drop" drops their rows, "error" refuses them.
+    scale : bool or None
+        Whether columns are scaled to unit variance; ``None``: where their spreads differ.
+    memory : int or None
+        Bytes that the work may take.
+    keep_constant : bool
+        Constant columns stay, as the pixels of an image do.
+    origin : str
+        What the table is called in words, where its path is not what a person knows it by.
+    roles : mapping of str to str
+        What columns are, in place of what the rules find.
+    file : FileOptions
+        How files are read.
+    """
 
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -46,6 +77,8 @@ class ReadOptions:
     scale: bool | None = None
     memory: int | None = None
     keep_constant: bool = False
+    origin: str = ""
+    roles: Mapping[str, str] = field(default_factory=dict)
     file: FileOptions = FileOptions()
 
 
@@ -85,6 +118,12 @@ class Prepared:
         Missing values by the name of the column.
     image_shape : pair of int or None
         Height and width of the images that the rows are, where the file says so.
+    moments : Moments or None
+        Of ``source``, where they were measured: with the scatter where a fit of principal components forms it.
+    options : ReadOptions
+        What was asked.
+    path : str or None
+        Of the file; ``None`` for a table in memory.
     """
 
     source: RowSource
@@ -103,6 +142,9 @@ class Prepared:
     facts: TableFacts | None = None
     missing: dict[str, int] = field(default_factory=dict)
     image_shape: tuple[int, int] | None = None
+    moments: Moments | None = None
+    options: ReadOptions = ReadOptions()
+    path: str | None = None
 
     @property
     def called(self) -> list[str] | None:
@@ -112,40 +154,86 @@ class Prepared:
         return None if self.row_numbers is None else [f"row {number}" for number in self.row_numbers]
 
 
-def open_table(path: str, options: ReadOptions, progress: Progress, *, fill: bool = True) -> Prepared:
+def open_table(
+    X: Any, options: ReadOptions, say: Say | None = None, *, fill: bool = True, scatter: bool = True
+) -> Prepared:
     """Open a table and make it ready: columns chosen, missing values filled, constant columns out, scaling decided.
 
-    Cost: a pass that counts missing values and one that measures spreads; where values are missing, the filling. With
-    ``fill=False`` nothing is filled, and the notes say what would be: three passes, and no row is kept.
+    Cost: one pass, which measures moments; where values are missing, one that counts them, and the filling. With
+    ``fill=False`` nothing is filled, and the notes say what would be: no row is kept.
+
+    Parameters
+    ----------
+    X : path, table or array (n, d)
+    options : ReadOptions
+    say : callable, optional
+        Called with a sentence before each stage.
+    fill : bool
+        Whether missing values are filled or dropped.
+    scatter : bool
+        Whether the d x d scatter is measured in the same pass, where a fit of principal components would form it.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).standard_normal((50, 3)) * [1.0, 2.0, 90.0]
+    >>> prepared = open_table(as_source(X, column_names=["a", "b", "c"]), ReadOptions())
+    >>> prepared.scale, prepared.moments.count
+    (True, 50)
     """
-    progress(f"opening {origin_of(path)}")
-    read = _read(path, options, progress)
+    say = say or _nothing
+    origin = origin_of(X, options)
+    say(f"opening {origin}")
+    read = _read(X, options, say, scatter=scatter)
     if options.missing == "error" and read.missing.any():
-        raise _refusal(path, read)
-    prepared = replace(_plain(read.source), left_out=read.left_out, image_shape=_image_shape(read.source))
-    if prepared.image_shape is not None:
+        raise _refusal(origin, read)
+    shape = _image_shape(read.source)
+    prepared = replace(_plain(read.source), left_out=read.left_out, moments=read.moments, image_shape=shape)
+    if shape is not None:
         options = replace(options, keep_constant=True)
     if read.missing.any():
-        prepared = _without_missing(path, options, prepared, read.missing, progress, fill=fill)
+        prepared = _without_missing(options, prepared, read.missing, say, fill=fill)
+        if fill and scatter:
+            prepared = replace(prepared, moments=measure(prepared.source, options, scatter=True))
     counts = dict(zip(names_of(read.source), read.missing.tolist(), strict=True))
-    notes = (*_column_notes(path, read.source, read.facts), *read.notes, *prepared.notes)
-    prepared = replace(prepared, notes=notes, origin=origin_of(path), facts=read.facts, missing=counts)
-    return _scaled(_without_constants(path, options, prepared, progress), options)
-
-
-def opened(path: str, options: ReadOptions, progress: Progress, *, drop: Sequence[str] = ()) -> RowSource:
-    """Open a file as the flags say, some further columns left out."""
-    words = [*options.drop, *map(exactly, drop)]
-    return as_source(
-        path,
-        columns=list(options.columns) or None,
-        drop=words or None,
-        label=options.color,
-        id=options.id,
-        memory_budget=options.memory,
-        progress=progress,
-        **options.file._asdict(),
+    notes = (*_column_notes(read.source, read.facts), *read.notes, *prepared.notes)
+    path = os.fspath(X) if isinstance(X, str | os.PathLike) else None
+    prepared = replace(
+        prepared, notes=notes, origin=origin, facts=read.facts, missing=counts, options=options, path=path
     )
+    return _scaled(_without_constants(options, prepared), options)
+
+
+def origin_of(X: Any, options: ReadOptions) -> str:
+    """Return what a table is called in words."""
+    if options.origin:
+        return options.origin
+    return os.fspath(X) if isinstance(X, str | os.PathLike) else "the table"
+
+
+def opened(X: Any, options: ReadOptions, say: Say | None, *, drop: Sequence[str] = ()) -> RowSource:
+    """Open a table as the options say, some further columns left out.
+
+    Tables in memory go the way of files: columns of text are left out, or name and color the rows.
+    """
+    words: dict[str, Any] = {
+        "columns": list(options.columns) or None,
+        "drop": [*options.drop, *map(exactly, drop)] or None,
+        "label": options.color,
+        "id": options.id,
+        "roles": options.roles or None,
+    }
+    lenient = options.missing != "error"
+    if is_frame(X):
+        chosen = Chosen(**words, lenient=lenient)
+        return open_frame(X, chosen, origin=origin_of(X, options), memory_budget=options.memory)
+    if not is_path(X):
+        return as_source(X, memory_budget=options.memory)
+    words |= {"bad_cells": "missing" if lenient else "error"} | options.file._asdict()
+    return as_source(X, **words, memory_budget=options.memory, progress=say)
+
+
+def _nothing(_sentence: str) -> None:
+    """Say nothing."""
 
 
 def exactly(name: str) -> str:
@@ -171,9 +259,12 @@ def dense(source: RowSource) -> HostArray:
     """Return all rows as one array, or refuse where they do not fit."""
     needed, free = 24 * source.n_rows * source.n_columns, available_memory()
     if needed > free:
-        message = (
-            f"Filling missing values keeps the table in memory three times, {needed / 1e9:,.1f} GB, and "
-            f"{free / 1e9:,.1f} GB are free. Drop columns (--drop), or fill the missing values first."
+        message = Sentence(
+            "Filling missing values keeps the table in memory three times, {needed:,.1f} GB, and {free:,.1f} GB are "
+            "free. Drop columns ({drop}), or fill the missing values first.",
+            needed=needed / 1e9,
+            free=free / 1e9,
+            drop=Parameter("drop"),
         )
         raise MemoryBudgetError(message, needed=needed, budget=free)
     return np.asarray(source.map_rows(_dense_block), dtype=np.float64)
@@ -185,7 +276,7 @@ def _dense_block(block: Block) -> HostArray:
 
 def _plain(source: Any) -> Prepared:
     """Return rows as they are, with their labels and names."""
-    labels = {} if source.label_name is None else {source.label_name: source.labels()}
+    labels = {name: source.labels(name) for name in source.label_names}
     return Prepared(
         source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=source.ids()
     )
@@ -197,29 +288,86 @@ def _image_shape(source: RowSource) -> tuple[int, int] | None:
     return (sides[0], sides[1]) if len(sides) == 2 else None
 
 
+class SelectedRows(WrappedRows):
+    """Some columns of another source, in their order: nothing is opened or parsed again.
+
+    Cost of a pass: that of the source, and a copy of the columns of each block.
+
+    Parameters
+    ----------
+    source : RowSource
+    kept : array of bool (d,)
+
+    Examples
+    --------
+    >>> rows = as_source(np.arange(6.0).reshape(2, 3), column_names=["a", "b", "c"])
+    >>> some = SelectedRows(rows, np.array([True, False, True]))
+    >>> some.column_names, some.block(0).rows.tolist()
+    (('a', 'c'), [[0.0, 2.0], [3.0, 5.0]])
+    """
+
+    def __init__(self, source: RowSource, kept: HostArray) -> None:
+        super().__init__(source)
+        self._kept = np.flatnonzero(kept)
+        self.n_columns, self.has_columns = len(self._kept), False
+        if source.column_names is not None:
+            self.column_names = tuple(source.column_names[j] for j in self._kept)
+        if source.facts is not None:
+            self.facts = replace(source.facts, used=tuple(source.facts.used[j] for j in self._kept))
+
+    @property
+    def n_entries(self) -> int:
+        """Stored numbers; of sparse rows as if all columns held as many."""
+        return self.source.n_entries * self.n_columns // max(self.source.n_columns, 1)
+
+    def block(self, i: int) -> Block:
+        """Return the columns kept of block ``i``."""
+        return self._of(self.source.block(i))
+
+    def evenly(self, count: int) -> list[Array]:
+        """Return about ``count`` rows, spread over the source."""
+        return [rows[:, self._kept] for rows in self.source.evenly(count)]
+
+    def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Fold every block into one value: one pass of the source."""
+        return self.source.reduce(lambda state, block: fold(state, self._of(block)), merge, state_bytes=state_bytes)
+
+    def map_rows(self, local: Callable[[Block], Array]) -> Array:
+        """Stack ``local(block)`` over all blocks: one pass of the source."""
+        return self.source.map_rows(lambda block: local(self._of(block)))
+
+    def _of(self, block: Block) -> Block:
+        return block._replace(rows=block.rows[:, self._kept])
+
+
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """A file whose every cell is a number or missing; what was left out so that it is, and why."""
+    """A table whose every cell is a number or missing; what was left out so that it is, and why."""
 
     source: RowSource
     missing: HostArray
     facts: TableFacts | None
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
+    moments: Moments | None
 
 
-def _read(path: str, options: ReadOptions, progress: Progress) -> _Read:
-    """Open a file and count its missing values; a column with a cell that is no finite number is left out, and said.
+def _read(X: Any, options: ReadOptions, say: Say, *, scatter: bool) -> _Read:
+    """Open a table, measure its moments and count its missing values.
 
-    Cost: a pass, and the part of one up to such cells where there are any.
+    A column with a cell that is no finite number is left out, and said. Cost: a pass; a second one where cells are
+    missing, and the part of one up to cells that are no number where there are any.
     """
     facts: TableFacts | None = None
     bad: dict[str, InputError] = {}
     while True:
         try:
-            source = opened(path, options, progress, drop=tuple(bad))
+            source = opened(X, options, say, drop=tuple(bad))
             facts = facts or source.facts
-            missing, infinite = source.reduce(_count_fold, np.add)
+            moments = _finite_moments(source, options, scatter=scatter)
+            missing = infinite = np.zeros(source.n_columns, dtype=np.int64)
+            if moments is None:
+                missing, infinite = source.reduce(_count_fold, np.add)
             if infinite.any() and source.column_names is not None:
                 raise _infinite(source, infinite)
             break
@@ -239,7 +387,47 @@ def _read(path: str, options: ReadOptions, progress: Progress) -> _Read:
         "leave it empty, to use the column."
         for name, error in bad.items()
     )
-    return _Read(source, missing, facts, tuple(bad), notes)
+    return _Read(source, missing, facts, tuple(bad), notes, moments)
+
+
+def _finite_moments(source: RowSource, options: ReadOptions, *, scatter: bool) -> Moments | None:
+    """Return the moments, or ``None`` where a cell is missing or infinite: a finite mean proves that none is."""
+    try:
+        moments = measure(source, options, scatter=scatter)
+    except InputError:
+        return None
+    return moments if np.isfinite(moments.mean).all() else None
+
+
+def measure(source: RowSource, options: ReadOptions, *, scatter: bool) -> Moments:
+    """Measure the moments of rows in one pass, with the scatter where a fit of principal components would form it."""
+    if scatter:
+        try:
+            plan = plan_pca(first_facts(source, PCAOptions(n_components="auto", memory_budget=options.memory)))
+            scatter = plan.held and plan.operator == "covariance"
+        except MemoryBudgetError:
+            scatter = False
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        return measure_moments(source, scatter=scatter)
+
+
+def _of_columns(moments: Moments | None, kept: HostArray) -> Moments | None:
+    """Return the moments of some columns."""
+    if moments is None:
+        return None
+
+    def some(values: HostArray | None) -> HostArray | None:
+        return None if values is None else values[kept]
+
+    matrix = moments.scatter
+    return replace(
+        moments,
+        mean=moments.mean[kept],
+        squares=moments.squares[kept],
+        scatter=None if matrix is None else to_host(matrix)[np.ix_(kept, kept)],
+        rounding=some(moments.rounding),
+        mean_rounding=some(moments.mean_rounding),
+    )
 
 
 def _count_fold(state: HostArray | None, block: Block) -> HostArray:
@@ -273,49 +461,57 @@ def _first_row(source: RowSource, column: int, test: Any) -> int:
     )
 
 
-def _refusal(path: str, read: _Read) -> InputError:
+def _refusal(origin: str, read: _Read) -> InputError:
     names, j = names_of(read.source), int(np.argmax(read.missing > 0))
     row = _first_row(read.source, j, np.isnan)
-    message = (
-        f"{origin_of(path)}: row {row + 1:,}, column {names[j]!r} is empty, and {int(read.missing.sum()) - 1:,} others "
-        "are missing too. Fill them, or use --missing em (filled by the rest of the row) or --missing drop."
+    message = Sentence(
+        "{origin}: row {row:,}, column {name!r} is empty, and {others:,} others are missing too. Fill them, or use "
+        "{em} (filled by the rest of the row) or {drop}.",
+        origin=origin,
+        row=row + 1,
+        name=names[j],
+        others=int(read.missing.sum()) - 1,
+        em=Parameter("missing", ("em",)),
+        drop=Parameter("missing", ("drop",)),
     )
     return InputError(message, row=row, column=names[j])
 
 
-def _column_notes(path: str, source: RowSource, facts: TableFacts | None) -> tuple[str, ...]:
+def _column_notes(source: RowSource, facts: TableFacts | None) -> tuple[str, ...]:
     """Say how the file was read, what was left out of it, and what colors and names the rows."""
-    remarks = tuple(in_flags(remark).replace(path, origin_of(path)) for remark in source.remarks)
-    roles = [] if source.label_name is None else [f"Rows are colored by {source.label_name!r}."]
+    roles = [f"Rows are colored by {listed([repr(name) for name in source.label_names])}."] * bool(source.label_names)
     roles += [] if source.id_name is None else [f"Rows are named by {source.id_name!r}."]
     if (image := _image_shape(source)) is not None:
         roles.append(f"Rows are images of {image[0]} x {image[1]} pixels, as the file has them.")
     elif source.row_shape is not None:
         roles.append(f"Rows of shape {' x '.join(map(str, source.row_shape))} are flattened.")
     if facts is None:
-        return (*remarks, *roles)
+        return (*source.remarks, *roles)
     out: dict[str, list[str]] = {}
-    for column in facts.left_out:
-        if column.role == "left_out":
-            why = column.reason.removeprefix("left out: ").removeprefix("left out, ")
-            out.setdefault(why, []).append(repr(column.name))
-    said = [f"Left out {listed(names)}: {_for_many(why, len(names))}." for why, names in out.items()]
+    for column in facts.columns:
+        if column.use == "left_out":
+            out.setdefault(column.reason, []).append(column.name)
+    said = [f"Left out {listed([repr(name) for name in names])}: {why}." for why, names in out.items()]
+    doubted = [column.name for column in facts.doubted]
+    if doubted:
+        asked = Parameter("roles", (f"{doubted[0]}=quantity",))
+        said.append(Sentence("To use a column of numbers that was left out, say what it is: {asked}.", asked=asked))
+    about = [remark for column in facts.used for remark in column.remarks]
     header = () if facts.named else (f"{NO_HEADER}.",)
-    return (*header, *remarks, *said, *roles)
+    return (*header, *source.remarks, *said, *about, *facts.relations, *roles)
 
 
-def _without_missing(
-    path: str, options: ReadOptions, prepared: Prepared, missing: HostArray, progress: Progress, *, fill: bool
-) -> Prepared:
-    """Return a table whose missing values are filled, or whose rows with some are dropped, as the flags say."""
+def _without_missing(options: ReadOptions, prepared: Prepared, missing: HostArray, say: Say, *, fill: bool) -> Prepared:
+    """Return a table whose missing values are filled, or whose rows with some are dropped, as the options say."""
     source, n = prepared.source, prepared.source.n_rows
     empty = {name: count for name, count in zip(prepared.names, missing, strict=True) if 2 * count > n}
     if empty and len(empty) < len(prepared.names) and source.column_names is not None:
         # A column that is more than half empty would be made of what fills it.
         said = listed([f"{name!r} ({count / n:.0%} missing)" for name, count in empty.items()])
-        missing = missing[[name not in empty for name in prepared.names]]
+        kept = np.array([name not in empty for name in prepared.names])
+        missing = missing[kept]
         left_out = (*prepared.left_out, *empty)
-        source = opened(path, options, progress, drop=left_out)
+        source = SelectedRows(source, kept)
         prepared = replace(
             prepared,
             source=source,
@@ -338,7 +534,7 @@ def _without_missing(
         return replace(prepared, source=_dense_rows(X, own))
     if options.missing == "drop":
         return _dropped(prepared, X, own)
-    progress(f"filling {int(np.isnan(X).sum()):,} missing values")
+    say(f"filling {int(np.isnan(X).sum()):,} missing values")
     # Columns count alike where they would in a fit; for sources too, which do not depend on it, the filling does.
     return _filled(prepared, X, own, scale=spreads_apart(np.nanstd(X, axis=0)))
 
@@ -370,7 +566,7 @@ def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, sc
         f"Filled {_share(missing, len(X))} by regularized EM-PCA with {k} component{'' if k == 1 else 's'}; they count "
         "as if they were measured."
     )
-    notes = (*prepared.notes, said, *(said_by(warning) for warning in caught))
+    notes = (*prepared.notes, said, *(sentence_of(warning) for warning in caught))
     return replace(
         prepared, source=_dense_rows(filled.rows, own), notes=notes, n_filled=int(missing.sum()), filled_scaled=scale
     )
@@ -379,9 +575,14 @@ def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, sc
 def _dropped(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None) -> Prepared:
     keep = ~np.isnan(X).any(axis=1)
     if keep.sum() < 2:
-        message = (
-            f"Only {int(keep.sum())} of {len(X):,} rows have no missing value, so --missing drop leaves nothing. "
-            "Use --missing em, or leave out the emptiest columns with --drop."
+        message = Sentence(
+            "Only {kept} of {rows:,} rows have no missing value, so {dropped} leaves nothing. Use {em}, or leave out "
+            "the emptiest columns with {drop}.",
+            kept=int(keep.sum()),
+            rows=len(X),
+            dropped=Parameter("missing", ("drop",)),
+            em=Parameter("missing", ("em",)),
+            drop=Parameter("drop"),
         )
         raise InputError(message)
     said = f"Dropped {int((~keep).sum()):,} of {len(X):,} rows: they have missing values."
@@ -412,21 +613,21 @@ def _varying(X: HostArray, names: tuple[str, ...]) -> tuple[HostArray, tuple[str
     return X[:, ~constant], kept, [name for name, still in zip(names, constant, strict=True) if still]
 
 
-def _without_constants(path: str, options: ReadOptions, prepared: Prepared, progress: Progress) -> Prepared:
+def _without_constants(options: ReadOptions, prepared: Prepared) -> Prepared:
     if len(prepared.spread):
         spread, constant = prepared.spread, prepared.spread == 0
     else:
-        spread, constant = _spreads(prepared.source)
+        spread, constant = _spreads(prepared)
     if not constant.any() or constant.all() or prepared.source.column_names is None or options.keep_constant:
         note = ("Every column is constant: nothing varies.",) if constant.all() else ()
         return replace(prepared, spread=spread, notes=(*prepared.notes, *note), varies=not constant.all())
     out = [name for name, still in zip(prepared.names, constant, strict=True) if still]
     names = tuple(name for name, still in zip(prepared.names, constant, strict=True) if not still)
     source = prepared.source
-    if source.whole is not None:
-        source = _dense_rows(to_host(source.whole)[:, ~constant], names)
+    if isinstance(source.whole, np.ndarray):
+        source = _dense_rows(source.whole[:, ~constant], names)
     else:
-        source = opened(path, options, progress, drop=(*prepared.left_out, *out))
+        source = SelectedRows(source, ~constant)
     return replace(
         prepared,
         source=source,
@@ -434,14 +635,15 @@ def _without_constants(path: str, options: ReadOptions, prepared: Prepared, prog
         spread=spread[~constant],
         notes=(*prepared.notes, *_constant_note(out)),
         left_out=(*prepared.left_out, *out),
+        moments=_of_columns(prepared.moments, ~constant),
     )
 
 
-def _spreads(source: RowSource) -> tuple[HostArray, HostArray]:
-    """Return the deviation of each column, and whether it is constant: one pass."""
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        moments = measure_moments(source, scatter=False)
-    spread, mean = np.sqrt(moments.squares / max(moments.weight - 1, 1.0)), moments.mean
+def _spreads(prepared: Prepared) -> tuple[HostArray, HostArray]:
+    """Return the deviation of each column, and whether it is constant: no pass where moments are known."""
+    source, moments = prepared.source, prepared.moments
+    moments = moments or measure(source, prepared.options, scatter=False)
+    spread, mean = np.sqrt(moments.squares / max(moments.weight - 1, 1.0)), moments.mean.copy()
     low, high = SAFE_SQUARES
     # Squares that small next to a mean that is not small are those of a constant column.
     unsure = ~(moments.squares < high) | ((moments.squares <= low) & (np.abs(mean) < SMALL_MEAN))
@@ -499,7 +701,10 @@ def _scaled(prepared: Prepared, options: ReadOptions) -> Prepared:
     spread = prepared.spread
     positive = spread[spread > 0]
     if prepared.source.column_names is None or prepared.source.is_sparse:
-        said = "Not scaled: columns without names are taken to have one unit (--scale to scale them)."
+        said = Sentence(
+            "Not scaled: columns without names are taken to have one unit ({scale} to scale them).",
+            scale=Parameter("scale", (True,)),
+        )
         return replace(prepared, scale=False, notes=(*prepared.notes, said))
     if not spreads_apart(spread):
         said = "Not scaled: the columns have spreads of one size."
@@ -513,6 +718,13 @@ def _scaled(prepared: Prepared, options: ReadOptions) -> Prepared:
         "the latter would decide alone."
     )
     return replace(prepared, scale=True, notes=(*prepared.notes, said))
+
+
+def sentence_of(fault: BaseException | warnings.WarningMessage) -> str:
+    """Return what an error or a caught warning says, with its facts where it keeps them."""
+    said = fault.message if isinstance(fault, warnings.WarningMessage) else fault
+    args = () if isinstance(said, str) else said.args
+    return args[0] if args and isinstance(args[0], Sentence) else str(said)
 
 
 def listed(names: Sequence[str]) -> str:

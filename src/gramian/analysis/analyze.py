@@ -1,0 +1,547 @@
+"""A table analyzed once: :func:`analyze` gives one frozen :class:`Analysis` that every front end renders.
+
+table -> moments -> one solve -> rules for k, models of k components and of some more -> scores, distances, shown rows.
+Rows without missing values are passed over three times: for the moments, for the sample that rules look at, and for
+scores, distances and the rows shown. Small singular values may want one more pass (``root``); a wide table, whose
+n x n problem is solved, two more.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from gramian.analysis.folder import write_folder
+from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
+from gramian.analysis.table import Prepared, ReadOptions, Say, open_table, sentence_of
+from gramian.arrays.namespace import to_host
+from gramian.errors import ConvergenceWarning, InputError, MemoryBudgetError, Parameter, ParameterError, Sentence
+from gramian.machine import bytes_of
+from gramian.models.pca.fit import PCASolve, first_facts, solve_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.models.pca.scoring import Outliers
+from gramian.planning.plan import plan_pca
+from gramian.sources.moments import Moments
+
+METHODS = ("pca", "kpca", "ica")
+"""What a table can be analyzed by."""
+
+ASKED_UNASKED = 50_000_000
+"""Numbers of a table up to which every rule is asked also where the number of components was given."""
+
+SHOWN_CHEAPLY = 20_000_000
+"""Numbers of a table up to which more components are kept for the page than the model has."""
+
+
+class Pages(Protocol):
+    """What renders an analysis; ``gramian.report`` has the one that people see."""
+
+    def findings(self, found: "Analysis") -> tuple[str, ...]:
+        """Return what was found, in paragraphs."""
+
+    @property
+    def write(self) -> Callable[..., Path]:
+        """Write a page of an analysis to a path."""
+
+    def html(self, found: "Analysis") -> str:
+        """Return a short HTML view."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of an analysis, apart from how its table is read.
+
+    Attributes
+    ----------
+    method : str
+        "pca", "kpca" or "ica".
+    n_components : int, float, str or None
+    seed : int
+    memory_budget : int or None
+    kernel, gamma, degree, coef0, landmarks, copy_rows
+        Of kernel PCA.
+    algorithm, runs
+        Of ICA.
+    image_shape : pair of int or None
+        Rows are images of this height and width.
+    sampling_rate : float or None
+        Rows per second, for sources.
+    """
+
+    method: str = "pca"
+    n_components: Any = "auto"
+    seed: int = 0
+    memory_budget: int | None = None
+    kernel: str = "rbf"
+    gamma: Any = None
+    degree: int = 3
+    coef0: float = 1.0
+    landmarks: int | None = None
+    copy_rows: bool = True
+    algorithm: str = "picard"
+    runs: int = 1
+    image_shape: tuple[int, int] | None = None
+    sampling_rate: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What was found in a table; every front end renders this value, and computes nothing.
+
+    Attributes
+    ----------
+    request : Request
+        What was asked.
+    table : Prepared
+        The table as it was fitted: columns, scaling, missing values, and the notes about them.
+    moments : Moments or None
+        Of its rows.
+    model : PCAModel, KernelPCAModel or ICAModel
+        With as many components as are kept.
+    shown : model
+        The same with some more components, where those are cheap: one solve gives both.
+    panel : Panel or None
+        What every rule says about the number of components.
+    scores : array (n, k) or None
+        Of all rows, on the components of ``shown``.
+    measured : RowMeasures or None
+        What the pass over the rows left, for a PCA.
+    sample : ShownRows or None
+        The rows that there is room to show.
+    why : str
+        The method, and why it.
+    notes : tuple of str
+        What was done to the table and what a reader should know of the fit, a sentence each.
+    converged : bool
+    findings : tuple of str
+        What was found, in paragraphs.
+    pages : Pages or None
+        What renders it.
+    """
+
+    request: Request
+    table: Prepared
+    moments: Moments | None
+    model: Any
+    shown: Any
+    scores: Any
+    why: str
+    panel: Any = None
+    measured: RowMeasures | None = None
+    sample: ShownRows | None = None
+    notes: tuple[str, ...] = ()
+    converged: bool = True
+    findings: tuple[str, ...] = ()
+    pages: Pages | None = None
+
+    @property
+    def method(self) -> str:
+        """How the table was analyzed: "pca", "kpca" or "ica"."""
+        return self.request.method
+
+    @property
+    def seed(self) -> int:
+        """Seed of all draws."""
+        return self.request.seed
+
+    @property
+    def image_shape(self) -> tuple[int, int] | None:
+        """Height and width, where rows are images."""
+        return self.request.image_shape
+
+    @property
+    def n_components(self) -> int:
+        """Components that are kept."""
+        return int(self.model.n_components)
+
+    @property
+    def distances(self) -> Outliers | None:
+        """Hotelling's T2 and the squared prediction error of each row, their limits, and the rows beyond them."""
+        return None if self.measured is None else self.measured.outliers
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        """The column that colors the rows, by its name."""
+        return self.table.labels
+
+    @property
+    def kept_scores(self) -> Any:
+        """Scores of all rows on the components kept (n, k)."""
+        return self.scores[:, : self.n_components]
+
+    def report(self, path: str | os.PathLike[str], **more: Any) -> Path:
+        """Write the page to a file: one HTML file that opens without a network.
+
+        Further keywords: ``title``, ``command`` and ``made``, as for :func:`~gramian.report.write_report`.
+        """
+        return self._rendered_by().write(self, path, **more)
+
+    def save(self, folder: str | os.PathLike[str], *, page: bool = True, **more: Any) -> tuple[Path, ...]:
+        """Write model, scores, loadings and page into a folder, as the command line does; return the files.
+
+        All of them are written, or none: each gets its name when the last one is complete.
+        """
+        return write_folder(self, folder, page=page, **more)
+
+    def __str__(self) -> str:
+        size = f"{self.table.source.n_rows:,} rows, {self.table.source.n_columns:,} columns"
+        return "\n".join([f"{self.method.upper()} of {self.table.origin}: {size}", *self.findings])
+
+    def __repr__(self) -> str:
+        return f"<Analysis: {self.method} of {self.table.origin}, {self.n_components} components>"
+
+    def _repr_html_(self) -> str:
+        """Return a short view for notebooks: what was found, the components, and the map of rows."""
+        return self._rendered_by().html(self)
+
+    def _rendered_by(self) -> Pages:
+        if self.pages is None:
+            message = "This analysis has nothing to render it. Make it with gramian.analyze."
+            raise ParameterError(message)
+        return self.pages
+
+
+def analyze(
+    X: Any,
+    *,
+    n_components: float | str | None = "auto",
+    method: str = "pca",
+    columns: str | Sequence[str] | None = None,
+    drop: str | Sequence[str] | None = None,
+    id: str | None = None,  # noqa: A002 - what a person calls it
+    color: str | None = None,
+    scale: bool | None = None,
+    missing: str = "em",
+    memory_budget: int | str | None = None,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+    roles: Mapping[str, str] | None = None,
+    pages: Pages | None = None,
+    **more: Any,
+) -> Analysis:
+    """Analyze a table: columns chosen, missing values filled, scaling decided, components found and explained.
+
+    The same as ``gramian pca FILE`` does, with the same numbers. Text, ids and constant columns are left out, missing
+    values are filled, and columns of different size are scaled; ``table.notes`` says what was done.
+
+    Cost: for a PCA of a table without missing values three passes over the rows and one solve; a file of text is
+    parsed once.
+
+    Parameters
+    ----------
+    X : path, pandas, polars or Arrow table, or array (n, d)
+    n_components : int, float, "auto", "mle" or None
+        A number, a share of the variance, what the automatic rule says, or all. Of kernel PCA "auto" keeps ten.
+    method : str
+        "pca", "kpca" (kernel PCA) or "ica".
+    columns, drop : str or sequence of str, optional
+        Columns to use, or to leave out: names, globs, or types such as ``":float"``.
+    id, color : str, optional
+        Columns that name and color the rows; looked for where nothing is said.
+    scale : bool, optional
+        Whether columns are scaled to unit variance; by default where their spreads differ more than five-fold.
+    missing : str
+        "em" fills missing values by EM-PCA, "drop" drops their rows, "error" refuses them.
+    memory_budget : int or str, optional
+        What the work may take, such as "4GB".
+    seed : int
+    progress : callable, optional
+        Called with a sentence before each stage.
+    roles : mapping of str to str, optional
+        What columns are, by name, in place of what the rules find: "quantity", "category", "id", "name", "date" or
+        "text" (see :mod:`gramian.sources.roles`).
+    pages : Pages, optional
+        What renders the analysis; ``gramian.analyze`` passes that of ``gramian.report``.
+    more : keywords
+        Further attributes of :class:`Request`: ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``landmarks`` of
+        kernel PCA, ``algorithm`` and ``runs`` of ICA, ``image_shape`` and ``sampling_rate`` of what rows are.
+
+    Returns
+    -------
+    Analysis
+        With ``findings`` in words, ``model``, ``scores``, ``distances``, ``panel``; ``save(folder)`` and
+        ``report(path)`` write it, and a notebook shows it.
+
+    Examples
+    --------
+    >>> import gramian
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> rng = np.random.default_rng(0)
+    >>> t = rng.standard_normal(100)
+    >>> columns = {"name": [f"row {i}" for i in range(100)], "a": t, "b": 2 * t + 0.1 * rng.standard_normal(100)}
+    >>> found = gramian.analyze(pa.table(columns))
+    >>> found.n_components, found.table.names, found.table.scale
+    (1, ('a', 'b'), False)
+    >>> found.findings[0]
+    '100 rows of 2 columns, each centered. One direction is nearly all there is: PC1 alone holds 99.9% ...'
+    """
+    known = {name for name in Request.__dataclass_fields__ if name not in ("method", "n_components", "seed")}
+    odd = [name for name in more if name not in known - {"memory_budget"}]
+    if odd:
+        message = f"analyze takes no {odd[0]!r}. Further keywords are {', '.join(sorted(known - {'memory_budget'}))}."
+        raise ParameterError(message, parameter=odd[0], value=more[odd[0]])
+    if missing not in ("em", "drop", "error"):
+        message = f"missing={missing!r} is none of 'em', 'drop' and 'error'."
+        raise ParameterError(message, parameter="missing", value=missing)
+    budget = None if memory_budget is None else bytes_of(memory_budget)
+    request = Request(method, n_components, seed, budget, **more)
+    _require_method(request)
+    options = ReadOptions(
+        columns=_words(columns),
+        drop=_words(drop),
+        id=id,
+        color=color,
+        missing=missing,
+        # Scaling the columns does not change the sources.
+        scale=False if method == "ica" else scale,
+        memory=budget,
+        keep_constant=request.image_shape is not None,
+        roles=dict(roles or {}),
+    )
+    table = open_table(X, options, progress, scatter=method == "pca")
+    return analyze_table(table, request, progress, pages=pages)
+
+
+def _words(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    return () if given is None else (given,) if isinstance(given, str) else tuple(given)
+
+
+def _require_method(request: Request) -> None:
+    if request.method not in METHODS:
+        message = f"method={request.method!r} is none of {', '.join(map(repr, METHODS))}."
+        raise ParameterError(message, parameter="method", value=request.method)
+
+
+def analyze_table(table: Prepared, request: Request, say: Say | None = None, *, pages: Pages | None = None) -> Analysis:
+    """Analyze a table that was made ready by :func:`~gramian.analysis.table.open_table`; see :func:`analyze`."""
+    require_varying(table)
+    if request.image_shape is None and request.method != "ica":
+        request = replace(request, image_shape=table.image_shape)
+    say = say or (lambda _sentence: None)
+    fit = {"pca": _principal, "kpca": _kernel, "ica": _independent}[request.method]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = fit(table, request, say)
+    said = tuple(dict.fromkeys(sentence_of(warning) for warning in caught))
+    converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
+    found = replace(found, notes=(*table.notes, *found.notes, *said), converged=converged, pages=pages)
+    return found if pages is None else replace(found, findings=pages.findings(found))
+
+
+def require_varying(table: Prepared) -> None:
+    """Refuse a table in which nothing varies: every number that a fit would give is arbitrary."""
+    if table.varies:
+        return
+    n = table.source.n_rows
+    if n == 1:
+        message = f"{table.origin} has one row, so nothing varies and there is nothing to find. Give it more rows."
+    else:
+        message = (
+            f"{table.origin}: every column is constant over its {n:,} rows, so there is nothing to find. "
+            "Use columns that vary."
+        )
+    raise InputError(message)
+
+
+def plan_of(table: Prepared, request: Request) -> str:
+    """Return what a fit would do and take, in words; refused where the budget is too small for it."""
+    if request.method == "pca":
+        return str(plan_pca(first_facts(table.source, _pca_options(table, request, request.n_components))))
+    if request.method == "ica":
+        options = PCAOptions(n_components=_source_count(request), ddof=0, memory_budget=request.memory_budget)
+        whitening = plan_pca(first_facts(table.source, options))
+        return f"whitening: {whitening}\nthen {request.algorithm}, one pass per step"
+    from gramian.features.resolving import resolve_kernel
+    from gramian.models.kernel_pca.fit import first_plan
+
+    options_of_kernel = _kernel_options(table, request)
+    kernel = resolve_kernel(options_of_kernel.kernel, table.source, seed=options_of_kernel.seed).kernel
+    return f"{kernel}\n{first_plan(table.source, options_of_kernel)}"
+
+
+def _pca_options(table: Prepared, request: Request, count: Any, say: Say | None = None) -> PCAOptions:
+    return PCAOptions(
+        n_components=count,
+        scale=table.scale,
+        seed=request.seed,
+        memory_budget=request.memory_budget,
+        progress=say,
+    )
+
+
+def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
+    """Solve once, ask the rules, and keep as many components as they say, and some more to show."""
+    # Refused here, before any work, where the budget is too small for what is asked.
+    plan_of(table, request)
+    source, count = table.source, request.n_components
+    size, most = source.n_rows * source.n_columns, min(source.n_rows, source.n_columns)
+    solve, panel = _solved(table, request, say)
+    notes: tuple[str, ...] = ()
+    if count == "auto" and panel is not None:
+        count = panel.n_components
+        if panel.verdicts[0].detail.get("parallel") == 0:
+            notes = ("Nothing stands out of the noise; one component is kept, so that there is something to look at.",)
+    solve, choice = solve.seen_by(count)
+    # Where it is cheap, the page has at least ten more components: a reader sees what the next would add.
+    more = min(most, max(30, choice.k + 10)) if panel is not None and size <= SHOWN_CHEAPLY else choice.k
+    shown = solve.model(max(more, choice.k))
+    asked = replace(shown.options, n_components=count)
+    model = replace(shown.truncated(choice.k), verdict=choice.reason, options=asked)
+    say("projecting the rows")
+    moments = solve.rows.moments if np.all(np.equal(solve.rows.exponents, 0)) else None
+    measured = measure_rows(shown, source, n_components=model.n_components, moments=moments, seed=request.seed)
+    scaled = "correlations" if table.scale else "covariances"
+    return Analysis(
+        request,
+        table,
+        measured.moments,
+        model,
+        shown,
+        measured.scores,
+        f"Principal components of the {scaled}: {model.plan.summary}.",
+        panel,
+        measured,
+        measured.shown(),
+        notes,
+    )
+
+
+def _solved(table: Prepared, request: Request, say: Say) -> tuple[PCASolve, Any]:
+    """Return the one solve, and what every rule says of it where they are asked."""
+    source, count = table.source, request.n_components
+    asked = count == "auto" or source.n_rows * source.n_columns <= ASKED_UNASKED
+    if asked:
+        # What the rules say is worth a few seconds also where the number was given.
+        options = _pca_options(table, request, "auto", say)
+        try:
+            solve = solve_pca(source, options, moments=table.moments, least=count if isinstance(count, int) else 0)
+        except MemoryBudgetError:
+            if count == "auto":
+                raise
+        else:
+            say("asking every rule how many components there are")
+            return solve, solve.panel()
+    options = _pca_options(table, request, count, say)
+    return solve_pca(source, options, moments=table.moments), None
+
+
+def _kernel_options(table: Prepared, request: Request, say: Say | None = None) -> Any:
+    from gramian.models.kernel_pca.model import KernelPCAOptions
+
+    # Ten where nothing is said: kernel PCA has as many components as rows, and no rule tells how many are real.
+    count = min(10, table.source.n_rows) if request.n_components == "auto" else request.n_components
+    if request.landmarks is not None and isinstance(count, int):
+        count = min(count, request.landmarks)
+    return KernelPCAOptions(
+        n_components=count,
+        kernel=_kernel_of(table, request),
+        seed=request.seed,
+        memory_budget=request.memory_budget,
+        landmarks=request.landmarks,
+        drop_zeros=True,
+        progress=say,
+    )
+
+
+def _kernel_of(table: Prepared, request: Request) -> Any:
+    """Return the kernel; where columns are scaled, with their scales inside it, so that new rows need no care."""
+    from gramian.features.sampling import draw_positions, take_rows
+    from gramian.kernels.combination import Stretched
+    from gramian.kernels.named import as_kernel
+    from gramian.kernels.widths import facts_of
+
+    gamma = request.gamma
+    # The median distance gives the width of a kernel of distances; the others take 1/d when nothing is said.
+    if gamma is None and request.kernel in {"rbf", "laplacian", "matern"}:
+        gamma = "median"
+    kernel = as_kernel(request.kernel, gamma=gamma, degree=request.degree, coef0=request.coef0)
+    if not table.scale:
+        return kernel
+    factors = 1.0 / np.where(table.spread > 0, table.spread, 1.0)
+    source = table.source
+    some = take_rows(source, draw_positions(source, min(2000, source.n_rows), seed=request.seed))
+    return Stretched(kernel.resolved(facts_of(np.asarray(some) * factors)), tuple(factors.tolist()))
+
+
+def _kernel(table: Prepared, request: Request, say: Say) -> Analysis:
+    from gramian.models.kernel_pca.fit import fit_kernel_pca
+
+    _ask_before_copying(table, request)
+    model = fit_kernel_pca(table.source, _kernel_options(table, request, say))
+    notes: list[str] = []
+    if request.n_components == "auto":
+        notes.append(
+            Sentence(
+                "Kept {kept} components; {count} asks for more, or for a share such as 0.9.",
+                kept=model.n_components,
+                count=Parameter("n_components"),
+            )
+        )
+    if model.error is not None:
+        notes.append(f"Approximate: {model.error}.")
+    scores = model.scores
+    why = f"Kernel principal components: {model.plan.summary}."
+    return _without_distances(table, request, model, scores, why=why, notes=tuple(notes))
+
+
+def _ask_before_copying(table: Prepared, request: Request) -> None:
+    """Refuse to put more than 100 MB of rows into a model unless that was said."""
+    size = table.source.n_entries * table.source.dtype.itemsize
+    if size <= 100_000_000 or request.copy_rows or request.landmarks is not None:
+        return
+    message = Sentence(
+        "The model would hold a copy of its rows, {size:,.0f} MB. Pass {copy} to let it, or {landmarks} for a model on "
+        "so many of them.",
+        size=size / 1e6,
+        copy=Parameter("copy_rows", (True,)),
+        landmarks=Parameter("landmarks", (1000,)),
+    )
+    raise ParameterError(message, parameter="copy_rows", value=request.copy_rows)
+
+
+def _source_count(request: Request) -> int | None:
+    count = request.n_components
+    if isinstance(count, float):
+        message = Sentence(
+            "{asked}: the number of sources is an integer. Pass one, or leave {count} out for as many as there are.",
+            asked=Parameter("n_components", (f"{count:g}",)),
+            count=Parameter("n_components"),
+        )
+        raise ParameterError(message, parameter="n_components", value=count)
+    return None if count == "auto" else count
+
+
+def _independent(table: Prepared, request: Request, say: Say) -> Analysis:
+    from gramian.models.ica.fit import fit_ica
+    from gramian.models.ica.model import ICAOptions
+
+    say(f"unmixing {table.source.n_columns} columns by {request.algorithm}")
+    options = ICAOptions(
+        n_components=_source_count(request),
+        algorithm=request.algorithm,
+        seed=request.seed,
+        runs=request.runs,
+        memory_budget=request.memory_budget,
+    )
+    model = fit_ica(table.source, options)
+    why = (
+        f"Independent components by {request.algorithm}: {model.n_iter} steps, gradient norm {model.gradient_norm:.1e}"
+        f"{'' if model.converged else ', not converged'}."
+    )
+    return _without_distances(table, request, model, model.project(table.source), why=why)
+
+
+def _without_distances(
+    table: Prepared, request: Request, model: Any, scores: Any, *, why: str, notes: tuple[str, ...] = ()
+) -> Analysis:
+    """Return an analysis whose model has no distances of rows: kernel PCA, ICA."""
+    scores = to_host(scores)
+    sample = None
+    if len(scores):
+        sample = shown_rows(model, table.source, scores.astype(np.float64), moments=table.moments, seed=request.seed)
+    return Analysis(request, table, table.moments, model, model, scores, why, sample=sample, notes=notes)

@@ -1,0 +1,251 @@
+"""One table by three doors: the command line, gramian.analyze, and the estimator with what the analysis states."""
+
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import gramian
+from gramian import PCA, as_source
+from gramian.analysis.analyze import Request, analyze, analyze_table
+from gramian.analysis.rows import measure_rows
+from gramian.analysis.table import ReadOptions, SelectedRows, open_table
+from gramian.cli.main import main
+from gramian.errors import InputError, ParameterError
+from gramian.models.pca.fit import fit_pca, solve_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.models.pca.scoring import find_outliers, hotelling_t2, standardized_error
+from gramian.models.probabilistic.filling import fill_missing
+
+
+def planted(n, d, k, seed, *, spreads=False, missing=0.0):
+    """Rows of k directions and noise; columns of very different size, and values missing at random, where asked."""
+    rng = np.random.default_rng(seed)
+    X = 3.0 * rng.standard_normal((n, k)) @ rng.standard_normal((k, d)) + rng.standard_normal((n, d))
+    X = X * 10.0 ** rng.uniform(-2, 2, d) if spreads else X
+    X[rng.uniform(size=X.shape) < missing] = np.nan
+    return X
+
+
+TABLES = {
+    "one size": planted(120, 5, 2, 0),
+    "many sizes": planted(150, 7, 3, 1, spreads=True),
+    "wide": planted(20, 45, 2, 2),
+    "missing": planted(90, 6, 2, 3, missing=0.04),
+    "missing, many sizes": planted(80, 8, 2, 4, spreads=True, missing=0.03),
+}
+
+
+def columns_of(X):
+    """Columns of a table with names of the rows, a group and a constant column."""
+    columns = {"who": [f"row {i}" for i in range(len(X))], "group": ["one" if i % 2 else "two" for i in range(len(X))]}
+    columns |= {f"c{j}": [None if np.isnan(v) else float(v) for v in X[:, j]] for j in range(X.shape[1])}
+    return columns | {"still": [4.0] * len(X)}
+
+
+@pytest.fixture(params=list(TABLES))
+def made(request, tmp_path, monkeypatch):
+    """A table, as numbers, as columns and as a file in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    X = TABLES[request.param]
+    columns = columns_of(X)
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(["" if v is None else v for v in row] for row in zip(*columns.values(), strict=True))
+    return X, columns
+
+
+def test_command_line_analyze_and_estimator_agree(made, capfd, tmp_path):
+    """All three give the same k, shares and scores; the estimator is told what the analysis states."""
+    X, _ = made
+    assert main(["pca", "t.csv", "--json", "--quiet", "--no-report"]) == 0
+    said = json.loads(capfd.readouterr().out)
+    found = gramian.analyze("t.csv")
+    assert said["components"] == found.n_components
+    assert said["columns"] == list(found.table.names)
+    assert said["notes"] == list(found.notes)
+    np.testing.assert_allclose(said["shares"], found.model.shares, rtol=1e-12)
+    with (tmp_path / "t-pca" / "scores.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    written = np.array([[float(line[f"PC{j + 1}"]) for j in range(found.n_components)] for line in lines])
+    np.testing.assert_allclose(written, found.kept_scores, rtol=1e-9, atol=1e-12)
+
+    used = fill_missing(X, scale=found.table.filled_scaled).rows if np.isnan(X).any() else X
+    estimator = PCA(found.n_components, scale=found.table.scale).fit(used)
+    np.testing.assert_allclose(estimator.explained_variance_ratio_, found.model.shares, rtol=1e-9)
+    largest = np.abs(written).max()
+    np.testing.assert_allclose(estimator.transform(used), found.kept_scores, atol=1e-9 * largest)
+    distances = estimator.outliers(used)
+    np.testing.assert_allclose(distances.t2, found.distances.t2, rtol=1e-6, atol=1e-9)
+    assert distances.t2_limit == pytest.approx(found.distances.t2_limit)
+
+
+def test_a_table_in_memory_is_analyzed_as_its_file(made):
+    """Text, ids, labels, constant columns and missing values of a frame are handled as those of a file."""
+    pandas = pytest.importorskip("pandas")
+    _, columns = made
+    file = gramian.analyze("t.csv")
+    for table in (pa.table(columns), pandas.DataFrame(columns)):
+        found = gramian.analyze(table)
+        assert found.table.names == file.table.names
+        assert found.table.left_out == file.table.left_out
+        assert found.table.labels["group"].tolist() == file.table.labels["group"].tolist()
+        assert found.table.called == file.table.called
+        assert found.n_components == file.n_components
+        assert found.findings == file.findings
+        np.testing.assert_allclose(found.scores, file.scores, rtol=1e-9, atol=1e-9 * np.abs(file.scores).max())
+
+
+def test_an_index_names_the_rows_of_a_pandas_frame():
+    """An index of text is what rows are called; values of several kinds in a column are text."""
+    pandas = pytest.importorskip("pandas")
+    X = planted(30, 3, 1, 5)
+    frame = pandas.DataFrame(X, columns=list("abc"), index=[f"unit {i}" for i in range(30)])
+    frame["mixed"] = [1, "two", None] * 10
+    found = gramian.analyze(frame)
+    assert found.table.names == ("a", "b", "c")
+    assert found.table.called[:2] == ["unit 0", "unit 1"]
+
+
+def test_polars_frames_are_analyzed():
+    """A polars frame gives what the Arrow table of it gives."""
+    polars = pytest.importorskip("polars")
+    columns = columns_of(TABLES["one size"])
+    found, arrow = gramian.analyze(polars.DataFrame(columns)), gramian.analyze(pa.table(columns))
+    assert found.findings == arrow.findings
+    np.testing.assert_allclose(found.scores, arrow.scores)
+
+
+def test_columns_of_a_frame_are_chosen_by_name():
+    """Columns, drop, id and color mean for a frame what they mean for a file; a wrong name is refused by name."""
+    table = pa.table(columns_of(TABLES["one size"]))
+    found = gramian.analyze(table, columns=["c0", "c1", "c2"], drop="c1", color="who", id="group")
+    assert found.table.names == ("c0", "c2")
+    assert list(found.labels) == ["who"]
+    with pytest.raises(ParameterError, match="columns='height' matches no column of the table"):
+        gramian.analyze(table, columns="height")
+
+
+def test_two_columns_of_one_name_are_refused():
+    """A frame with two columns of one name is refused, and the name said."""
+    table = pa.table([[1.0, 2.0], [2.0, 1.0]], names=["a", "a"])
+    with pytest.raises(InputError, match="more than one column called 'a'"):
+        gramian.analyze(table)
+
+
+def test_sentences_name_parameters_in_python_and_flags_in_a_shell(tmp_path, monkeypatch, capfd):
+    """A refusal names missing= to Python and --missing to a shell."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n,3\n4,7\n5,5\n")
+    with pytest.raises(InputError, match=r"or use missing='em' .* or missing='drop'"):
+        gramian.analyze("t.csv", missing="error")
+    assert main(["pca", "t.csv", "--missing", "error"]) == 3
+    assert "use --missing em (filled by the rest of the row) or --missing drop" in capfd.readouterr().err
+    with pytest.raises(ParameterError, match="missing='none' is none of"):
+        gramian.analyze("t.csv", missing="none")
+
+
+@pytest.mark.parametrize("name", ["one size", "many sizes", "wide"])
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_truncated_models_are_those_of_a_fit_of_so_many(name, k):
+    """Cutting a model of all components gives what a fit of k gives, its noise, limits and certificate included."""
+    source = as_source(TABLES[name])
+    options = PCAOptions(scale=name == "many sizes")
+    cut = fit_pca(source, options).truncated(k)
+    own = fit_pca(source, replace(options, n_components=k))
+    np.testing.assert_allclose(cut.components, own.components, atol=1e-9)
+    np.testing.assert_allclose(cut.variances, own.variances)
+    assert cut.noise_variance == pytest.approx(own.noise_variance)
+    assert cut.left_out_dimensions == pytest.approx(own.left_out_dimensions)
+    assert cut.options == own.options
+    assert len(cut.certificate.lines) == k
+    assert find_outliers(cut, source).spe_limit == pytest.approx(find_outliers(own, source).spe_limit)
+
+
+def test_one_pass_measures_what_separate_passes_do():
+    """Scores, both distances, and the values of the rows shown are those of the rows; the unusual ones are kept."""
+    X = planted(5000, 6, 2, 6)
+    X[4321] += 60.0
+    source = as_source(X)
+    model = fit_pca(source)
+    found = measure_rows(model, source, n_components=2, seed=3)
+    np.testing.assert_allclose(found.scores, model.project(source), atol=1e-9)
+    known = solve_pca(source, PCAOptions("auto")).model(6).truncated(2)
+    np.testing.assert_allclose(found.outliers.t2, hotelling_t2(known, source), rtol=1e-9)
+    np.testing.assert_allclose(found.outliers.spe, standardized_error(known, source), rtol=1e-6, atol=1e-9)
+    shown = found.shown(limit=400)
+    assert len(shown.positions) == 400
+    assert found.outliers.flagged[0] == 4321
+    assert set(found.outliers.flagged[:200].tolist()) <= set(shown.positions.tolist())
+    np.testing.assert_array_equal(shown.values, X[shown.positions][:, shown.columns])
+    unusual = found.outlier_map([f"c{j}" for j in range(6)]).unusual
+    assert [row.row for row in unusual] == found.outliers.flagged[:20].tolist()
+    assert unusual[0].blame[0].value == pytest.approx(X[4321, int(unusual[0].blame[0].name[1:])])
+
+
+def test_some_columns_of_a_source_are_read_as_such():
+    """A selection of columns gives blocks, sums and rows of these columns, and opens nothing again."""
+    X = planted(5000, 5, 1, 7)
+    kept = np.array([True, False, True, True, False])
+    some = SelectedRows(as_source(X, column_names=list("abcde")), kept)
+    assert some.column_names == ("a", "c", "d")
+    np.testing.assert_array_equal(some.map_rows(lambda block: block.rows), X[:, kept])
+    total = some.reduce(lambda state, block: block.rows.sum(axis=0) + (0 if state is None else state), np.add)
+    np.testing.assert_allclose(total, X[:, kept].sum(axis=0))
+    np.testing.assert_allclose(fit_pca(some).variances, fit_pca(as_source(X[:, kept])).variances)
+
+
+@pytest.mark.parametrize("method", ["kpca", "ica"])
+def test_other_methods_are_analyzed_too(method, tmp_path):
+    """Kernel PCA and ICA give an analysis with findings, scores and a page, and no distances."""
+    rng = np.random.default_rng(8)
+    X = rng.laplace(size=(200, 3)) @ rng.standard_normal((3, 3))
+    found = gramian.analyze(pa.table({name: X[:, j] for j, name in enumerate("abc")}), method=method)
+    assert found.distances is None
+    assert found.findings
+    assert found.scores.shape == (200, found.n_components)
+    assert len(found.save(tmp_path / "out")) == 4
+
+
+def test_a_table_that_is_ready_is_analyzed_again_without_being_opened():
+    """One prepared table serves several requests."""
+    table = open_table(as_source(TABLES["one size"], column_names=list("abcde")), ReadOptions())
+    two, share = (analyze_table(table, Request(n_components=count)) for count in (2, 0.99))
+    assert two.n_components == 2
+    assert share.n_components > 2
+    assert not two.findings
+
+
+def test_unknown_words_are_refused():
+    """A method or a keyword that there is not is refused by name."""
+    X = TABLES["one size"]
+    with pytest.raises(ParameterError, match="method='svd' is none of 'pca', 'kpca', 'ica'"):
+        gramian.analyze(X, method="svd")
+    with pytest.raises(ParameterError, match="analyze takes no 'kernell'"):
+        gramian.analyze(X, kernell="rbf")
+    with pytest.raises(ParameterError, match=r"Make it with gramian\.analyze"):
+        analyze(X).report("page.html")
+
+
+def test_constant_tables_are_refused():
+    """Where nothing varies there is nothing to find, and that is said."""
+    with pytest.raises(InputError, match="every column is constant over its 5 rows"):
+        gramian.analyze(pa.table({"a": [1.0] * 5, "b": [2.0] * 5}))
+
+
+def test_a_notebook_shows_findings_components_and_rows():
+    """The view of a notebook has the lead sentences, a line per component and the map of rows, escaped."""
+    columns = columns_of(TABLES["one size"])
+    columns["<b>c5</b>"] = columns.pop("c4")
+    found = gramian.analyze(pa.table(columns))
+    html = found._repr_html_()
+    assert found.findings[0][:40] in html
+    assert html.count("<tr>") == 1 + min(found.n_components, 10)
+    assert html.count("<circle") == 120
+    assert "<b>c5" not in html
+    assert len(html) < 100_000
+    assert str(found).startswith("PCA of the table: 120 rows, 5 columns")
