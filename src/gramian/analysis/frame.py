@@ -49,7 +49,7 @@ def open_frame(X: Any, chosen: Chosen, *, origin: str, memory_budget: int | None
         message = f"{origin} has {table.num_columns} columns and {table.num_rows} rows. Check the filter that made it."
         raise InputError(message)
     budget = memory_budget or memory_left()
-    opened = open_arrow_table(table, origin, None, budget=budget)._replace(index=frozenset(index))
+    opened = open_arrow_table(table, origin, None, budget=budget)._replace(frame_index=frozenset(index))
     file, facts = open_tables(iter([opened]), origin, chosen)
     return FileRows(file, facts=facts, budget=budget)
 

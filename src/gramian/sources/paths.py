@@ -261,7 +261,7 @@ def _open_arrays(
     options: FileOptions,
 ) -> RowFile:
     """Open arrays, of which all columns are used."""
-    chosen = chosen._replace(**dict.fromkeys(taken.keys() & {"label", "id"}))
+    chosen = chosen._replace(label=None if "label" in taken else chosen.label, id=None if "id" in taken else chosen.id)
     if format_.one_row_per_file:
         found: RowFile = format_.open(files, origin)
     else:
@@ -398,8 +398,16 @@ def open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> t
     """Choose the columns by the first file, and keep of each file what is used before the next one is opened."""
     first = next(tables)
     found = _roles_of(first, chosen)
-    words = {"columns": chosen.columns, "drop": chosen.drop, "label": chosen.label, "id": chosen.id}
-    facts = choose_columns(found, origin=origin, n_rows=first.n_rows, named=first.named, **words)
+    facts = choose_columns(
+        found,
+        origin=origin,
+        n_rows=first.n_rows,
+        columns=chosen.columns,
+        drop=chosen.drop,
+        label=chosen.label,
+        id=chosen.id,
+        named=first.named,
+    )
     texts = [name for name in (*facts.labels, facts.id) if name is not None]
     wanted = _shared_names(first, facts, chosen)
     try:
@@ -418,7 +426,7 @@ def open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> t
 def _roles_of(table: OpenedTable, chosen: Chosen) -> TableRoles:
     """Decide what each column is; columns of floats that need not be read for it are quantities."""
     examined = table.examined(numbers=chosen.lenient)
-    found = table_roles(examined, roles=chosen.roles or {}, index=table.index)
+    found = table_roles(examined, roles=chosen.roles or {}, index=table.frame_index)
     known = {column.name: column for column in found.columns}
     columns = (known.get(name) or Column(name, "number", "quantity", "numbers") for name in table.names)
     return replace(found, columns=tuple(columns))
@@ -429,11 +437,13 @@ def _shared_names(table: OpenedTable, facts: TableFacts, chosen: Chosen) -> list
     used = [column.name for column in facts.used]
     if chosen.columns is not None:
         return [name for name in table.names if name in used]
-    return [name for name in table.names if name not in table.index or name in (*used, *facts.labels, facts.id)]
+    return [name for name in table.names if name not in table.frame_index or name in (*used, *facts.labels, facts.id)]
 
 
 def _require_numbers(table: OpenedTable, facts: TableFacts, first: str) -> None:
-    found = {column.name: column for column in table_roles(table.examined(numbers=False), index=table.index).columns}
+    found = {
+        column.name: column for column in table_roles(table.examined(numbers=False), index=table.frame_index).columns
+    }
     for column in facts.used:
         here = found.get(column.name)
         if here is not None and here.kind in ("text", "date", "nested"):

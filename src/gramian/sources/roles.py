@@ -116,6 +116,8 @@ class Column:
         The first 5 cells that are no numbers in a column of numbers: row, counted from 0, and text.
     n_bad : int
         How many there are.
+    unit : str
+        What its name gives as its unit, as in "Height (cm)".
     is_distinct : bool
         Of a name, an id or a date: whether each row has its own.
     use : str
@@ -135,6 +137,7 @@ class Column:
     remarks: tuple[str, ...] = ()
     bad_cells: tuple[tuple[int, str], ...] = ()
     n_bad: int = 0
+    unit: str = ""
     is_distinct: bool = False
     use: str = "left_out"
 
@@ -488,12 +491,20 @@ def _of_numbers(
         told = f"{count:,} cell{'' if count == 1 else 's'} of {name!r} hold{'s' if count == 1 else ''} {value:g}"
         remarks.append(f"{told}, far from the rest ({numbers.low:g} to {numbers.high:g}): taken as missing.")
     levels = _number_levels(*numbers.levels) if role == "category" else ()
-    unit = named.unit_in(name)
-    if role == "quantity" and unit is not None:
-        remarks.append(f"The name of {name!r} gives its unit: {unit}.")
+    unit = named.unit_in(name) if role == "quantity" else None
     n_missing = n_rows - numbers.n
     return Column(
-        name, kind, role, reason, n_missing, numbers.low, numbers.high, levels, reading, remarks=tuple(remarks)
+        name,
+        kind,
+        role,
+        reason,
+        n_missing,
+        numbers.low,
+        numbers.high,
+        levels,
+        reading,
+        remarks=tuple(remarks),
+        unit=unit or "",
     )
 
 

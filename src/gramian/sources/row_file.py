@@ -117,7 +117,7 @@ class OpenedTable(NamedTuple):
         those in ``texts`` (labels, names of rows) can be read later, as strings.
     named : bool
         Whether the columns have names of their own.
-    index : frozenset of str
+    frame_index : frozenset of str
         Columns that the file calls the index of a data frame, and no variables.
     remarks : tuple of str
         What a person should know of how the file was read.
@@ -129,7 +129,7 @@ class OpenedTable(NamedTuple):
     examined: Callable[..., dict[str, Any]]
     rows: Callable[..., RowFile]
     named: bool = True
-    index: frozenset[str] = frozenset()
+    frame_index: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
 
 

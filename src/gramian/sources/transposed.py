@@ -66,7 +66,7 @@ def transpose_table(file: RowFile, facts: TableFacts, budget: int, names: tuple[
         )
         raise ParameterError(message, parameter="names")
     label, *columns = different([FORMER, *(name or f"column {j + 1}" for j, name in enumerate(called))])
-    table = {label: former} if facts.named else {}
+    table: dict[str, Any] = {label: former} if facts.named else {}
     table |= {name: rows[:, j] for j, name in enumerate(columns)}
     by = f", and its columns are named by {facts.id!r}" if facts.id is not None and names is None else ""
     left = [repr(column.name) for column in facts.left_out if column.use == "left_out"]

@@ -263,8 +263,8 @@ class ColumnFile(RowFile):
                 bad.append(_BadCell(int(i), column.name, text, ABOVE))
                 break
         if not lenient and (odd := np.isnan(values) & cells.is_valid().to_numpy()).any():
-            i = int(np.argmax(odd))
-            bad.append(_BadCell(i, column.name, str(cells[i].as_py()), "text in a column of numbers"))
+            row = int(np.argmax(odd))
+            bad.append(_BadCell(row, column.name, str(cells[row].as_py()), "text in a column of numbers"))
         return values, bad[:1]
 
     def _refuse(self, bad: "list[_BadCell]", line: Callable[[int], str]) -> NoReturn:

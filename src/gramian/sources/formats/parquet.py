@@ -199,7 +199,7 @@ def _opened(groups: _Groups, budget: int) -> OpenedTable:
         names,
         partial(_examined, groups, index, budget),
         partial(_rows, groups, budget),
-        index=index,
+        frame_index=index,
         remarks=groups.remarks,
     )
 
