@@ -17,13 +17,19 @@ Examples:
 SHOWN = 60
 """Columns that are listed."""
 
+HISTOGRAM_ROWS = 10_000
+"""Rows, spread over the file, that histograms are drawn of."""
+
 
 @click.command("look", epilog=EXAMPLES)
 @click.argument("file")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @table_flags
 def command(file: str, **flags: Any) -> None:
-    """Say what is in FILE: rows, columns, types, missing values, scales, and what would be done. Nothing is fitted."""
+    """Say what is in FILE: what each column is and why, missing values, ranges, and what would be done.
+
+    Nothing is fitted, and no file that can be read is refused.
+    """
     from gramian.analysis.table import ReadOptions
     from gramian.cli.options import file_options, origin_of, readable
 
@@ -54,28 +60,66 @@ def _looked(path: str, options: Any, progress: Progress) -> tuple[dict[str, Any]
     except InputError as error:
         if error.table is None:
             raise
-        return _listed(error.table, {}, {}, ()), (), f"refuse it: {said_by(error).replace(path, origin_of(path))}"
-    spread = dict(zip(prepared.names, prepared.spread.tolist(), strict=True))
+        found = {"rows": error.table.n_rows, "columns": [_column(column) for column in error.table.columns]}
+        return found, (), f"refuse it: {said_by(error).replace(path, origin_of(path))}"
+    return _measured(prepared), tuple(map(in_flags, prepared.notes)), _plan(prepared, options)
+
+
+def _measured(prepared: Any) -> dict[str, Any]:
+    """Return a line for each column: what it is, what is done with it, and what its values are like."""
+    from gramian.sources.roles import Column
+
     facts = prepared.facts
     if facts is None:
-        columns = [_column(name, "number", "used", prepared.missing, spread) for name in prepared.missing]
-        found = {"rows": prepared.source.n_rows, "columns": columns}
+        names = prepared.missing or prepared.names
+        columns = [Column(name, "number", "quantity", "numbers", use="used") for name in names]
     else:
-        found = _listed(facts, prepared.missing, spread, prepared.left_out)
-    return found, tuple(map(in_flags, prepared.notes)), _plan(prepared, options)
+        columns = facts.columns
+    # Constant and empty columns are known only after the file was read.
+    lines = {column.name: _column(column, left_out=column.name in prepared.left_out) for column in columns}
+    for name, count in prepared.missing.items():
+        lines[name]["missing"] = count
+    shapes = _histograms(prepared.source)
+    for j, name in enumerate(prepared.names):
+        lines[name] |= {"deviation": float(prepared.spread[j])} | shapes[j]
+    return {"rows": prepared.source.n_rows, "columns": list(lines.values())}
 
 
-def _listed(facts: Any, missing: dict[str, int], spread: dict[str, float], left_out: tuple[str, ...]) -> dict[str, Any]:
-    """Return a line for each column; which ones are empty or constant is known only after the file was read."""
-    columns = [
-        _column(column.name, column.kind, "left_out" if column.name in left_out else column.role, missing, spread)
-        for column in facts.columns
-    ]
-    return {"rows": facts.n_rows, "columns": columns}
+def _column(column: Any, *, left_out: bool = False) -> dict[str, Any]:
+    """Return what is known of a column before its values are measured."""
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "role": column.role,
+        "use": "left_out" if left_out else column.use,
+        "reason": column.reason,
+        "unit": column.unit,
+        "missing": column.n_missing,
+        "low": column.low,
+        "high": column.high,
+        "deviation": None,
+        "histogram": None,
+        "levels": dict(column.levels) or None,
+    }
 
 
-def _column(name: str, kind: str, role: str, missing: dict[str, int], spread: dict[str, float]) -> dict[str, Any]:
-    return {"name": name, "kind": kind, "role": role, "missing": missing.get(name), "deviation": spread.get(name)}
+def _histograms(source: Any) -> list[dict[str, Any]]:
+    """Return the range of each column, and how many of some rows, spread over the file, lie in each eighth of it."""
+    import numpy as np
+
+    from gramian.arrays.namespace import is_sparse, to_host
+
+    parts = [part.toarray() if is_sparse(part) else to_host(part) for part in source.evenly(HISTOGRAM_ROWS)]
+    found: list[dict[str, Any]] = []
+    for values in np.concatenate(parts).astype(np.float64).T:
+        known = values[np.isfinite(values)]
+        low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
+        span = high - low
+        if not len(known) or not np.isfinite(span) or span == 0.0:
+            found.append({"histogram": None})
+            continue
+        found.append({"histogram": np.histogram(known, bins=8, range=(low, high))[0].tolist()})
+    return found
 
 
 def _plan(prepared: Any, options: Any) -> str:
@@ -94,22 +138,52 @@ def _plan(prepared: Any, options: Any) -> str:
 def _text(file: str, found: dict[str, Any], notes: tuple[str, ...], plan: str) -> str:
     from gramian.pictures.fitted import counted, shortened
 
-    width = max(6, *(min(len(column["name"]), 40) for column in found["columns"]))
-    lines = [f"{file}: {counted(found['rows'], 'row')}, {counted(len(found['columns']), 'column')}", ""]
-    lines.append(f"{'column':{width}}  {'type':8}  {'use':9}{'missing':>8}{'deviation':>12}")
-    for column in found["columns"][:SHOWN]:
+    columns = found["columns"]
+    width = max(6, *(min(len(column["name"]), 32) for column in columns))
+    lines = [f"{file}: {counted(found['rows'], 'row')}, {counted(len(columns), 'column')}", ""]
+    lines.append(f"{'column':{width}}  {'role':9} {'use':9} {'missing':>8}  values")
+    for column in columns[:SHOWN]:
         missing = "" if not column["missing"] else f"{column['missing']:,}"
-        spread = "" if column["deviation"] is None else f"{column['deviation']:.4g}"
-        role = {"left_out": "left out", "label": "color", "id": "row names"}.get(column["role"], column["role"])
-        lines.append(
-            f"{shortened(column['name'], 40):{width}}  {column['kind']:8}  {role:9}{missing:>8}{spread:>12}".rstrip()
-        )
-    if len(found["columns"]) > SHOWN:
-        lines.append(f"... and {len(found['columns']) - SHOWN:,} more")
+        use = {"left_out": "left out", "label": "color", "id": "row names"}.get(column["use"], column["use"])
+        name = shortened(column["name"], 32)
+        lines.append(f"{name:{width}}  {column['role']:9} {use:9} {missing:>8}  {_values(column)}".rstrip())
+    if len(columns) > SHOWN:
+        lines.append(f"... and {len(columns) - SHOWN:,} more")
     lines += [
         "",
         "gramian pca would do this:",
         *(f"- {note}" for note in notes),
         *(f"- {line}" for line in plan.splitlines()),
+        "To take a column for something else: --role COL=quantity, category, id, name, date or text.",
     ]
     return "\n".join(lines)
+
+
+def _values(column: dict[str, Any]) -> str:
+    """Show what the values of a column are like: a histogram and the range, the levels, or why it is left out."""
+    from gramian.pictures.fitted import shortened
+
+    if column["use"] == "used" and column["low"] is not None:
+        unit = f" {column['unit']}" if column["unit"] else ""
+        return f"{_bars(column['histogram'])} {column['low']:.4g} to {column['high']:.4g}{unit}"
+    if column["use"] == "used" and column["deviation"] is not None:
+        return f"{_bars(column['histogram'])} deviation {column['deviation']:.4g}"
+    if column["levels"]:
+        shown = [f"{shortened(level, 20)} {count:,}" for level, count in list(column["levels"].items())[:4]]
+        more = len(column["levels"]) - len(shown)
+        return ", ".join(shown) + (f" and {more} more" if more else "")
+    return shortened(column["reason"], 70)
+
+
+def _bars(counts: list[int] | None) -> str:
+    """Draw counts as bars of eight heights; a count that is not zero can be seen.
+
+    Examples
+    --------
+    >>> _bars([0, 1, 50, 100, 50, 1, 0, 0])
+    ' \u2581\u2584\u2588\u2584\u2581  '
+    """
+    if counts is None:
+        return " " * 8
+    most = max(counts) or 1
+    return "".join(" \u2581\u2582\u2583\u2584\u2585\u2586\u2587\u2588"[-(-8 * count // most)] for count in counts)
