@@ -2,12 +2,12 @@
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Set before anything imports matplotlib: a test machine has no screen.
 os.environ["MPLBACKEND"] = "Agg"
 
-settings.register_profile("gramian", deadline=None, derandomize=True)
+settings.register_profile("gramian", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("gramian")
 
 # Run by a test as a program of its own, whose folder is then on the path.

@@ -4,13 +4,12 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gramian.cli import exits
+from gramian.cli import exits, output
 from gramian.cli.main import main
 from gramian.errors import ClusterLostError
 from tests.cli.command import run, run_here
@@ -159,36 +158,53 @@ def test_fault_of_ours_is_1_with_a_traceback(monkeypatch, capfd, folder):
     del folder
 
 
+INTERRUPTED_AT = """
+import signal, sys
+from gramian.cli import main, output
+moment, *words = sys.argv[1:]
+say = output.Progress.__call__
+def interrupt(progress, sentence):
+    say(progress, sentence)
+    if str(sentence).startswith(moment):
+        signal.raise_signal(signal.SIGINT)
+output.Progress.__call__ = interrupt
+sys.exit(main.main(words))
+"""
+"""The command line, with Ctrl-C at the moment that progress begins to say a sentence: no clock decides when."""
+
+
 def test_interruption_is_130_and_leaves_nothing(folder):
     """Ctrl-C in the middle of the work: no folder, no part of a file."""
-    rows = np.random.default_rng(0).standard_normal((2500, 40))
-    np.savetxt(folder / "long.csv", rows, delimiter=",", header=",".join(f"c{j}" for j in range(40)), comments="")
-    command = [sys.executable, "-m", "gramian.cli.main", "kpca", "long.csv", "--kernel", "laplacian", "-k", "300"]
-    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
-        while b"solving" not in process.stderr.readline():
-            assert process.poll() is None
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
-    assert process.returncode == exits.INTERRUPTED
+    rows = np.random.default_rng(0).standard_normal((1200, 5))
+    np.savetxt(folder / "long.csv", rows, delimiter=",", header="a,b,c,d,e", comments="")
+    words = ["kpca", "long.csv", "--kernel", "laplacian", "-k", "3"]
+    command = [sys.executable, "-c", INTERRUPTED_AT, "product 2", *words]
+    finished = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    assert finished.returncode == exits.INTERRUPTED, finished.stderr
+    assert b"product 2" in finished.stderr
+    assert b"product 3" not in finished.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["long.csv", "table.csv"]
 
 
-def test_interruption_at_any_moment_leaves_the_old_files(folder):
+def test_interruption_at_any_moment_leaves_the_old_files(folder, capfd, monkeypatch):
     """Ctrl-C while reading, choosing, fitting or writing: the files are those of the fit before, and no others."""
-    rows = np.random.default_rng(0).standard_normal((2000, 60))
-    np.savetxt(folder / "long.csv", rows, delimiter=",", header=",".join(f"c{j}" for j in range(60)), comments="")
-    assert run("pca", "long.csv", "--quiet", "--no-report", cwd=folder).returncode == 0
+    assert run_here(capfd, "pca", "table.csv", "--quiet", "--no-report")[0] == 0
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    command = [sys.executable, "-m", "gramian.cli.main", "pca", "long.csv", "-k", "2"]
-    for moment in (b"opening", b"asking every rule", b"projecting", b"writing the model", b"writing the page"):
-        with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
-            while moment not in process.stderr.readline():
-                assert process.poll() is None
-            process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=60)
-        assert process.returncode == exits.INTERRUPTED, said
-        assert b"Traceback" not in said
+    say = output.Progress.__call__
+    for moment in ("opening", "asking every rule", "solving", "projecting", "writing the model", "writing the page"):
+        said = []
+
+        def interrupt(progress, sentence, moment=moment, said=said):
+            say(progress, sentence)
+            said.append(str(sentence))
+            if said[-1].startswith(moment):
+                signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr(output.Progress, "__call__", interrupt)
+        code, _, err = run_here(capfd, "pca", "table.csv", "-k", "2")
+        assert code == exits.INTERRUPTED, err
+        assert said[-1].startswith(moment)
+        assert "Traceback" not in err
         assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
