@@ -95,9 +95,9 @@ def test_place_where_nobody_can_write_is_5(folder, capfd):
     assert code_of(capfd, "report", model, "-o", "/proc/report.html", "--quiet") == exits.WRITE
 
 
-def test_full_disk_leaves_the_old_file(folder):
+def test_full_disk_leaves_the_old_file(folder, capfd):
     """When the disk is full (a limit on the size of files stands for it), the old files are as they were."""
-    assert run("pca", "table.csv", "--quiet", "--no-report", cwd=folder).returncode == 0
+    assert run_here(capfd, "pca", "table.csv", "--quiet", "--no-report")[0] == 0
     before = {path.name: path.read_bytes() for path in (folder / "table-pca").iterdir()}
 
     def tight():
@@ -119,7 +119,7 @@ def test_memory_is_6(folder, capfd):
     assert "Traceback" not in err
 
 
-def test_not_converged_is_7_and_written(folder):
+def test_not_converged_is_7_and_written(folder, capfd):
     """Gaussian columns have no sources for deflation to settle on: it says so, and what it has is written."""
     rows = np.random.default_rng(0).standard_normal((100, 10))
     np.savetxt(folder / "noise.csv", rows, delimiter=",", header=",".join("abcdefghij"), comments="")
@@ -127,7 +127,7 @@ def test_not_converged_is_7_and_written(folder):
     assert finished.returncode == exits.NOT_CONVERGED, finished.stderr
     assert b"has not converged" in finished.stderr
     assert b"Traceback" not in finished.stderr
-    assert run("compare", "noise-ica/model.gramian", "noise-ica/model.gramian", cwd=folder).returncode == 0
+    assert run_here(capfd, "compare", "noise-ica/model.gramian", "noise-ica/model.gramian")[0] == 0
 
 
 def test_lost_cluster_is_8(monkeypatch, capfd, folder):
@@ -173,6 +173,7 @@ sys.exit(main.main(words))
 """The command line, with Ctrl-C at the moment that progress begins to say a sentence: no clock decides when."""
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_interruption_is_130_and_leaves_nothing(folder):
     """Ctrl-C in the middle of the work: no folder, no part of a file."""
     rows = np.random.default_rng(0).standard_normal((1200, 5))
@@ -186,6 +187,7 @@ def test_interruption_is_130_and_leaves_nothing(folder):
     assert sorted(path.name for path in folder.iterdir()) == ["long.csv", "table.csv"]
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_interruption_at_any_moment_leaves_the_old_files(folder, capfd, monkeypatch):
     """Ctrl-C while reading, choosing, fitting or writing: the files are those of the fit before, and no others."""
     assert run_here(capfd, "pca", "table.csv", "--quiet", "--no-report")[0] == 0
@@ -228,9 +230,9 @@ def test_output_equal_to_input_is_refused(folder, capfd):
     assert (folder / model).read_bytes() == kept
 
 
-def test_closed_pipe_is_no_fault(folder):
+def test_closed_pipe_is_no_fault(folder, capfd):
     """`gramian project ... | head` ends quietly."""
-    assert run("pca", "table.csv", "--quiet", "--no-report", cwd=folder).returncode == 0
+    assert run_here(capfd, "pca", "table.csv", "--quiet", "--no-report")[0] == 0
     words = f"{sys.executable} -m gramian.cli.main project table-pca/model.gramian table.csv --quiet | head -c 10"
     finished = subprocess.run(["/bin/sh", "-c", words], cwd=folder, capture_output=True, check=False)
     assert finished.returncode == 0
