@@ -5,7 +5,7 @@ import pytest
 
 from gramian import PCA
 from gramian.testing import centered, exact_rows, jacobi_svd, rows_with_spectrum
-from tests.catalog import HARD
+from tests.catalog import HARD, slowly
 from tests.certificates.problems import Problem, exceeded, median_ratio, outcomes
 
 SHAPES = [(64, 16), (16, 64), (32, 32), (256, 4), (256, 16), (1_024, 4), (4_096, 4), (1_024, 16)]
@@ -23,7 +23,7 @@ def _planted_rows(n, d, seed):
     return exact_rows(n, d, kinds[seed % 4], seed=seed)
 
 
-@pytest.fixture(scope="module", params=[16, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=[8, *slowly(60)])
 def fits(request):
     """Default fits to rows of exactly known singular values, so many of each shape: (estimator, planted) pairs."""
     made = []
@@ -90,7 +90,7 @@ def test_bounds_hold_where_squaring_costs_digits(name, n, d):
     assert not broken, f"{len(broken)} bounds exceeded, first: " + "\n".join(broken[:5])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *slowly(1, 2)])
 @pytest.mark.parametrize("n, d", [(400, 60), (60, 400), (40_000, 60), (60, 40_000)])
 def test_bounds_hold_for_float32_rows(n, d, seed):
     """Rows that are squared in float32 have that rounding in their bounds; few of them are squared in float64."""

@@ -30,7 +30,7 @@ from gramian.planning.kernel_plan import plan_kernel_pca
 from gramian.sources import as_source
 from gramian.sources.dense import DenseRows
 from gramian.testing import largest_angle
-from tests.catalog import DOORS, host, parameters
+from tests.catalog import DOORS, host, parameters, slowly
 
 KERNELS = {
     "gaussian": Gaussian("median"),
@@ -87,8 +87,15 @@ def assert_exact(model, A, truth):
     np.testing.assert_allclose(U.T @ U, np.eye(len(values)), atol=1e-8)
 
 
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("n", [150, 700])
+@pytest.mark.parametrize(
+    "name, n",
+    [
+        *((name, 150) for name in KERNELS),
+        ("gaussian", 700),
+        ("laplacian", 700),
+        *slowly(*((name, 700) for name in KERNELS if name not in ("gaussian", "laplacian"))),
+    ],
+)
 def test_every_way_is_exact_for_every_kernel(name, n):
     """Dense, stored, tiled and by features; with one thread and with two: the pairs of LAPACK."""
     kernel, X = KERNELS[name], rows(n)
