@@ -30,5 +30,5 @@ pytestmark = pytest.mark.skipif(
 )
 def test_peak_is_at_most_one_copy_of_the_rows(n, d, options):
     """Held in float32, white rows are half a copy; a sample for the report is no more; few sources take less."""
-    measured = measured_apart(PROGRAM, {"n": n, "d": d, "options": options}, timeout=300)
+    measured = measured_apart(PROGRAM, {"n": n, "d": d, "options": options})
     assert measured["used"] <= measured["input"]
