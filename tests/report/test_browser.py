@@ -14,7 +14,6 @@ playwright = pytest.importorskip("playwright.sync_api", reason="playwright is no
 
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine: apt-get install chromium"),
-    pytest.mark.xdist_group("browser"),
     # Playwright's own loop lingers in the interpreter when a test ends; it is no part of the page.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
