@@ -190,7 +190,7 @@ def test_an_offset_of_a_hundred_million_changes_nothing_but_the_input(kernel, wa
     [(0.1, "float32", "float32"), (0.1, "float64", "float64"), (1e-4, "float32", "float64")],
     ids=["clear", "float64 rows", "small values"],
 )
-@pytest.mark.parametrize("n, seed", [(1500, 3), (2200, 0)])
+@pytest.mark.parametrize("n, seed", [(1500, 3), *slowly((2200, 0))])
 def test_few_rows_are_made_in_float32_where_that_costs_nothing(gamma, dtype, used, n, seed, monkeypatch):
     """Values keep six digits of their own and residuals the tolerance, against LAPACK in float64, in either type."""
     X, made, types = rows(n, 6, seed=seed).astype(dtype), KernelGram._products, []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gramian import ICA, PCA, KernelPCA, how_many, kernels
+from tests.catalog import slowly
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
@@ -401,7 +402,7 @@ def test_one_component_is_a_strip(opened, tmp_path):
     assert "There is one column, height" in page.inner_text("header")
 
 
-@pytest.mark.parametrize("columns", [3, 60])
+@pytest.mark.parametrize("columns", [3, *slowly(60)])
 @pytest.mark.parametrize("kind", ["pca", "kernel", "ica"])
 @pytest.mark.filterwarnings("ignore::gramian.errors.IdentifiabilityWarning")
 def test_page_of_a_plain_array_works_without_names(opened, tmp_path, kind, columns):
