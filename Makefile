@@ -32,10 +32,10 @@ demo: $(VENV)/.ready-demo  ## Run PCA on a table of wines and write a page to lo
 	@for name in $(DEMOS); do $(BIN)/gramian demo $$name -o out --quiet || exit $$?; done
 
 test: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run the tests, the doctests and the examples.
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" $(ARGS)
 
 test-all: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## The same with the slow sweeps: more sizes, kernels, memory, a cluster.
-	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) $(ARGS)
+	$(ONE_THREAD) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(VENV)/.ready-dev docs  ## Lint, types, import layers, and the documentation without a warning.
 	$(BIN)/ruff check .

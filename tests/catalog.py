@@ -164,6 +164,11 @@ def solvers():
     return {"direct": Direct(), "krylov": Krylov(), "power": Power()}
 
 
+def slowly(*values):
+    """The values of a sweep that `make test-all` goes through too: parameters marked slow, tuples for several names."""
+    return [pytest.param(*(v if isinstance(v, tuple) else (v,)), marks=pytest.mark.slow) for v in values]
+
+
 def parameters(catalog):
     """The entries of a catalogue as pytest parameters that bear their names."""
     return [pytest.param(value, id=name) for name, value in catalog.items()]

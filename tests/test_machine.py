@@ -109,7 +109,7 @@ def test_a_forked_process_does_not_wait_for_the_threads_of_its_parent(mine):
         env=os.environ | {"OPENBLAS_NUM_THREADS": "2"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=True,
     )
     assert told.stdout.split() == ["True", "True"], told.stderr

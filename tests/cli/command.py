@@ -7,7 +7,7 @@ import sys
 from gramian.cli.main import main
 
 
-def run(*words, cwd=None, stdin=None, timeout=120, **more):
+def run(*words, cwd=None, stdin=None, timeout=600, **more):
     """Run ``gramian words...`` in a process of its own."""
     command = [sys.executable, "-m", "gramian.cli.main", *map(str, words)]
     environment = os.environ | more.pop("env", {})

@@ -4,13 +4,12 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gramian.cli import exits
+from gramian.cli import exits, output
 from gramian.cli.main import main
 from gramian.errors import ClusterLostError
 from tests.cli.command import run, run_here
@@ -96,9 +95,9 @@ def test_place_where_nobody_can_write_is_5(folder, capfd):
     assert code_of(capfd, "report", model, "-o", "/proc/report.html", "--quiet") == exits.WRITE
 
 
-def test_full_disk_leaves_the_old_file(folder):
+def test_full_disk_leaves_the_old_file(folder, capfd):
     """When the disk is full (a limit on the size of files stands for it), the old files are as they were."""
-    assert run("pca", "table.csv", "--quiet", "--no-report", cwd=folder).returncode == 0
+    assert run_here(capfd, "pca", "table.csv", "--quiet", "--no-report")[0] == 0
     before = {path.name: path.read_bytes() for path in (folder / "table-pca").iterdir()}
 
     def tight():
@@ -120,7 +119,7 @@ def test_memory_is_6(folder, capfd):
     assert "Traceback" not in err
 
 
-def test_not_converged_is_7_and_written(folder):
+def test_not_converged_is_7_and_written(folder, capfd):
     """Gaussian columns have no sources for deflation to settle on: it says so, and what it has is written."""
     rows = np.random.default_rng(0).standard_normal((100, 10))
     np.savetxt(folder / "noise.csv", rows, delimiter=",", header=",".join("abcdefghij"), comments="")
@@ -128,7 +127,7 @@ def test_not_converged_is_7_and_written(folder):
     assert finished.returncode == exits.NOT_CONVERGED, finished.stderr
     assert b"has not converged" in finished.stderr
     assert b"Traceback" not in finished.stderr
-    assert run("compare", "noise-ica/model.gramian", "noise-ica/model.gramian", cwd=folder).returncode == 0
+    assert run_here(capfd, "compare", "noise-ica/model.gramian", "noise-ica/model.gramian")[0] == 0
 
 
 def test_lost_cluster_is_8(monkeypatch, capfd, folder):
@@ -159,36 +158,55 @@ def test_fault_of_ours_is_1_with_a_traceback(monkeypatch, capfd, folder):
     del folder
 
 
+INTERRUPTED_AT = """
+import signal, sys
+from gramian.cli import main, output
+moment, *words = sys.argv[1:]
+say = output.Progress.__call__
+def interrupt(progress, sentence):
+    say(progress, sentence)
+    if str(sentence).startswith(moment):
+        signal.raise_signal(signal.SIGINT)
+output.Progress.__call__ = interrupt
+sys.exit(main.main(words))
+"""
+"""The command line, with Ctrl-C at the moment that progress begins to say a sentence: no clock decides when."""
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_interruption_is_130_and_leaves_nothing(folder):
     """Ctrl-C in the middle of the work: no folder, no part of a file."""
-    rows = np.random.default_rng(0).standard_normal((2500, 40))
-    np.savetxt(folder / "long.csv", rows, delimiter=",", header=",".join(f"c{j}" for j in range(40)), comments="")
-    command = [sys.executable, "-m", "gramian.cli.main", "kpca", "long.csv", "--kernel", "laplacian", "-k", "300"]
-    with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
-        while b"solving" not in process.stderr.readline():
-            assert process.poll() is None
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=60)
-    assert process.returncode == exits.INTERRUPTED
+    rows = np.random.default_rng(0).standard_normal((1200, 5))
+    np.savetxt(folder / "long.csv", rows, delimiter=",", header="a,b,c,d,e", comments="")
+    words = ["kpca", "long.csv", "--kernel", "laplacian", "-k", "3"]
+    command = [sys.executable, "-c", INTERRUPTED_AT, "product 2", *words]
+    finished = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    assert finished.returncode == exits.INTERRUPTED, finished.stderr
+    assert b"product 2" in finished.stderr
+    assert b"product 3" not in finished.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["long.csv", "table.csv"]
 
 
-def test_interruption_at_any_moment_leaves_the_old_files(folder):
+@pytest.mark.usefixtures("ctrl_c")
+def test_interruption_at_any_moment_leaves_the_old_files(folder, capfd, monkeypatch):
     """Ctrl-C while reading, choosing, fitting or writing: the files are those of the fit before, and no others."""
-    rows = np.random.default_rng(0).standard_normal((2000, 60))
-    np.savetxt(folder / "long.csv", rows, delimiter=",", header=",".join(f"c{j}" for j in range(60)), comments="")
-    assert run("pca", "long.csv", "--quiet", "--no-report", cwd=folder).returncode == 0
+    assert run_here(capfd, "pca", "table.csv", "--quiet", "--no-report")[0] == 0
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    command = [sys.executable, "-m", "gramian.cli.main", "pca", "long.csv", "-k", "2"]
-    for moment in (b"opening", b"asking every rule", b"projecting", b"writing the model", b"writing the page"):
-        with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
-            while moment not in process.stderr.readline():
-                assert process.poll() is None
-            process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=60)
-        assert process.returncode == exits.INTERRUPTED, said
-        assert b"Traceback" not in said
+    say = output.Progress.__call__
+    for moment in ("opening", "asking every rule", "solving", "projecting", "writing the model", "writing the page"):
+        said = []
+
+        def interrupt(progress, sentence, moment=moment, said=said):
+            say(progress, sentence)
+            said.append(str(sentence))
+            if said[-1].startswith(moment):
+                signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr(output.Progress, "__call__", interrupt)
+        code, _, err = run_here(capfd, "pca", "table.csv", "-k", "2")
+        assert code == exits.INTERRUPTED, err
+        assert said[-1].startswith(moment)
+        assert "Traceback" not in err
         assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 
@@ -212,9 +230,9 @@ def test_output_equal_to_input_is_refused(folder, capfd):
     assert (folder / model).read_bytes() == kept
 
 
-def test_closed_pipe_is_no_fault(folder):
+def test_closed_pipe_is_no_fault(folder, capfd):
     """`gramian project ... | head` ends quietly."""
-    assert run("pca", "table.csv", "--quiet", "--no-report", cwd=folder).returncode == 0
+    assert run_here(capfd, "pca", "table.csv", "--quiet", "--no-report")[0] == 0
     words = f"{sys.executable} -m gramian.cli.main project table-pca/model.gramian table.csv --quiet | head -c 10"
     finished = subprocess.run(["/bin/sh", "-c", words], cwd=folder, capture_output=True, check=False)
     assert finished.returncode == 0

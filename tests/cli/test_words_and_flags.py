@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gramian.cli import exits
-from tests.cli.command import run, run_here
+from tests.cli.command import run_here
 
 
 def write(path, header, rows):
@@ -143,10 +143,10 @@ def test_module_is_the_command_line():
     assert b"gramian" in done.stdout
 
 
-def test_reader_that_has_had_enough_is_no_fault(folder):
+def test_reader_that_has_had_enough_is_no_fault(folder, capfd):
     """`gramian project ... | head -1` ends with 0 itself, whatever head does."""
     write(folder / "long.csv", "a,b,c", np.random.default_rng(0).standard_normal((30_000, 3)))
-    assert run("pca", "table.csv", "-o", "out", "--quiet", "--no-report", cwd=folder).returncode == 0
+    assert run_here(capfd, "pca", "table.csv", "-o", "out", "--quiet", "--no-report")[0] == 0
     words = [sys.executable, "-m", "gramian", "project", "out/model.gramian", "long.csv", "--quiet"]
     with subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.readline()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gramian import PCA
+from tests.catalog import slowly
 
 SHAPES = {"tall": (8000, 300), "wide": (300, 8000), "square": (700, 700)}
 
@@ -52,7 +53,7 @@ def _rows(shape, dtype, seed):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("whiten", [False, True])
+@pytest.mark.parametrize("whiten", [False, *slowly(True)])
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_no_table_is_converted(converted, shape, asked, whiten, dtype):

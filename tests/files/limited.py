@@ -15,7 +15,7 @@ MAKERS = {
     "KernelPCA": lambda: KernelPCA(n_components=3, kernel="rbf", gamma=1e-4, landmarks=60, random_state=0),
     "ICA": lambda: ICA(n_components=3, random_state=0, tol=1e-3),
 }
-PATIENCE = 100.0
+PATIENCE = 600.0
 """Seconds after which every thread says where it stands, and the process ends: nothing here may hang."""
 
 

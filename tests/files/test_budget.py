@@ -27,31 +27,45 @@ stacks of threads count there too, and every file is larger."""
 SHAPE, TEXT_ROWS = (125_000, 400), 50_000  # 200 MB of float32; 120 MB of text
 
 
+def rows_of(n, d):
+    """Rows with three strong uniform sources."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(n, 3)) @ (rng.standard_normal((3, d)) * [[3.0], [2.0], [1.0]])
+    return np.round(X + 0.1 * rng.standard_normal((n, d)), 3).astype(np.float32)
+
+
 @pytest.fixture(scope="module", name="X")
 def rows():
-    """A table of 200 MB with three strong uniform sources."""
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, size=(SHAPE[0], 3)) @ (rng.standard_normal((3, SHAPE[1])) * [[3.0], [2.0], [1.0]])
-    return np.round(X + 0.1 * rng.standard_normal(SHAPE), 3).astype(np.float32)
+    """A table of 14 MB."""
+    return rows_of(9000, SHAPE[1])
+
+
+@pytest.fixture(scope="module")
+def large():
+    """A table of 200 MB."""
+    return rows_of(*SHAPE)
 
 
 @pytest.fixture(scope="module", name="truth")
-def in_memory(X):
+def in_memory(large):
     """What the methods find in memory: in all rows, and in those that the text has."""
-    return {n: {name: spectrum(name, make().fit(X[:n])) for name, make in MAKERS.items()} for n in (TEXT_ROWS, len(X))}
+    return {
+        n: {name: spectrum(name, make().fit(large[:n])) for name, make in MAKERS.items()}
+        for n in (TEXT_ROWS, len(large))
+    }
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the kernel's own count of memory is needed")
 @pytest.mark.parametrize("kind", ["npy", "parquet", "csv", "hdf5", "zarr"])
-def test_fits_within_a_limit_smaller_than_the_file(tmp_path, X, truth, kind):
+def test_fits_within_a_limit_smaller_than_the_file(tmp_path, large, truth, kind):
     """PCA, KernelPCA and ICA, told of 64 MB, fit a larger file under a limit that the kernel enforces, as in memory.
 
     Rounding is that of float32 rows; test_same_numbers holds float64 to its own.
     """
-    n, limit = (TEXT_ROWS, TEXT_LIMIT) if kind == "csv" else (len(X), LIMIT)
+    n, limit = (TEXT_ROWS, TEXT_LIMIT) if kind == "csv" else (len(large), LIMIT)
     many = 4000 if kind == "parquet" else 1000
-    path, warm = write(tmp_path, kind, X[:n], rows=many), write(tmp_path, kind, X[:500], rows=100)
+    path, warm = write(tmp_path, kind, large[:n], rows=many), write(tmp_path, kind, large[:500], rows=100)
     if path.is_file():
         assert path.stat().st_size > 1.15 * limit
     # An arena that Arrow's or glibc's allocator reserves at the start would count as taken, and hide what is.

@@ -21,12 +21,18 @@ SMALL = 4 << 20
 """A budget of which a quarter does not hold the numbers."""
 
 
+@pytest.fixture(scope="module")
+def text():
+    """The text of the table, made once."""
+    lines = [",".join([f"row {i}", "xyz"[i % 3], *map(repr, row)]) for i, row in enumerate(X.tolist())]
+    return "\n".join(["who,kind,a,b,c,d,e,f", *lines]) + "\n"
+
+
 @pytest.fixture(name="path")
-def written(tmp_path):
+def written(tmp_path, text):
     """A table of 3 MB with a label and a name for each row."""
     path = tmp_path / "x.csv"
-    lines = [",".join([f"row {i}", "xyz"[i % 3], *map(repr, row)]) for i, row in enumerate(X.tolist())]
-    path.write_text("\n".join(["who,kind,a,b,c,d,e,f", *lines]) + "\n")
+    path.write_text(text)
     return path
 
 

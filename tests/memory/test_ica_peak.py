@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.catalog import slowly
 from tests.memory.apart import measured_apart
 
 PROGRAM = Path(__file__).with_name("ica_peak.py")
@@ -18,14 +19,16 @@ pytestmark = pytest.mark.skipif(
     [
         (100_000, 10, {}),
         (30_500, 32, {}),
-        (200_000, 20, {}),
-        (200_000, 30, {}),
-        (150_000, 20, {"algorithm": "parallel", "independence": False}),
-        (150_000, 20, {"algorithm": "infomax", "independence": False, "tol": 1e-4}),
         (150_000, 20, {"n_components": 4, "independence": False, "tol": 1e-2}),
+        *slowly(
+            (200_000, 20, {}),
+            (200_000, 30, {}),
+            (150_000, 20, {"algorithm": "parallel", "independence": False}),
+            (150_000, 20, {"algorithm": "infomax", "independence": False, "tol": 1e-4}),
+        ),
     ],
 )
 def test_peak_is_at_most_one_copy_of_the_rows(n, d, options):
     """Held in float32, white rows are half a copy; a sample for the report is no more; few sources take less."""
-    measured = measured_apart(PROGRAM, {"n": n, "d": d, "options": options}, timeout=300)
+    measured = measured_apart(PROGRAM, {"n": n, "d": d, "options": options})
     assert measured["used"] <= measured["input"]

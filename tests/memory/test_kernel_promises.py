@@ -45,7 +45,7 @@ def test_a_tenth_of_the_matrix_is_enough(n):
     assert measured["used"] <= budget
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=SLOW)])
 def test_the_stated_error_of_landmarks_holds_for_new_rows(seed):
     """256 landmarks of 20,000 rows: the error that a model states is that of all pairs of 2,000 rows it never saw."""
     everything = rows_of(22_000)

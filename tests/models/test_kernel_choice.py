@@ -6,6 +6,7 @@ from gramian import choose_gamma, kernel_score, kernels
 from gramian.errors import InputError, NotSupportedError, ParameterError
 from gramian.models.kernel_pca.bandwidth import _shuffled
 from gramian.models.kernel_pca.expansion import solve_densely
+from tests.catalog import slowly
 
 
 def rings(n=300, seed=0):
@@ -41,7 +42,7 @@ def test_useless_widths_have_no_gain():
     assert abs(wide.gain) < 1e-4
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
+@pytest.mark.parametrize("seed", [0, *slowly(1, 2)])
 def test_rings_have_a_best_width_between(seed):
     """The gamma chosen for two rings is of the size of what separates them, and its gain is no chance."""
     choice = choose_gamma(rings(seed=seed), n_components=6, repeats=3)
@@ -53,7 +54,7 @@ def test_rings_have_a_best_width_between(seed):
     assert "largest gain" in str(choice)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *slowly(1, 2)])
 def test_independent_columns_show_nothing(seed):
     """Rows without structure have no gain beyond chance at any width, and the choice says so."""
     X = np.random.default_rng(seed).standard_normal((400, 3))

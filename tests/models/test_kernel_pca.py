@@ -30,7 +30,7 @@ from gramian.planning.kernel_plan import plan_kernel_pca
 from gramian.sources import as_source
 from gramian.sources.dense import DenseRows
 from gramian.testing import largest_angle
-from tests.catalog import DOORS, host, parameters
+from tests.catalog import DOORS, host, parameters, slowly
 
 KERNELS = {
     "gaussian": Gaussian("median"),
@@ -87,8 +87,15 @@ def assert_exact(model, A, truth):
     np.testing.assert_allclose(U.T @ U, np.eye(len(values)), atol=1e-8)
 
 
-@pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.parametrize("n", [150, 700])
+@pytest.mark.parametrize(
+    "name, n",
+    [
+        *((name, 150) for name in KERNELS),
+        ("gaussian", 700),
+        ("laplacian", 700),
+        *slowly(*((name, 700) for name in KERNELS if name not in ("gaussian", "laplacian"))),
+    ],
+)
 def test_every_way_is_exact_for_every_kernel(name, n):
     """Dense, stored, tiled and by features; with one thread and with two: the pairs of LAPACK."""
     kernel, X = KERNELS[name], rows(n)
@@ -183,7 +190,7 @@ def test_an_offset_of_a_hundred_million_changes_nothing_but_the_input(kernel, wa
     [(0.1, "float32", "float32"), (0.1, "float64", "float64"), (1e-4, "float32", "float64")],
     ids=["clear", "float64 rows", "small values"],
 )
-@pytest.mark.parametrize("n, seed", [(1500, 3), (2200, 0)])
+@pytest.mark.parametrize("n, seed", [(1500, 3), *slowly((2200, 0))])
 def test_few_rows_are_made_in_float32_where_that_costs_nothing(gamma, dtype, used, n, seed, monkeypatch):
     """Values keep six digits of their own and residuals the tolerance, against LAPACK in float64, in either type."""
     X, made, types = rows(n, 6, seed=seed).astype(dtype), KernelGram._products, []

@@ -22,6 +22,7 @@ from gramian.models.kernel_pca.fit import fit_kernel_pca
 from gramian.models.kernel_pca.model import KernelPCAOptions
 from gramian.operators.dense import DenseMatrix
 from gramian.sources import as_source
+from tests.catalog import slowly
 
 INDEFINITE = r"eigenvalue of -[\d.e+-]+ beside a largest of [\d.e+-]+, so it is not positive semidefinite"
 
@@ -287,7 +288,7 @@ def test_landmarks_of_a_function_that_is_not_positive_semidefinite_are_refused_w
         _fit(X, wrong, 2, landmarks=50)
 
 
-@pytest.mark.parametrize("n", [178, 450, 1200])
+@pytest.mark.parametrize("n", [178, 700, *slowly(450, 1200)])
 @pytest.mark.parametrize("k", [1, 3])
 def test_the_lowest_eigenvalue_is_the_one_named(n, k):
     """Of a matrix turned upside down, not the one that happens to be among the k largest; dense or iterated."""

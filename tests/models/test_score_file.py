@@ -80,6 +80,7 @@ def test_other_ends_and_the_input_itself_are_refused(tmp_path, X):
         model.write_scores(path, tmp_path / "missing" / "y.npy")
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("old", [True, False])
 def test_ctrl_c_leaves_the_old_file_or_nothing(tmp_path, X, old):
     """Interrupted in the middle, there is no half a file."""

@@ -8,6 +8,7 @@ from gramian.models.pca.model import PCAOptions
 from gramian.models.spectrum import signs_of
 from gramian.operators.gram import orthonormal_features
 from gramian.sources import as_source
+from tests.catalog import slowly
 
 EPS = float(np.finfo(np.float32).eps)
 
@@ -27,9 +28,11 @@ def _truth(X, weights):
     return centered, np.linalg.svd(centered, full_matrices=False)
 
 
-@pytest.mark.parametrize("mean", [0.0, 1.0, 300.0])
-@pytest.mark.parametrize("n, d, k, decay", [(60, 40_000, 20, 0.7), (60, 40_000, 29, 0.9), (300, 9_000, 40, 0.85)])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("mean", [0.0, *slowly(1.0), 300.0])
+@pytest.mark.parametrize(
+    "n, d, k, decay", [*slowly((60, 40_000, 20, 0.7)), (60, 40_000, 29, 0.9), (300, 9_000, 40, 0.85)]
+)
+@pytest.mark.parametrize("weighted", [*slowly(False), True])
 def test_residuals_and_certified_angles_hold(n, d, k, decay, mean, weighted):
     """Residuals of the covariance are within 1e-6, components orthonormal, each within its certified angle."""
     X = _rows(n, d, decay=decay, mean=mean, seed=n + k)
