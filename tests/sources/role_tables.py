@@ -1,7 +1,6 @@
 """Tables to decide roles on: a small reader of real ones, and makers of generated ones with the right roles."""
 
 import datetime as dt
-import re
 import uuid
 from decimal import Decimal
 from functools import cache
@@ -9,42 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv as pacsv
 
-from gramian.sources.formats.dialect import MISSING
+from gramian.sources.formats.csv import open_csv
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 
 
 def read_csv(path):
-    """Return the columns of a CSV file as Arrow: numbers where all cells are some without leading zeros, or strings."""
-    delimiter = ";" if "semicolon" in path.name else ","
-    with pa.input_stream(str(path), compression="detect") as stream:
-        first = stream.read().partition(b"\n")[0].decode().strip()
-    names = [
-        name.strip('"') for name in re.findall(rf'"[^"]*"|[^{delimiter}]+|(?<={delimiter})|^(?={delimiter})', first)
-    ]
-    table = pacsv.read_csv(
-        pa.input_stream(str(path), compression="detect"),
-        parse_options=pacsv.ParseOptions(delimiter=delimiter),
-        read_options=pacsv.ReadOptions(column_names=names, skip_rows=1),
-        convert_options=pacsv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()), null_values=list(MISSING), strings_can_be_null=True
-        ),
-    )
-    return {name: as_read(table[name]) for name in names}
-
-
-def as_read(column):
-    """Return a column of strings as integers or floats where every cell is a plain number without leading zeros."""
-    cells = pc.utf8_trim_whitespace(column)
-    if pc.any(pc.match_substring_regex(cells, r"^0\d")).as_py() or column.null_count == len(column):
-        return column
-    for kind, pattern in ((pa.int64(), r"^-?\d{1,18}$"), (pa.float64(), r"^-?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")):
-        if pc.all(pc.match_substring_regex(cells, pattern)).as_py():
-            return cells.cast(kind)
-    return column
+    """Return the columns of a text table as files are read."""
+    return open_csv(path, path.name).examined()
 
 
 N = 60

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import csv
 
 from gramian.errors import InputError, ParameterError
 from gramian.sources.roles import ROLES, Column, Reading, numbers_of, table_roles
@@ -104,6 +105,17 @@ def test_every_column_of_the_made_tables_has_its_right_role(name):
     assert {column.name: column.role for column in found.columns} == truth
     assert all(column.reason and not column.reason.endswith(".") for column in found.columns)
     assert all(remark.endswith(".") for column in found.columns for remark in column.remarks)
+
+
+@pytest.mark.parametrize("name", tables())
+def test_made_tables_have_the_same_roles_from_a_text_file(name, tmp_path):
+    """Written as CSV and read as files are, columns that text can hold have the role they were made for."""
+    columns, truth = generated(name)
+    kinds = (pa.types.is_nested, pa.types.is_dictionary, pa.types.is_binary, pa.types.is_large_binary)
+    held = {name: column for name, column in columns.items() if not any(kind(column.type) for kind in kinds)}
+    csv.write_csv(pa.table(held), tmp_path / "t.csv")
+    found = roles_of(read_csv(tmp_path / "t.csv"))
+    assert found == {name: truth[name] for name in held}
 
 
 @pytest.mark.parametrize("seed", range(3))
