@@ -75,41 +75,69 @@ def test_dry_run_fills_nothing(folder, capfd, monkeypatch):
         assert "Fill 1 missing values" in out
 
 
-def test_look_and_pca_leave_out_a_column_with_a_word_and_say_where(folder, capfd):
-    """Exit 0, the other columns used, and the row, the column and the word in a sentence."""
-    with_a_word(folder / "t.csv")
-    said = "Left out 'c': row 7 holds 'oops', text in a column of numbers."
+@pytest.mark.parametrize("word", ["oops", "inf"])
+def test_a_word_among_numbers_is_missing_and_said_with_its_place(folder, capfd, word):
+    """Exit 0, the column used, and the row, the column and the cell in a sentence."""
+    with_a_word(folder / "t.csv", word)
+    said = f"1 cell of 'c' is no number, taken as missing: row 7 ('{word}')."
     code, out, err = run_here(capfd, "look", "t.csv", "--json", "--quiet")
     assert code == 0, err
     found = json.loads(out)
-    assert [column["role"] for column in found["columns"]] == ["used", "used", "left_out"]
-    assert any(note.startswith(said) for note in found["notes"])
+    assert [column["use"] for column in found["columns"]] == ["used", "used", "used"]
+    assert [column["missing"] for column in found["columns"]] == [0, 0, 1]
+    assert said in found["notes"]
     code, out, err = run_here(capfd, "pca", "t.csv", "--json", "--quiet", "--no-report")
     assert code == 0, err
     answer = json.loads(out)
-    assert answer["columns"] == ["a", "b"]
-    assert any(note.startswith(said) for note in answer["notes"])
+    assert (answer["columns"], answer["filled"]) == (["a", "b", "c"], 1)
+    assert said in answer["notes"]
 
 
-def test_word_is_refused_where_nothing_may_be_missing_or_nothing_else_is_left(folder, capfd):
-    """--missing error is strict, and a table of that column alone has nothing to fit; look reports both."""
+def test_a_word_is_refused_where_nothing_may_be_missing(folder, capfd):
+    """--missing error is strict, and names the cell; look fits nothing and refuses nothing."""
     with_a_word(folder / "t.csv")
-    for words in (["--missing", "error"], ["--columns", "c"]):
-        code, _, err = run_here(capfd, "pca", "t.csv", *words, "--quiet")
-        assert code == exits.DATA
-        assert "t.csv, row 7, column 'c': 'oops' is text in a column of numbers" in err
-        assert "(--drop c)" in err
-    code, out, err = run_here(capfd, "look", "t.csv", "--columns", "c", "--quiet")
-    assert code == 0, err
-    assert "refuse it: t.csv, row 7, column 'c': 'oops' is text" in out
+    code, _, err = run_here(capfd, "pca", "t.csv", "--missing", "error", "--quiet")
+    assert code == exits.DATA
+    assert "t.csv, row 7, column 'c': 'oops' is text in a column of numbers" in err
+    assert "(--drop c)" in err
 
 
-def test_infinity_is_a_bad_cell_too(folder, capfd):
-    """A column with infinity is left out and said, with its row."""
-    with_a_word(folder / "t.csv", "inf")
-    code, out, err = run_here(capfd, "pca", "t.csv", "--quiet", "--no-report")
+ROLE_TABLE = "zip,price,species\n" + "".join(f"{10001 + i % 9},${i}.50,{'ab'[i % 2]}\n" for i in range(30))
+
+
+def test_roles_are_decided_said_and_changed_by_a_flag(folder, capfd):
+    """A zip code is a category and money a number; --role makes the zip code a quantity."""
+    (folder / "t.csv").write_text(ROLE_TABLE)
+    code, out, err = run_here(capfd, "look", "t.csv", "--json", "--quiet")
     assert code == 0, err
-    assert "Left out 'c': row 7 holds inf" in out
+    columns = {column["name"]: column for column in json.loads(out)["columns"]}
+    assert {name: column["role"] for name, column in columns.items()} == {
+        "zip": "category",
+        "price": "quantity",
+        "species": "category",
+    }
+    assert (columns["price"]["low"], columns["price"]["high"]) == (0.5, 29.5)
+    assert "code" in columns["zip"]["reason"]
+    code, out, err = run_here(capfd, "pca", "t.csv", "--role", "zip=quantity", "--json", "--quiet", "--no-report")
+    assert code == 0, err
+    assert json.loads(out)["columns"] == ["zip", "price"]
+
+
+@pytest.mark.parametrize(
+    "role, code, words",
+    [
+        ("zip", exits.USAGE, "'zip' is no column and role. Write it as zip=category."),
+        ("zip=number", exits.USAGE, "which is no role"),
+        ("zp=id", exits.USAGE, "names 'zp', which is no column of the table. Did you mean 'zip'?"),
+        ("species=quantity", exits.DATA, "but it holds text: row 1 ('a') is the first cell that is no number"),
+    ],
+)
+def test_a_role_that_cannot_be_is_refused(folder, capfd, role, code, words):
+    """The sentence says what is wrong with the column or the role, and what to do."""
+    (folder / "t.csv").write_text(ROLE_TABLE)
+    found, _, err = run_here(capfd, "pca", "t.csv", "--role", role, "--quiet")
+    assert found == code
+    assert words in " ".join(err.split())
 
 
 def test_look_reports_a_table_without_numbers(folder, capfd):

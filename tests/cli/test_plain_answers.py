@@ -28,8 +28,8 @@ def test_look_calls_an_empty_and_a_constant_column_left_out(folder, capfd):
     rows[:40, 1], rows[:, 2] = np.nan, 7.0
     write(folder / "holes.csv", "a,empty,still,d", rows)
     _, out, _ = run_here(capfd, "look", "holes.csv", "--json", "--quiet")
-    roles = {column["name"]: column["role"] for column in json.loads(out)["columns"]}
-    assert roles == {"a": "used", "empty": "left_out", "still": "left_out", "d": "used"}
+    uses = {column["name"]: column["use"] for column in json.loads(out)["columns"]}
+    assert uses == {"a": "used", "empty": "left_out", "still": "left_out", "d": "used"}
     _, out, _ = run_here(capfd, "look", "holes.csv", "--quiet")
     assert all("left out" in line for line in out.splitlines() if line.startswith(("empty", "still")))
 

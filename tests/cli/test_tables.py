@@ -23,7 +23,7 @@ WORDS = {
     "airquality_with_missing": ["Filled 44 missing values"],
     "mammal_sleep_with_missing": ["Filled 38 missing values", "species"],
     "orange_juice_with_missing": ["Filled 19 missing values"],
-    "penguins_raw_messy": ["344 rows", "Species", "they hold text"],
+    "penguins_raw_messy": ["344 rows", "Species", "Left out 'Comments'", "free text"],
     "mtcars": ["32 rows", "Scaled to unit variance"],
 }
 

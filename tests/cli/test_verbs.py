@@ -126,7 +126,7 @@ def test_dry_run_for_machines_is_json(table, capfd):
 
 
 def test_look_lists_columns_and_the_plan(table, capfd):
-    """look names every column with its type, use, holes and spread."""
+    """look names every column with its role, use, missing values and what its values are like."""
     code, out, _ = run_here(capfd, "look", "table.csv")
     assert code == 0
     assert all(name in out for name in table.columns)
@@ -134,7 +134,9 @@ def test_look_lists_columns_and_the_plan(table, capfd):
     code, out, _ = run_here(capfd, "look", "table.csv", "--json", "--quiet")
     columns = {column["name"]: column for column in json.loads(out)["columns"]}
     assert columns["c"]["missing"] == 3
-    assert columns["comment"]["role"] == "left_out"
+    assert columns["c"]["role"] == "quantity"
+    assert len(columns["c"]["histogram"]) == 8
+    assert columns["comment"]["use"] == "left_out"
 
 
 def test_kernel_and_independent_components_end_in_a_folder(table, capfd):

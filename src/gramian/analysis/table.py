@@ -195,12 +195,22 @@ def open_table(
         if fill and scatter:
             prepared = replace(prepared, moments=measure(prepared.source, options, scatter=True))
     counts = dict(zip(names_of(read.source), read.missing.tolist(), strict=True))
-    notes = (*_column_notes(read.source, read.facts), *read.notes, *prepared.notes)
     path = os.fspath(X) if isinstance(X, str | os.PathLike) else None
+    notes = (*_column_notes(read.source, read.facts), *read.notes, *prepared.notes)
+    if path is not None:
+        notes = tuple(_called(note, path, origin) for note in notes)
     prepared = replace(
         prepared, notes=notes, origin=origin, facts=read.facts, missing=counts, options=options, path=path
     )
     return _scaled(_without_constants(options, prepared), options)
+
+
+def _called(note: str, path: str, origin: str) -> str:
+    """Return a note that calls the file what a person calls it."""
+    if not isinstance(note, Sentence):
+        return note.replace(path, origin)
+    facts = {name: fact.replace(path, origin) if isinstance(fact, str) else fact for name, fact in note.facts.items()}
+    return Sentence(note.template, **facts)
 
 
 def origin_of(X: Any, options: ReadOptions) -> str:
@@ -479,7 +489,8 @@ def _refusal(origin: str, read: _Read) -> InputError:
 
 def _column_notes(source: RowSource, facts: TableFacts | None) -> tuple[str, ...]:
     """Say how the file was read, what was left out of it, and what colors and names the rows."""
-    roles = [f"Rows are colored by {listed([repr(name) for name in source.label_names])}."] * bool(source.label_names)
+    labels = [repr(name) for name in source.label_names]
+    roles = [f"Rows are colored by {listed(labels)}."] if labels else []
     roles += [] if source.id_name is None else [f"Rows are named by {source.id_name!r}."]
     if (image := _image_shape(source)) is not None:
         roles.append(f"Rows are images of {image[0]} x {image[1]} pixels, as the file has them.")

@@ -54,6 +54,7 @@ def _with_columns(path: str, found: Archive, flags: dict[str, Any], progress: Pr
             id=flags.get("id_"),
             memory_budget=flags["memory"],
             progress=progress,
+            bad_cells="missing",
             **file_options(flags)._asdict(),
         )
     except ParameterError as error:

@@ -528,7 +528,8 @@ def near_name(path: Path) -> str:
 
 def _refuse_columns(chosen: Chosen, path: Path, names: Names = None) -> None:
     """Refuse a choice of columns where there is none: arrays are used whole (all their columns, in order, are fine)."""
-    given = [name for name, value in chosen._asdict().items() if value not in (None, False)]
+    asked = chosen._replace(lenient=False)._asdict()
+    given = [name for name, value in asked.items() if value not in (None, False)]
     if not given or (given == ["columns"] and names is not None and tuple(chosen.columns or ()) == names):
         return
     message = Sentence(
