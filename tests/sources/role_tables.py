@@ -294,6 +294,23 @@ def tables():
             ("Pclass", r.integers(1, 4, N), "category"),
             ("Ticket", [str(v) if v % 4 else f"PC {v}" for v in r.integers(10**4, 10**5, N)], "text"),
         ],
+        "elements": [
+            ("wave number", 3 * r.permutation(N) + 400, "quantity"),
+            ("number", 10 * r.permutation(N) + 4000, "quantity"),
+            ("arm", r.integers(20, 40, N), "quantity"),
+            ("total_time", r.integers(10**9, 2 * 10**9, N), "quantity"),
+            ("candidate", r.integers(20_000, 70_000, N), "quantity"),
+            ("target", r.integers(0, 45, N), "quantity"),
+            ("body mass index", r.integers(18, 40, N), "quantity"),
+            ("lifetime", 10**9 + r.permutation(N), "quantity"),
+        ],
+        "sheets": [
+            ("Order Date", r.integers(36_000, 42_000, N), "date"),
+            ("finish", [f"{i % 3 + 2}:{i % 60:02d}:{7 * i % 60:02d}" for i in range(N)], "date"),
+            ("term", r.choice(["36 months", "60 months"], N).tolist(), "quantity"),
+            ("employed", r.choice(["< 1 year", "2 years", "10+ years", "5 years"], N).tolist(), "category"),
+        ],
+        "species that come twice": [("species", [*names(N - 3), *names(N - 3)[:3]], "name")],
         "entities": [
             ("subject", r.integers(1, 12, N), "id"),
             ("Store", r.integers(1, 9, N), "id"),

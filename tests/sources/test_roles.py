@@ -1,7 +1,9 @@
 """What each column of a table is, in real tables and in made ones, whatever the order of rows and columns."""
 
+import datetime as dt
 import pickle
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -479,6 +481,73 @@ def test_text_of_any_arrow_type_is_read():
         assert role_of(pa.array(["1,5 kg", "2 kg", "3 kg"]).cast(kind)).high == 3
     latin = pa.array(["Zürich".encode("latin-1"), "Genève".encode("latin-1"), "Zürich".encode("latin-1")], pa.binary())
     assert role_of(latin).levels == (("Zürich", 2), ("Genève", 1))
+
+
+@pytest.mark.parametrize(
+    "cells, kind, role",
+    [
+        (pa.array([Decimal("1.50"), None, Decimal(2)], pa.decimal256(40, 2)), "number", "quantity"),
+        (pa.array([Decimal(10**25), Decimal(10**25 + 7), None], pa.decimal128(38, 0)), "number", "id"),
+        (pa.array([2**63 + 1, 2**63 + 5, 7], pa.uint64()), "integer", "id"),
+        (pa.array(np.array([1.5, 2.5, 3.5], np.float16)), "number", "quantity"),
+        (pa.array([dt.time(1, 2), None, dt.time(3, 4)]), "date", "date"),
+        (pa.array([dt.timedelta(1), None, dt.timedelta(2)]), "date", "date"),
+        (pa.array([[("a", 1)], None, []], pa.map_(pa.string(), pa.int64())), "nested", "text"),
+        (pa.array([b"ab", None, b"cd"], pa.binary(2)), "text", "name"),
+        (pa.array([1.5, None, 2.5]).dictionary_encode(), "number", "category"),
+        (pa.array([dt.date(2001, 1, 1), None, dt.date(2001, 1, 2)]).dictionary_encode(), "date", "date"),
+        (pa.array([None, None, None], pa.string()).dictionary_encode(), "empty", "empty"),
+        (pa.array([0.0, -0.0, None]), "number", "constant"),
+        (pa.array([1e308, -1e308, 5.0]), "number", "quantity"),
+        (pa.array([True, None, True]), "boolean", "constant"),
+    ],
+)
+def test_every_arrow_type_has_a_role(cells, kind, role):
+    """Columns of every Arrow type have a kind and a role, and each role that is asked for is taken or refused."""
+    column = role_of(cells)
+    assert (column.kind, column.role) == (kind, role)
+    for asked in ROLES:
+        try:
+            outcome = role_of(cells, roles={"x": asked}).role
+        except InputError as error:
+            outcome = str(error)
+        assert outcome == asked or outcome.startswith(f"roles asks for column 'x' as {asked!r}, but")
+
+
+def test_single_precision_sums_are_found():
+    """Sums of columns in single precision are exact to their rounding."""
+    a, b, c = np.random.default_rng(0).normal(size=(3, 300)).astype(np.float32)
+    found = table_roles({"a": pa.array(a), "b": pa.array(b), "c": pa.array(c), "sum": pa.array(a + b)})
+    assert found.remarks == ("Column 'sum' is the sum of 'a' and 'b' in every row.",)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_long_columns_have_the_same_roles_in_any_order(seed):
+    """Columns with more different cells than are sampled have the same roles, sorted and shuffled."""
+    rng = np.random.default_rng(seed)
+    n = 12_000
+    table = {
+        "price": [f"${v:,.2f}" if i % 13 else "sold" for i, v in enumerate(rng.lognormal(7, 2, n))],
+        "who": [f"Oak {i} elm" for i in range(n)],
+        "said": [f"{i}: oak elm ash fir yew box bay" for i in range(n)],
+        "seen": [f"{1900 + i // 365}-{i % 12 + 1:02d}-{i % 28 + 1:02d} 12:00:{i % 60:02d}" for i in range(n)],
+        "code": [f"{i:07d}" for i in range(n)],
+        "mixed": [f"{i}.5" if i % 3 else f"<{i}" for i in range(n)],
+        "odd": ["0"] * (n // 2) + [f"word {i}" for i in range(n - n // 2)],
+    }
+    truth = {
+        "price": "quantity",
+        "who": "name",
+        "said": "text",
+        "seen": "date",
+        "code": "id",
+        "mixed": "text",
+        "odd": "text",
+    }
+    columns = {name: pa.chunked_array([pa.array(cells)]) for name, cells in table.items()}
+    ordered = {name: pa.chunked_array([column.combine_chunks().sort()]) for name, column in columns.items()}
+    for order in (columns, ordered, shuffled(columns, seed)):
+        assert roles_of(order) == truth
 
 
 def test_small_tables_have_roles_too():

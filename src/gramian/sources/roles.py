@@ -258,7 +258,9 @@ class _Numbers:
     @property
     def are_few(self) -> bool:
         """Whether there are so few different values that they can be groups."""
-        return 2 <= self.n_distinct <= min(MOST_LEVELS, max(2, self.n // 2))
+        if self.n_distinct > 20:
+            return self.n_distinct <= MOST_LEVELS and 5 * self.n_distinct <= self.n
+        return self.n_distinct <= max(2, self.n // 2)
 
     @property
     def number_rows(self) -> bool:
@@ -674,7 +676,8 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
         return "category", f"it was written as a category with {text.n_distinct:,} levels"
     if last in named.COMMENT_WORDS and text.words_per_cell >= 3:
         return "text", "its name and its sentences are those of free text"
-    if text.are_few or (named.says_group(name) and text.n_distinct < min(text.n, MOST_LEVELS)):
+    says_group = named.says_group(name) and not text.differ and text.n_distinct <= MOST_LEVELS
+    if text.are_few or says_group:
         if text.words_per_cell >= 4 and 2 * text.n < text.n_rows:
             return "text", "few rows have a cell, and cells are sentences"
         if named.says_id(name) and text.n_distinct > MOST_LEVELS:
