@@ -260,12 +260,16 @@ def test_many_bad_cells_make_text():
     assert "most cells are numbers, but more than one in ten is none, such as '<0'" in column.reason
 
 
-def test_words_for_missing_values_are_no_bad_cells():
-    """A dash in every third cell of a column of numbers is a missing value, however often it comes."""
-    cells = ["-" if i % 3 == 0 else f"{i / 7:.2f}" for i in range(90)]
+@pytest.mark.parametrize("word", ["-", "Unknown", "N/A", "n/a", "#DIV/0!", "not recorded"])
+def test_words_for_missing_values_are_no_bad_cells(word):
+    """A word for a missing value in two of three cells is missing, among numbers and among dates."""
+    cells = [word if i % 3 else f"{i / 7:.2f}" for i in range(90)]
     column = role_of(cells, "v")
-    assert (column.role, column.n_missing, column.n_bad) == ("quantity", 30, 0)
-    assert column.remarks == ("30 cells of 'v' hold a word for a missing value, such as '-'.",)
+    assert (column.role, column.n_missing, column.n_bad) == ("quantity", 60, 0)
+    assert column.remarks == (f"60 cells of 'v' hold a word for a missing value, such as {word!r}.",)
+    dates = role_of([word if i % 3 else f"2001-06-{i // 3 + 1:02d}" for i in range(90)])
+    assert (dates.role, dates.n_missing, dates.n_bad) == ("date", 60, 0)
+    assert role_of([word] * 20 + ["low"] * 20).role == "category"
 
 
 def test_infinity_is_a_bad_cell():

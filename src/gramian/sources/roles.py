@@ -4,8 +4,8 @@ The rules look at values, at how many of them differ, and at names; never at the
 decides comes with its reason, and ``roles`` overrides it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from types import MappingProxyType
@@ -224,7 +224,6 @@ class _Numbers:
 
     values: HostArray
     n_rows: int
-    missing: dict[float, int] = field(default_factory=dict)
 
     @cached_property
     def low(self) -> float:
@@ -295,6 +294,20 @@ class _Text:
         if self.n_distinct <= MOST_LEVELS:
             return self.n_distinct <= max(2, self.n // 2) and self.n_distinct < self.n
         return 3 * self.n_distinct <= self.n
+
+    def known(self) -> tuple["_Text", str | None]:
+        """Return the text without words for missing values, and one of those that are in it."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        nothing = pc.is_in(self.cells, pa.array(sorted(_nothing())))
+        if not pc.any(nothing).as_py():
+            return self, None
+        kept = pc.invert(nothing)
+        return (
+            replace(self, cells=self.cells.filter(kept), counts=self.counts[np.asarray(kept)]),
+            pc.min(self.cells.filter(nothing)).as_py(),
+        )
 
     @cached_property
     def words_per_cell(self) -> float:
@@ -449,7 +462,7 @@ def _of_numbers(
     """Return what a column of numbers is."""
     missing = {} if kind == "boolean" else sentinels(finite)
     rest = finite[~np.isin(finite, tuple(missing))] if missing else finite
-    numbers = _Numbers(rest, n_rows, missing)
+    numbers = _Numbers(rest, n_rows)
     role, reason = _number_role(name, kind, numbers, is_category=is_category)
     reading = Reading(style, tuple(missing)) if style is not None or missing else None
     remarks = []
@@ -524,7 +537,14 @@ def _text(name: str, data: Any, *, is_category: bool) -> Column:
     if not text.n:
         return Column(name, "empty", "empty", "its cells are blank", n_missing=len(data))
     if not is_category:
-        found = _spelled_codes(name, text) or _spelled_numbers(name, text, data) or _spelled_dates(name, text, data)
+        known, word = text.known()
+        found = _spelled_codes(name, text) or _spelled_numbers(name, known, data) or _spelled_dates(name, known, data)
+        if found is not None and known.n < text.n:
+            n = text.n - known.n
+            said = (
+                f"{n:,} cell{'' if n == 1 else 's'} of {name!r} hold{'s' if n == 1 else ''} a word for a missing value"
+            )
+            return replace(found, remarks=(*found.remarks, f"{said}, such as {word!r}."))
         if found is not None:
             return found
     role, reason = _text_role(name, text, is_category=is_category)
@@ -558,33 +578,22 @@ def _spelled_codes(name: str, text: _Text) -> Column | None:
 def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) -> Column | None:
     """Return text as a column of numbers where nearly all cells are numbers in one format, or most where asked for."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    if not asked and not _has_numbers(text):
+    if not text.n or (not asked and not _has_numbers(text)):
         return None
     style = number_format(text.cells, text.counts)
     fits = style.fits(text.cells)
-    if fits.all():
-        bad, good = np.zeros(len(fits), dtype=bool), text.n
-    else:
-        bad = ~fits & ~np.asarray(pc.is_in(pc.utf8_lower(text.cells), pa.array(sorted(_nothing()))))
-        good = int(text.counts[fits].sum())
-    n_bad = int(text.counts[bad].sum())
-    enough = n_bad < good if asked else _are_few_bad(n_bad, good)
-    if not good or not enough:
+    good = int(text.counts[fits].sum())
+    n_bad = text.n - good
+    if not good or not (n_bad < good if asked else _are_few_bad(n_bad, good)):
         return None
     values = style.numbers(text.cells.filter(pa.array(fits)))
-    finite = np.repeat(values, text.counts[fits])
     whole = bool((values == np.floor(values)).all())
+    finite = np.repeat(values, text.counts[fits])
     found = _of_numbers(name, "integer" if whole else "number", finite, text.n_rows, style=style)
     if found.role == "quantity" and style.words():
         found = replace(found, remarks=(_how_written(name, style, text.cells), *found.remarks))
-    n_nothing = int(text.counts[~fits & ~bad].sum())
-    if n_nothing:
-        word = min(cell for cell, none in zip(text.cells.to_pylist(), ~fits & ~bad, strict=True) if none)
-        said = f"{n_nothing:,} cells of {name!r} hold a word for a missing value, such as {word!r}."
-        found = replace(found, remarks=(*found.remarks, said))
-    return _with_bad(found, _first_cells(data, text.cells.filter(pa.array(bad))) if n_bad else (), n_bad)
+    return _with_bad(found, _first_cells(data, text.cells.filter(pa.array(~fits))) if n_bad else (), n_bad)
 
 
 def _has_numbers(text: _Text) -> bool:
@@ -601,16 +610,20 @@ def _are_few_bad(n_bad: int, n_good: int) -> bool:
     return not n_bad or (n_good >= 3 and n_bad <= max(1, (1 - NEARLY_ALL) * (n_bad + n_good)))
 
 
-def _nothing() -> frozenset[str]:
+def _nothing() -> set[str]:
+    """Return words for a missing value, in the cases that people write them in."""
     from gramian.sources.formats.dialect import MISSING
 
-    return NOTHING | {word.lower() for word in MISSING}
+    words = NOTHING.union(MISSING)
+    return {cased for word in words for cased in (word, word.lower(), word.upper(), word.capitalize(), word.title())}
 
 
 def _how_written(name: str, style: NumberFormat, cells: Any) -> str:
+    import pyarrow.compute as pc
+
     said = f"The numbers of {name!r} are written {style.words()}"
     if is_ambiguous(style, cells):
-        example = min(cell for cell in cells.to_pylist() if "," in cell)
+        example = pc.min(cells.filter(pc.match_substring(cells, ","))).as_py()
         return f"{said}: {example!r} could also have a decimal comma, and thousands are taken."
     return f"{said}."
 
@@ -626,7 +639,7 @@ def _first_cells(data: Any, bad: Any) -> tuple[tuple[int, str], ...]:
     import pyarrow.compute as pc
 
     cells = normalized(_strings(data))
-    rows = pc.indices_nonzero(pc.is_in(cells, bad)).to_pylist()[:FIRST_BAD]
+    rows = pc.indices_nonzero(pc.is_in(cells, bad)).slice(0, FIRST_BAD).to_pylist()
     return tuple((row, cells[row].as_py()) for row in rows)
 
 
@@ -646,24 +659,17 @@ def _with_bad(found: Column, first: tuple[tuple[int, str], ...], n_bad: int, wha
 def _spelled_dates(name: str, text: _Text, data: Any) -> Column | None:
     import pyarrow as pa
 
-    found = written_dates(text.cells, text.counts)
+    found = written_dates(text.cells, text.counts) if text.n_distinct > 1 else None
     if found is None:
         return None
     good = int(text.counts[found.fits].sum())
     n_bad = text.n - good
     if not _are_few_bad(n_bad, good):
         return None
-    if text.n_distinct == 1:
-        return _constant_text(name, text)
     remarks = (f"Dates of {name!r}: {found.doubt}.",) if found.doubt else ()
     column = Column(name, "text", "date", f"it holds {found.words}", n_missing=text.n_rows - good, remarks=remarks)
     bad = _first_cells(data, text.cells.filter(pa.array(~found.fits))) if n_bad else ()
     return _with_bad(column, bad, n_bad, "date")
-
-
-def _constant_text(name: str, text: _Text) -> Column:
-    why = f"every value is {text.cells[0].as_py()[:60]!r}"
-    return Column(name, "text", "constant", why, n_missing=text.n_rows - text.n)
 
 
 def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
@@ -832,25 +838,28 @@ def _as_quantity(found: Column, data: Any) -> Column:
         return replace(found, role="quantity", reason="as asked", levels=())
     if kind == "date":
         raise _refusal(found, "quantity", "it holds dates", "Turn them into numbers first, such as days since a day")
-    text = _text_of(data, len(data))
+    text, _ = _text_of(data, len(data)).known()
     column = _spelled_numbers(found.name, text, data, asked=True)
     if column is None:
         style = number_format(text.cells, text.counts)
         row, cell = _first_cells(data, text.cells.filter(pa.array(~style.fits(text.cells))))[0]
         what = "dates" if found.role == "date" else "text"
         told = f"it holds {what}: row {row + 1:,} ({cell[:40]!r}) is the first cell that is no number"
-        raise _refusal(found, "quantity", told, "Turn it into numbers first, or ask for it as a category", row=row)
+        hint = "Turn it into numbers first, or ask for it as a category"
+        raise _refusal(found, "quantity", told, hint, row=row, value=cell)
     return replace(column, role="quantity", reason="as asked", levels=())
 
 
-def _refusal(found: Column, role: str, told: str, hint: str, *, row: int | None = None) -> InputError:
+def _refusal(
+    found: Column, role: str, told: str, hint: str, *, row: int | None = None, value: str | None = None
+) -> InputError:
     message = Sentence(
         "{roles} asks for column {name!r} as {role!r}, but {told}. {hint}.",
         role=role,
         told=told,
         **_facts(found.name, hint),
     )
-    return InputError(message, row=row, column=found.name)
+    return InputError(message, row=row, column=found.name, value=value)
 
 
 def _relations(found: Mapping[str, Column], columns: Mapping[str, Any]) -> tuple[str, ...]:
@@ -881,6 +890,3 @@ def _dummies(
             if column.kind == "boolean" or bool(((values == 0) | (values == 1)).all()):
                 ones[name] = values == 1
     return dummy_blocks(ones)
-
-
-__all__: Sequence[str] = ("ROLES", "Column", "Reading", "TableRoles", "numbers_of", "table_roles")
