@@ -142,6 +142,27 @@ def test_noise_is_a_quantity(seed):
     assert found.remarks == ()
 
 
+MEASURED = (
+    "age income height weight price quantity count total n score points distance duration temperature pressure "
+    "humidity speed votes population area rooms bedrooms floors children visits clicks views likes sales revenue "
+    "cost profit tax balance credit limit term rate percent ratio level grade rank position width length depth "
+    "volume mass density energy power current voltage resistance frequency wavelength amplitude phase angle "
+    "latitude longitude altitude elevation month day hour minute second week quarter x y z t V1 X1 pc1 feature_1 "
+    "pixel0 time steps runs hits errors acid liquid solid humid paid bid grid covid valid steroid Time.to.peak "
+    "no_of_beds number_of_doors n_groups class_size typewriters grouping kinds statistic coded decode zipline "
+    "indexed keys keyboard dated update phones"
+)
+
+
+@pytest.mark.parametrize("high", [3, 40, 100_000])
+def test_whole_numbers_with_names_of_measurements_are_quantities(high):
+    """Whole numbers that are few, many or large are quantities under a hundred names of what is measured or counted."""
+    rng = np.random.default_rng(high)
+    table = {name: pa.array(rng.integers(0, high, 300)) for name in MEASURED.split()}
+    wrong = {name: role for name, role in roles_of(table).items() if role != "quantity"}
+    assert wrong == {}
+
+
 def heavy_tails():
     """Yield 200 columns with heavy tails: money, counts, powers, ends at a round limit."""
     for seed in range(200):
