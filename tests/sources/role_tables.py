@@ -272,6 +272,17 @@ def tables():
             ("stage", ["low" if i % 3 else str(i % 4) for i in range(N)], "category"),
             ("seats", ["10+" if i % 4 == 0 else str(i % 5) for i in range(N)], "category"),
         ],
+        "two numbers in a cell": [
+            ("pressure", [f"{100 + i}/{60 + i % 30}" for i in r.permutation(N)], "text"),
+            ("where", [f"{v:.3f}, {w:.3f}" for v, w in r.normal(size=(N, 2))], "text"),
+        ],
+        "addresses": [
+            ("ip", [f"192.168.{i}.{3 * i % 255}" for i in r.permutation(N)], "id"),
+            ("mail", [f"u{i}@example.org" for i in r.permutation(N)], "id"),
+        ],
+        "German months": [
+            ("Tag", [f"{i % 28 + 1}. {('Januar', 'März', 'Mai', 'Dezember')[i % 4]} 2001" for i in range(N)], "date")
+        ],
         "mixed units": [
             ("dose", [f"{v:.2f} {'kg' if i % 2 else 'lb'}" for i, v in enumerate(r.normal(70, 9, N))], "text"),
             ("level", ["<0.05" if i % 4 == 0 else f"{v:.3f}" for i, v in enumerate(r.normal(5, 1, N))], "text"),

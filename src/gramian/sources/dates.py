@@ -14,7 +14,12 @@ TIME = rf"(?:[T ,]+{CLOCK}{ZONE})?"
 YEAR = r"(?:1[5-9]|20|21)\d{2}"
 MONTH = r"(?:0?[1-9]|1[0-2])"
 DAY = r"(?:0?[1-9]|[12]\d|3[01])"
-MONTH_NAME = r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-zA-Z]*\.?"
+MONTH_NAME = (
+    r"(?i:jan|ene|gen|feb|fév|fev|mar|mär|apr|avr|abr|may|mai|mag|jun|jui|giu|jul|lug|aug|aoû|ago|sep|set|oct|okt|ott|nov|"
+    r"dec|déc|dez|dic)\pL*\.?"
+)
+"""In English, French, German, Italian and Spanish."""
+
 WEEKDAY = r"(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-zA-Z]*\.?,? )?"
 
 FORMS = (

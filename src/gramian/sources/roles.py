@@ -707,7 +707,7 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
 
 
 def _why_no_numbers(text: _Text) -> str | None:
-    """Return what keeps text from being numbers where most cells are some: words among them, or several units."""
+    """Return what keeps text from being numbers where most cells are some: words among them, two in one, units."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -715,7 +715,9 @@ def _why_no_numbers(text: _Text) -> str | None:
     if fits.any() and text.counts[fits].sum() > text.n / 2:
         odd = pc.min(text.cells.filter(pa.array(~fits))).as_py()
         return f"most cells are numbers, but more than one in ten is none, such as {odd[:40]!r}"
-    if text.share(r"^[(+$€£¥-]*\s*\d[\d.,' ]*\D{0,12}$") < NEARLY_ALL:
+    if text.share(r"^[+-]?[\d.]+ ?[/,;x] ?[+-]?[\d.]+$") >= NEARLY_ALL:
+        return f"each cell holds two numbers, such as {pc.min(text.cells).as_py()!r}: write them in two columns"
+    if text.share(r"^[(+$€£¥-]*\s*\d[\d,' ]*(?:\.\d+)?\D{0,12}$") < NEARLY_ALL:
         return None
     shapes = pc.replace_substring_regex(text.cells, r"\d[\d.,' ]*", "9 ")
     if pc.count_distinct(shapes).as_py() > max(3, text.n_distinct // 10):

@@ -39,7 +39,8 @@ SIGN_WORDS = {",": "commas", "'": "apostrophes", " ": "blanks", ".": "points"}
 AFFIXES = re.compile(
     r"\(?\s*[+-]?\s*(?P<currency>"
     + "|".join(map(re.escape, CURRENCIES))
-    + r")?\s*[+-]?\s*(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][+-]?\d+(?!\w))?\s*(?P<unit>[^\d\s.,'()+:/<>=-][^,;:()]{0,11})?-?\)?"
+    + r")?\s*[+-]?\s*(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][+-]?\d+(?!\w))?\s*"
+    + r"(?P<unit>[^\d\s.,'()+:/<>=-][^,;:()\d]{0,11}[23]?)?-?\)?"
 )
 """What may stand before and after the digits of a cell."""
 
