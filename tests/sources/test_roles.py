@@ -439,6 +439,20 @@ def test_equal_columns_and_exact_sums_are_said():
     }
 
 
+def test_equal_categories_are_said():
+    """Two categories with the same cells are said to be equal, and two with the same counts alone are not."""
+    rng = np.random.default_rng(0)
+    a = rng.permutation(["x", "y", "z"] * 20)
+    table = {
+        "a": pa.array([*a.tolist(), None]),
+        "b": pa.array([*(f" {cell}" for cell in a), None]).dictionary_encode(),
+        "c": pa.array([*rng.permutation(a).tolist(), None]),
+    }
+    found = table_roles(table)
+    assert {column.role for column in found.columns} == {"category"}
+    assert found.remarks == ("Columns 'a' and 'b' are equal: one of them says it all.",)
+
+
 def test_sums_are_found_among_missing_values():
     """A sum holds in all rows where its columns have values, and one row that differs ends it."""
     rng = np.random.default_rng(0)

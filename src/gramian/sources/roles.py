@@ -198,7 +198,7 @@ def table_roles(
         others = f"one of {len(block)} columns of zeros and ones that together are one category"
         for name in block:
             found[name] = replace(found[name], role="category", reason=others)
-    remarks += _relations(found, columns)
+    remarks += [*_relations(found, columns), *_equal_categories(found, columns)]
     return TableRoles(tuple(found.values()), tuple(remarks))
 
 
@@ -357,6 +357,8 @@ def _strings(column: Any) -> Any:
     """Return text of any Arrow type as plain strings; bytes that are no UTF-8 are taken for Latin-1."""
     import pyarrow as pa
 
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     if column.type == pa.string():
         return column
     try:
@@ -878,6 +880,24 @@ def _relations(found: Mapping[str, Column], columns: Mapping[str, Any]) -> tuple
 
     single = any(str(columns[name].type) in ("float", "halffloat") for name in names)
     return relations(names, read, close=2e-6 if single else 1e-9)
+
+
+def _equal_categories(found: Mapping[str, Column], columns: Mapping[str, Any]) -> list[str]:
+    """Say which categories are equal in every row; only those with the same levels and counts are compared."""
+    import pyarrow.compute as pc
+
+    alike: dict[Any, list[str]] = {}
+    for name in sorted(found):
+        column = found[name]
+        if column.role == "category" and column.levels:
+            alike.setdefault((column.levels, column.n_missing), []).append(name)
+    said = []
+    for first, *others in alike.values():
+        for other in others:
+            a, b = (pc.fill_null(normalized(_strings(columns[name])), "") for name in (first, other))
+            if pc.all(pc.equal(a, b)).as_py():
+                said.append(f"Columns {first!r} and {other!r} are equal: one of them says it all.")
+    return said
 
 
 def _dummies(

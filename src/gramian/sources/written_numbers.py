@@ -221,10 +221,11 @@ def is_ambiguous(style: NumberFormat, cells: Any) -> bool:
     """
     if (style.thousands, style.decimal) != (",", "."):
         return False
-    other = NumberFormat("", ".", style.currency, style.unit)
-    grouped = style.fits(cells) & ~other.fits(cells)
     commas = NumberFormat(".", ",", style.currency, style.unit)
-    return bool(grouped.any() and commas.fits(cells)[style.fits(cells)].all())
+    return all(
+        bool(commas.fits(some)[style.fits(some)].all())
+        for some in (drawn(cells, np.ones(len(cells), dtype=int)), cells)
+    )
 
 
 def _affixes(cells: list[str]) -> tuple[list[str], list[str]]:
