@@ -1,6 +1,7 @@
 """Tables to decide roles on: a small reader of real ones, and makers of generated ones with the right roles."""
 
 import datetime as dt
+import os
 import re
 import uuid
 from decimal import Decimal
@@ -14,7 +15,7 @@ import pyarrow.csv as pacsv
 
 from gramian.sources.formats.dialect import MISSING
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(os.environ.get("GRAMIAN_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 def read_csv(path):

@@ -1,7 +1,18 @@
 """What each column of a table is: a quantity, a category, an identifier, a name, a date, or nothing to analyze.
 
 The rules look at values, at how many of them differ, and at names; never at the order of rows or columns. What a rule
-decides comes with its reason, and ``roles`` overrides it.
+decides comes with its reason, and ``roles`` overrides it. The first rule that holds decides:
+
+- Nothing in any row is empty, one value alone constant, lists and the like are text.
+- Text is a code where digits have leading zeros; numbers where nine cells in ten are, in one format; dates where nine in
+  ten are, in one way to write them. Text with few levels is a category. Sentences are text; UUIDs, phone numbers and
+  codes of one pattern identifiers; text that nearly always differs names the rows.
+- Numbers are a date where they spell days (20010601), seconds since 1970 under a name of time, or a time axis: years or
+  equal steps of which every row has its own. Under the name of a group, few whole numbers are a category; under that of
+  a code, a category or, where nearly all differ, an identifier; under that of an identifier, one, even if they repeat.
+  Whole numbers beyond 2**53, and those from 0 or 1 that number the rows, are identifiers. The rest are quantities:
+  ranks, grades and counts too, and true and false as 1 and 0.
+- Columns of zeros and ones of which every row has a one in exactly one are a category together.
 """
 
 from collections.abc import Collection, Mapping
