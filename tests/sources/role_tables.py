@@ -105,6 +105,9 @@ def tables():
                 "id",
             ),
         ],
+        "phones in words": [
+            ("reach at", [f"+41 44 {200 + i} {10 + i % 80} {99 - i % 80}" for i in r.permutation(N)], "id")
+        ],
         "orders": [
             ("Order Number", 70_000 + r.permutation(N), "id"),
             ("order_no", 1 + r.integers(0, 20, N), "id"),

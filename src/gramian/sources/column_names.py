@@ -84,7 +84,7 @@ def words_of(name: str) -> tuple[str, ...]:
     >>> words_of("hospitalID"), words_of("Sample Number"), words_of("Height (cm)"), words_of("zip_code2")
     (('hospital', 'id'), ('sample', 'number'), ('height',), ('zip', 'code', '2'))
     """
-    base = UNIT.sub("", name)
+    base = UNIT.sub("", name).replace("IDs", "Ids")
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", base)
     return tuple(word.lower() for word in re.findall(r"[^\W\d_]+|\d+|#", spaced))
 

@@ -4,8 +4,8 @@ The rules look at values, at how many of them differ, and at names; never at the
 decides comes with its reason, and ``roles`` overrides it. The first rule that holds decides:
 
 - Nothing in any row is empty, one value alone constant, lists and the like are text.
-- Text is a code where digits have leading zeros; numbers where nine cells in ten are, in one format; dates where nine in
-  ten are, in one way to write them. Text with few levels is a category. Sentences are text; UUIDs, phone numbers and
+- Text is a code where digits have leading zeros; numbers where nine cells in ten are, in one format; dates where nine
+  in ten are, in one way to write them. Text with few levels is a category. Sentences are text; UUIDs, phone numbers and
   codes of one pattern identifiers; text that nearly always differs names the rows.
 - Numbers are a date where they spell days (20010601), seconds since 1970 under a name of time, or a time axis: years or
   equal steps of which every row has its own. Under the name of a group, few whole numbers are a category; under that of
@@ -706,10 +706,12 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
         return "id", f"its name is that of an identifier; {differ}"
     if text.words_per_cell >= 6:
         return "text", f"cells are sentences, {text.words_per_cell:.0f} words long on average"
-    numbers = _why_no_numbers(text)
+    code = _why_code(text)
+    numbers = _why_no_numbers(text) if code is None else None
     if numbers is not None:
         return "text", numbers
-    code = _why_code(text)
+    if code is None and _has_pattern(text):
+        code = "its cells are codes of one pattern"
     if code is not None:
         return "id", f"{code}; {differ}"
     if text.differ:
@@ -740,9 +742,7 @@ def _why_no_numbers(text: _Text) -> str | None:
 
 
 def _why_code(text: _Text) -> str | None:
-    """Return why text is made of codes: UUIDs, hexadecimal digits, phone numbers, or one pattern."""
-    import pyarrow.compute as pc
-
+    """Return why text is made of codes: UUIDs, phone numbers, hexadecimal digits."""
     for words, pattern in (
         ("its cells are UUIDs", r"^\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?$"),
         (
@@ -757,11 +757,17 @@ def _why_code(text: _Text) -> str | None:
             return words
     if text.share(r"^(?:0x)?[0-9a-fA-F]{8,}$") >= NEARLY_ALL and text.share(r"\d") > 0.5:
         return "its cells are hexadecimal digits"
-    if text.share(r"^\S*\d\S*$") >= NEARLY_ALL:
-        shapes = pc.replace_substring_regex(text.cells, r"\d+", "9")
-        if pc.count_distinct(shapes).as_py() <= max(3, text.n_distinct // 10):
-            return "its cells are codes of one pattern"
     return None
+
+
+def _has_pattern(text: _Text) -> bool:
+    """Tell whether cells are signs without blanks that differ in their digits alone, such as INV-00012."""
+    import pyarrow.compute as pc
+
+    if text.share(r"^\S*\d\S*$") < NEARLY_ALL:
+        return False
+    shapes = pc.replace_substring_regex(text.cells, r"\d+", "9")
+    return bool(pc.count_distinct(shapes).as_py() <= max(3, text.n_distinct // 10))
 
 
 # Roles that are given, and columns together.
