@@ -1,6 +1,7 @@
 """Tables to decide roles on: a small reader of real ones, and makers of generated ones with the right roles."""
 
 import datetime as dt
+import os
 import uuid
 from decimal import Decimal
 from functools import cache
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from gramian.sources.formats.csv import open_csv
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
+DATA = Path(os.environ.get("GRAMIAN_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 def read_csv(path):
@@ -75,6 +76,9 @@ def tables():
                 [f"(0{a}) {b}" for a, b in zip(r.integers(20, 99, N), r.integers(10**5, 10**6, N), strict=True)],
                 "id",
             ),
+        ],
+        "phones in words": [
+            ("reach at", [f"+41 44 {200 + i} {10 + i % 80} {99 - i % 80}" for i in r.permutation(N)], "id")
         ],
         "orders": [
             ("Order Number", 70_000 + r.permutation(N), "id"),
@@ -244,6 +248,17 @@ def tables():
             ("stage", ["low" if i % 3 else str(i % 4) for i in range(N)], "category"),
             ("seats", ["10+" if i % 4 == 0 else str(i % 5) for i in range(N)], "category"),
         ],
+        "two numbers in a cell": [
+            ("pressure", [f"{100 + i}/{60 + i % 30}" for i in r.permutation(N)], "text"),
+            ("where", [f"{v:.3f}, {w:.3f}" for v, w in r.normal(size=(N, 2))], "text"),
+        ],
+        "addresses": [
+            ("ip", [f"192.168.{i}.{3 * i % 255}" for i in r.permutation(N)], "id"),
+            ("mail", [f"u{i}@example.org" for i in r.permutation(N)], "id"),
+        ],
+        "German months": [
+            ("Tag", [f"{i % 28 + 1}. {('Januar', 'März', 'Mai', 'Dezember')[i % 4]} 2001" for i in range(N)], "date")
+        ],
         "mixed units": [
             ("dose", [f"{v:.2f} {'kg' if i % 2 else 'lb'}" for i, v in enumerate(r.normal(70, 9, N))], "text"),
             ("level", ["<0.05" if i % 4 == 0 else f"{v:.3f}" for i, v in enumerate(r.normal(5, 1, N))], "text"),
@@ -266,6 +281,23 @@ def tables():
             ("Pclass", r.integers(1, 4, N), "category"),
             ("Ticket", [str(v) if v % 4 else f"PC {v}" for v in r.integers(10**4, 10**5, N)], "text"),
         ],
+        "elements": [
+            ("wave number", 3 * r.permutation(N) + 400, "quantity"),
+            ("number", 10 * r.permutation(N) + 4000, "quantity"),
+            ("arm", r.integers(20, 40, N), "quantity"),
+            ("total_time", r.integers(10**9, 2 * 10**9, N), "quantity"),
+            ("candidate", r.integers(20_000, 70_000, N), "quantity"),
+            ("target", r.integers(0, 45, N), "quantity"),
+            ("body mass index", r.integers(18, 40, N), "quantity"),
+            ("lifetime", 10**9 + r.permutation(N), "quantity"),
+        ],
+        "sheets": [
+            ("Order Date", r.integers(36_000, 42_000, N), "date"),
+            ("finish", [f"{i % 3 + 2}:{i % 60:02d}:{7 * i % 60:02d}" for i in range(N)], "date"),
+            ("term", r.choice(["36 months", "60 months"], N).tolist(), "quantity"),
+            ("employed", r.choice(["< 1 year", "2 years", "10+ years", "5 years"], N).tolist(), "category"),
+        ],
+        "species that come twice": [("species", [*names(N - 3), *names(N - 3)[:3]], "name")],
         "entities": [
             ("subject", r.integers(1, 12, N), "id"),
             ("Store", r.integers(1, 9, N), "id"),

@@ -1,7 +1,9 @@
 """What each column of a table is, in real tables and in made ones, whatever the order of rows and columns."""
 
+import datetime as dt
 import pickle
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -152,6 +154,27 @@ def test_noise_is_a_quantity(seed):
     assert found.remarks == ()
 
 
+MEASURED = (
+    "age income height weight price quantity count total n score points distance duration temperature pressure "
+    "humidity speed votes population area rooms bedrooms floors children visits clicks views likes sales revenue "
+    "cost profit tax balance credit limit term rate percent ratio level grade rank position width length depth "
+    "volume mass density energy power current voltage resistance frequency wavelength amplitude phase angle "
+    "latitude longitude altitude elevation month day hour minute second week quarter x y z t V1 X1 pc1 feature_1 "
+    "pixel0 time steps runs hits errors acid liquid solid humid paid bid grid covid valid steroid Time.to.peak "
+    "no_of_beds number_of_doors n_groups class_size typewriters grouping kinds statistic coded decode zipline "
+    "indexed keys keyboard dated update phones"
+)
+
+
+@pytest.mark.parametrize("high", [3, 40, 100_000])
+def test_whole_numbers_with_names_of_measurements_are_quantities(high):
+    """Whole numbers that are few, many or large are quantities under a hundred names of what is measured or counted."""
+    rng = np.random.default_rng(high)
+    table = {name: pa.array(rng.integers(0, high, 300)) for name in MEASURED.split()}
+    wrong = {name: role for name, role in roles_of(table).items() if role != "quantity"}
+    assert wrong == {}
+
+
 def heavy_tails():
     """Yield 200 columns with heavy tails: money, counts, powers, ends at a round limit."""
     for seed in range(200):
@@ -270,12 +293,16 @@ def test_many_bad_cells_make_text():
     assert "most cells are numbers, but more than one in ten is none, such as '<0'" in column.reason
 
 
-def test_words_for_missing_values_are_no_bad_cells():
-    """A dash in every third cell of a column of numbers is a missing value, however often it comes."""
-    cells = ["-" if i % 3 == 0 else f"{i / 7:.2f}" for i in range(90)]
+@pytest.mark.parametrize("word", ["-", "Unknown", "N/A", "n/a", "#DIV/0!", "not recorded"])
+def test_words_for_missing_values_are_no_bad_cells(word):
+    """A word for a missing value in two of three cells is missing, among numbers and among dates."""
+    cells = [word if i % 3 else f"{i / 7:.2f}" for i in range(90)]
     column = role_of(cells, "v")
-    assert (column.role, column.n_missing, column.n_bad) == ("quantity", 30, 0)
-    assert column.remarks == ("30 cells of 'v' hold a word for a missing value, such as '-'.",)
+    assert (column.role, column.n_missing, column.n_bad) == ("quantity", 60, 0)
+    assert column.remarks == (f"60 cells of 'v' hold a word for a missing value, such as {word!r}.",)
+    dates = role_of([word if i % 3 else f"2001-06-{i // 3 + 1:02d}" for i in range(90)])
+    assert (dates.role, dates.n_missing, dates.n_bad) == ("date", 60, 0)
+    assert role_of([word] * 20 + ["low"] * 20).role == "category"
 
 
 def test_infinity_is_a_bad_cell():
@@ -424,6 +451,20 @@ def test_equal_columns_and_exact_sums_are_said():
     }
 
 
+def test_equal_categories_are_said():
+    """Two categories with the same cells are said to be equal, and two with the same counts alone are not."""
+    rng = np.random.default_rng(0)
+    a = rng.permutation(["x", "y", "z"] * 20)
+    table = {
+        "a": pa.array([*a.tolist(), None]),
+        "b": pa.array([*(f" {cell}" for cell in a), None]).dictionary_encode(),
+        "c": pa.array([*rng.permutation(a).tolist(), None]),
+    }
+    found = table_roles(table)
+    assert {column.role for column in found.columns} == {"category"}
+    assert found.remarks == ("Columns 'a' and 'b' are equal: one of them says it all.",)
+
+
 def test_sums_are_found_among_missing_values():
     """A sum holds in all rows where its columns have values, and one row that differs ends it."""
     rng = np.random.default_rng(0)
@@ -491,6 +532,73 @@ def test_text_of_any_arrow_type_is_read():
         assert role_of(pa.array(["1,5 kg", "2 kg", "3 kg"]).cast(kind)).high == 3
     latin = pa.array(["Zürich".encode("latin-1"), "Genève".encode("latin-1"), "Zürich".encode("latin-1")], pa.binary())
     assert role_of(latin).levels == (("Zürich", 2), ("Genève", 1))
+
+
+@pytest.mark.parametrize(
+    "cells, kind, role",
+    [
+        (pa.array([Decimal("1.50"), None, Decimal(2)], pa.decimal256(40, 2)), "number", "quantity"),
+        (pa.array([Decimal(10**25), Decimal(10**25 + 7), None], pa.decimal128(38, 0)), "number", "id"),
+        (pa.array([2**63 + 1, 2**63 + 5, 7], pa.uint64()), "integer", "id"),
+        (pa.array(np.array([1.5, 2.5, 3.5], np.float16)), "number", "quantity"),
+        (pa.array([dt.time(1, 2), None, dt.time(3, 4)]), "date", "date"),
+        (pa.array([dt.timedelta(1), None, dt.timedelta(2)]), "date", "date"),
+        (pa.array([[("a", 1)], None, []], pa.map_(pa.string(), pa.int64())), "nested", "text"),
+        (pa.array([b"ab", None, b"cd"], pa.binary(2)), "text", "name"),
+        (pa.array([1.5, None, 2.5]).dictionary_encode(), "number", "category"),
+        (pa.array([dt.date(2001, 1, 1), None, dt.date(2001, 1, 2)]).dictionary_encode(), "date", "date"),
+        (pa.array([None, None, None], pa.string()).dictionary_encode(), "empty", "empty"),
+        (pa.array([0.0, -0.0, None]), "number", "constant"),
+        (pa.array([1e308, -1e308, 5.0]), "number", "quantity"),
+        (pa.array([True, None, True]), "boolean", "constant"),
+    ],
+)
+def test_every_arrow_type_has_a_role(cells, kind, role):
+    """Columns of every Arrow type have a kind and a role, and each role that is asked for is taken or refused."""
+    column = role_of(cells)
+    assert (column.kind, column.role) == (kind, role)
+    for asked in ROLES:
+        try:
+            outcome = role_of(cells, roles={"x": asked}).role
+        except InputError as error:
+            outcome = str(error)
+        assert outcome == asked or outcome.startswith(f"roles asks for column 'x' as {asked!r}, but")
+
+
+def test_single_precision_sums_are_found():
+    """Sums of columns in single precision are exact to their rounding."""
+    a, b, c = np.random.default_rng(0).normal(size=(3, 300)).astype(np.float32)
+    found = table_roles({"a": pa.array(a), "b": pa.array(b), "c": pa.array(c), "sum": pa.array(a + b)})
+    assert found.remarks == ("Column 'sum' is the sum of 'a' and 'b' in every row.",)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_long_columns_have_the_same_roles_in_any_order(seed):
+    """Columns with more different cells than are sampled have the same roles, sorted and shuffled."""
+    rng = np.random.default_rng(seed)
+    n = 12_000
+    table = {
+        "price": [f"${v:,.2f}" if i % 13 else "sold" for i, v in enumerate(rng.lognormal(7, 2, n))],
+        "who": [f"Oak {i} elm" for i in range(n)],
+        "said": [f"{i}: oak elm ash fir yew box bay" for i in range(n)],
+        "seen": [f"{1900 + i // 365}-{i % 12 + 1:02d}-{i % 28 + 1:02d} 12:00:{i % 60:02d}" for i in range(n)],
+        "code": [f"{i:07d}" for i in range(n)],
+        "mixed": [f"{i}.5" if i % 3 else f"<{i}" for i in range(n)],
+        "odd": ["0"] * (n // 2) + [f"word {i}" for i in range(n - n // 2)],
+    }
+    truth = {
+        "price": "quantity",
+        "who": "name",
+        "said": "text",
+        "seen": "date",
+        "code": "id",
+        "mixed": "text",
+        "odd": "text",
+    }
+    columns = {name: pa.chunked_array([pa.array(cells)]) for name, cells in table.items()}
+    ordered = {name: pa.chunked_array([column.combine_chunks().sort()]) for name, column in columns.items()}
+    for order in (columns, ordered, shuffled(columns, seed)):
+        assert roles_of(order) == truth
 
 
 def test_small_tables_have_roles_too():

@@ -42,8 +42,8 @@ CODE_WORDS = _words(
 
 GROUP_WORDS = _words(
     "species class pclass subclass label labels target group category cat type kind cluster gender sex race "
-    "ethnicity status treatment arm cohort batch fold region state country county zone genus variety cultivar "
-    "breed strain segment diagnosis team party origin outcome"
+    "ethnicity status treatment cohort batch fold region state country county zone genus variety cultivar "
+    "breed strain segment diagnosis team party origin"
 )
 """Last words of names of groups, which few whole numbers may stand for."""
 
@@ -54,10 +54,13 @@ ORDER_WORDS = _words(
 """Last words of names whose whole numbers have an order and a meaning, even if every row has its own."""
 
 TIME_WORDS = _words(
-    "time t day days week weeks month months hour hours minute minutes min second seconds sec step frame tick "
+    "time t day days week weeks month months hour hours minute minutes second seconds step frame tick "
     "epoch elapsed quarter period"
 )
 """Names of a time axis, where values differ and are evenly spaced."""
+
+DURATION_WORDS = _words("total elapsed duration cpu wall run wait response real mean max min")
+"""Words in names of lengths of time, which are no points in time."""
 
 STAMP_WORDS = _words("timestamp time ts epoch unix unixtime datetime date created updated modified at when")
 """Words in names of points in time."""
@@ -81,7 +84,7 @@ def words_of(name: str) -> tuple[str, ...]:
     >>> words_of("hospitalID"), words_of("Sample Number"), words_of("Height (cm)"), words_of("zip_code2")
     (('hospital', 'id'), ('sample', 'number'), ('height',), ('zip', 'code', '2'))
     """
-    base = UNIT.sub("", name)
+    base = UNIT.sub("", name).replace("IDs", "Ids")
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", base)
     return tuple(word.lower() for word in re.findall(r"[^\W\d_]+|\d+|#", spaced))
 
@@ -136,7 +139,7 @@ def says_id(name: str) -> bool:
 
 
 def may_say_id(name: str) -> bool:
-    """Tell whether a name is that of an identifier if every row has its own value: index, key, number, no name.
+    """Tell whether a name is that of an identifier if every row has its own value: index, key, no name.
 
     Examples
     --------
@@ -152,7 +155,7 @@ def may_say_id(name: str) -> bool:
         ("rows",),
     ):
         return True
-    return last_word(words) in ("key", "number", "no", "nr", "#", "serial", "hash", "token")
+    return last_word(words) in ("key", "serial", "hash", "token")
 
 
 def says_code(name: str) -> bool:

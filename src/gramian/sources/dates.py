@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import HostArray
-from gramian.sources.column_names import STAMP_WORDS, TIME_WORDS, last_word, words_of
+from gramian.sources.column_names import DURATION_WORDS, STAMP_WORDS, TIME_WORDS, last_word, words_of
 from gramian.sources.written_numbers import drawn
 
 CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?"
@@ -14,7 +14,12 @@ TIME = rf"(?:[T ,]+{CLOCK}{ZONE})?"
 YEAR = r"(?:1[5-9]|20|21)\d{2}"
 MONTH = r"(?:0?[1-9]|1[0-2])"
 DAY = r"(?:0?[1-9]|[12]\d|3[01])"
-MONTH_NAME = r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-zA-Z]*\.?"
+MONTH_NAME = (
+    r"(?i:jan|ene|gen|feb|fév|fev|mar|mär|apr|avr|abr|may|mai|mag|jun|jui|giu|jul|lug|aug|aoû|ago|sep|set|oct|okt|ott|nov|"
+    r"dec|déc|dez|dic)\pL*\.?"
+)
+"""In English, French, German, Italian and Spanish."""
+
 WEEKDAY = r"(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-zA-Z]*\.?,? )?"
 
 FORMS = (
@@ -28,7 +33,7 @@ FORMS = (
     ("months", rf"^{MONTH}/{YEAR}$"),
     ("quarters", rf"^{YEAR}[ -]?Q[1-4]$|^Q[1-4][ /-]{YEAR}$"),
     ("weeks", rf"^{YEAR}-?W\d{{2}}(?:-\d)?$"),
-    ("times of day", rf"^{CLOCK}$"),
+    ("times of day, or lengths of time, with colons", rf"^{CLOCK}$"),
 )
 """Ways to write a date in which no order of day and month is in doubt."""
 
@@ -110,7 +115,7 @@ def number_dates(values: HostArray, name: str) -> str | None:
     """Return what points in time whole numbers are, or ``None``: 20010601, 200106, seconds since 1970.
 
     Dates of eight digits speak for themselves where there are three or more different ones. Other numbers need a name
-    that speaks of time.
+    that speaks of a point in time; seconds since 1970 are then those from 1979 to 2052.
 
     Parameters
     ----------
@@ -128,7 +133,8 @@ def number_dates(values: HostArray, name: str) -> str | None:
     """
     low, high = float(values.min()), float(values.max())
     words = words_of(name)
-    is_stamp = bool(STAMP_WORDS & set(words)) or last_word(words).endswith(("timestamp", "date", "time"))
+    is_stamp = bool(STAMP_WORDS & set(words)) or last_word(words).endswith(("timestamp", "datetime"))
+    is_stamp = is_stamp and not DURATION_WORDS & set(words)
     if low >= 15000101 and high <= 21991231 and _are_days(values):
         if is_stamp or (low // 10000 >= 1800 and np.unique(values).size >= 3):
             return "dates written as year, month and day in one number"
@@ -139,9 +145,9 @@ def number_dates(values: HostArray, name: str) -> str | None:
     if not is_stamp:
         return None
     for unit, scale in (("seconds", 1), ("milliseconds", 10**3), ("microseconds", 10**6), ("nanoseconds", 10**9)):
-        if 1e8 * scale <= low and high <= 4.2e9 * scale:
+        if 3e8 * scale <= low and high <= 2.6e9 * scale:
             return f"{unit} since 1970"
-    if "date" in last_word(words) and low >= 20000 and high <= 80000:
+    if "date" in words and low >= 20000 and high <= 80000:
         return "days since 1900, as spreadsheets count them"
     return None
 

@@ -1,11 +1,22 @@
 """What each column of a table is: a quantity, a category, an identifier, a name, a date, or nothing to analyze.
 
 The rules look at values, at how many of them differ, and at names; never at the order of rows or columns. What a rule
-decides comes with its reason, and ``roles`` overrides it.
+decides comes with its reason, and ``roles`` overrides it. The first rule that holds decides:
+
+- Nothing in any row is empty, one value alone constant, lists and the like are text.
+- Text is a code where digits have leading zeros; numbers where nine cells in ten are, in one format; dates where nine
+  in ten are, in one way to write them. Text with few levels is a category. Sentences are text; UUIDs, phone numbers and
+  codes of one pattern identifiers; text that nearly always differs names the rows.
+- Numbers are a date where they spell days (20010601), seconds since 1970 under a name of time, or a time axis: years or
+  equal steps of which every row has its own. Under the name of a group, few whole numbers are a category; under that of
+  a code, a category or, where nearly all differ, an identifier; under that of an identifier, one, even if they repeat.
+  Whole numbers beyond 2**53, and those from 0 or 1 that number the rows, are identifiers. The rest are quantities:
+  ranks, grades and counts too, and true and false as 1 and 0.
+- Columns of zeros and ones of which every row has a one in exactly one are a category together.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from types import MappingProxyType
@@ -208,7 +219,7 @@ def table_roles(
         others = f"one of {len(block)} columns of zeros and ones that together are one category"
         for name in block:
             found[name] = replace(found[name], role="category", reason=others)
-    remarks += _relations(found, columns)
+    remarks += [*_relations(found, columns), *_equal_categories(found, columns)]
     told = (replace(column, is_distinct=_is_distinct(column, columns[name])) for name, column in found.items())
     return TableRoles(tuple(told), tuple(remarks))
 
@@ -262,7 +273,6 @@ class _Numbers:
 
     values: HostArray
     n_rows: int
-    missing: dict[float, int] = field(default_factory=dict)
 
     @cached_property
     def low(self) -> float:
@@ -296,7 +306,9 @@ class _Numbers:
     @property
     def are_few(self) -> bool:
         """Whether there are so few different values that they can be groups."""
-        return 2 <= self.n_distinct <= min(MOST_LEVELS, max(2, self.n // 2))
+        if self.n_distinct > 20:
+            return self.n_distinct <= MOST_LEVELS and 5 * self.n_distinct <= self.n
+        return self.n_distinct <= max(2, self.n // 2)
 
     @property
     def number_rows(self) -> bool:
@@ -331,6 +343,20 @@ class _Text:
         if self.n_distinct <= MOST_LEVELS:
             return self.n_distinct <= max(2, self.n // 2) and self.n_distinct < self.n
         return 3 * self.n_distinct <= self.n
+
+    def known(self) -> tuple["_Text", str | None]:
+        """Return the text without words for missing values, and one of those that are in it."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        nothing = pc.is_in(self.cells, pa.array(sorted(_nothing())))
+        if not pc.any(nothing).as_py():
+            return self, None
+        kept = pc.invert(nothing)
+        return (
+            replace(self, cells=self.cells.filter(kept), counts=self.counts[np.asarray(kept)]),
+            pc.min(self.cells.filter(nothing)).as_py(),
+        )
 
     @cached_property
     def words_per_cell(self) -> float:
@@ -380,6 +406,8 @@ def _strings(column: Any) -> Any:
     """Return text of any Arrow type as plain strings; bytes that are no UTF-8 are taken for Latin-1."""
     import pyarrow as pa
 
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
     if column.type == pa.string():
         return column
     try:
@@ -483,7 +511,7 @@ def _of_numbers(
     """Return what a column of numbers is."""
     missing = {} if kind == "boolean" else sentinels(finite)
     rest = finite[~np.isin(finite, tuple(missing))] if missing else finite
-    numbers = _Numbers(rest, n_rows, missing)
+    numbers = _Numbers(rest, n_rows)
     role, reason = _number_role(name, kind, numbers, is_category=is_category)
     reading = Reading(style, tuple(missing)) if style is not None or missing else None
     remarks = []
@@ -566,7 +594,14 @@ def _text(name: str, data: Any, *, is_category: bool) -> Column:
     if not text.n:
         return Column(name, "empty", "empty", "its cells are blank", n_missing=len(data))
     if not is_category:
-        found = _spelled_codes(name, text) or _spelled_numbers(name, text, data) or _spelled_dates(name, text, data)
+        known, word = text.known()
+        found = _spelled_codes(name, text) or _spelled_numbers(name, known, data) or _spelled_dates(name, known, data)
+        if found is not None and known.n < text.n:
+            n = text.n - known.n
+            said = (
+                f"{n:,} cell{'' if n == 1 else 's'} of {name!r} hold{'s' if n == 1 else ''} a word for a missing value"
+            )
+            return replace(found, remarks=(*found.remarks, f"{said}, such as {word!r}."))
         if found is not None:
             return found
     role, reason = _text_role(name, text, is_category=is_category)
@@ -600,33 +635,22 @@ def _spelled_codes(name: str, text: _Text) -> Column | None:
 def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) -> Column | None:
     """Return text as a column of numbers where nearly all cells are numbers in one format, or most where asked for."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    if not asked and not _has_numbers(text):
+    if not text.n or (not asked and not _has_numbers(text)):
         return None
     style = number_format(text.cells, text.counts)
     fits = style.fits(text.cells)
-    if fits.all():
-        bad, good = np.zeros(len(fits), dtype=bool), text.n
-    else:
-        bad = ~fits & ~np.asarray(pc.is_in(pc.utf8_lower(text.cells), pa.array(sorted(_nothing()))))
-        good = int(text.counts[fits].sum())
-    n_bad = int(text.counts[bad].sum())
-    enough = n_bad < good if asked else _are_few_bad(n_bad, good)
-    if not good or not enough:
+    good = int(text.counts[fits].sum())
+    n_bad = text.n - good
+    if not good or not (n_bad < good if asked else _are_few_bad(n_bad, good)):
         return None
     values = style.numbers(text.cells.filter(pa.array(fits)))
-    finite = np.repeat(values, text.counts[fits])
     whole = bool((values == np.floor(values)).all())
+    finite = np.repeat(values, text.counts[fits])
     found = _of_numbers(name, "integer" if whole else "number", finite, text.n_rows, style=style)
     if found.role == "quantity" and style.words():
         found = replace(found, remarks=(_how_written(name, style, text.cells), *found.remarks))
-    n_nothing = int(text.counts[~fits & ~bad].sum())
-    if n_nothing:
-        word = min(cell for cell, none in zip(text.cells.to_pylist(), ~fits & ~bad, strict=True) if none)
-        said = f"{n_nothing:,} cells of {name!r} hold a word for a missing value, such as {word!r}."
-        found = replace(found, remarks=(*found.remarks, said))
-    return _with_bad(found, _first_cells(data, text.cells.filter(pa.array(bad))) if n_bad else (), n_bad)
+    return _with_bad(found, _first_cells(data, text.cells.filter(pa.array(~fits))) if n_bad else (), n_bad)
 
 
 def _has_numbers(text: _Text) -> bool:
@@ -643,16 +667,20 @@ def _are_few_bad(n_bad: int, n_good: int) -> bool:
     return not n_bad or (n_good >= 3 and n_bad <= max(1, (1 - NEARLY_ALL) * (n_bad + n_good)))
 
 
-def _nothing() -> frozenset[str]:
+def _nothing() -> set[str]:
+    """Return words for a missing value, in the cases that people write them in."""
     from gramian.sources.formats.dialect import MISSING
 
-    return NOTHING | {word.lower() for word in MISSING}
+    words = NOTHING.union(MISSING)
+    return {cased for word in words for cased in (word, word.lower(), word.upper(), word.capitalize(), word.title())}
 
 
 def _how_written(name: str, style: NumberFormat, cells: Any) -> str:
+    import pyarrow.compute as pc
+
     said = f"The numbers of {name!r} are written {style.words()}"
     if is_ambiguous(style, cells):
-        example = min(cell for cell in cells.to_pylist() if "," in cell)
+        example = pc.min(cells.filter(pc.match_substring(cells, ","))).as_py()
         return f"{said}: {example!r} could also have a decimal comma, and thousands are taken."
     return f"{said}."
 
@@ -668,7 +696,7 @@ def _first_cells(data: Any, bad: Any) -> tuple[tuple[int, str], ...]:
     import pyarrow.compute as pc
 
     cells = normalized(_strings(data))
-    rows = pc.indices_nonzero(pc.is_in(cells, bad)).to_pylist()[:FIRST_BAD]
+    rows = pc.indices_nonzero(pc.is_in(cells, bad)).slice(0, FIRST_BAD).to_pylist()
     return tuple((row, cells[row].as_py()) for row in rows)
 
 
@@ -688,24 +716,17 @@ def _with_bad(found: Column, first: tuple[tuple[int, str], ...], n_bad: int, wha
 def _spelled_dates(name: str, text: _Text, data: Any) -> Column | None:
     import pyarrow as pa
 
-    found = written_dates(text.cells, text.counts)
+    found = written_dates(text.cells, text.counts) if text.n_distinct > 1 else None
     if found is None:
         return None
     good = int(text.counts[found.fits].sum())
     n_bad = text.n - good
     if not _are_few_bad(n_bad, good):
         return None
-    if text.n_distinct == 1:
-        return _constant_text(name, text)
     remarks = (f"Dates of {name!r}: {found.doubt}.",) if found.doubt else ()
     column = Column(name, "text", "date", f"it holds {found.words}", n_missing=text.n_rows - good, remarks=remarks)
     bad = _first_cells(data, text.cells.filter(pa.array(~found.fits))) if n_bad else ()
     return _with_bad(column, bad, n_bad, "date")
-
-
-def _constant_text(name: str, text: _Text) -> Column:
-    why = f"every value is {text.cells[0].as_py()[:60]!r}"
-    return Column(name, "text", "constant", why, n_missing=text.n_rows - text.n)
 
 
 def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
@@ -718,7 +739,8 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
         return "category", f"it was written as a category with {text.n_distinct:,} levels"
     if last in named.COMMENT_WORDS and text.words_per_cell >= 3:
         return "text", "its name and its sentences are those of free text"
-    if text.are_few or (named.says_group(name) and text.n_distinct < min(text.n, MOST_LEVELS)):
+    says_group = named.says_group(name) and not text.differ and text.n_distinct <= MOST_LEVELS
+    if text.are_few or says_group:
         if text.words_per_cell >= 4 and 2 * text.n < text.n_rows:
             return "text", "few rows have a cell, and cells are sentences"
         if named.says_id(name) and text.n_distinct > MOST_LEVELS:
@@ -728,10 +750,12 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
         return "id", f"its name is that of an identifier; {differ}"
     if text.words_per_cell >= 6:
         return "text", f"cells are sentences, {text.words_per_cell:.0f} words long on average"
-    numbers = _why_no_numbers(text)
+    code = _why_code(text)
+    numbers = _why_no_numbers(text) if code is None else None
     if numbers is not None:
         return "text", numbers
-    code = _why_code(text)
+    if code is None and _has_pattern(text):
+        code = "its cells are codes of one pattern"
     if code is not None:
         return "id", f"{code}; {differ}"
     if text.differ:
@@ -742,7 +766,7 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
 
 
 def _why_no_numbers(text: _Text) -> str | None:
-    """Return what keeps text from being numbers where most cells are some: words among them, or several units."""
+    """Return what keeps text from being numbers where most cells are some: words among them, two in one, units."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -750,7 +774,9 @@ def _why_no_numbers(text: _Text) -> str | None:
     if fits.any() and text.counts[fits].sum() > text.n / 2:
         odd = pc.min(text.cells.filter(pa.array(~fits))).as_py()
         return f"most cells are numbers, but more than one in ten is none, such as {odd[:40]!r}"
-    if text.share(r"^[(+$€£¥-]*\s*\d[\d.,' ]*\D{0,12}$") < NEARLY_ALL:
+    if text.share(r"^[+-]?[\d.]+ ?[/,;x] ?[+-]?[\d.]+$") >= NEARLY_ALL:
+        return f"each cell holds two numbers, such as {pc.min(text.cells).as_py()!r}: write them in two columns"
+    if text.share(r"^[(+$€£¥-]*\s*\d[\d,' ]*(?:\.\d+)?\D{0,12}$") < NEARLY_ALL:
         return None
     shapes = pc.replace_substring_regex(text.cells, r"\d[\d.,' ]*", "9 ")
     if pc.count_distinct(shapes).as_py() > max(3, text.n_distinct // 10):
@@ -760,9 +786,7 @@ def _why_no_numbers(text: _Text) -> str | None:
 
 
 def _why_code(text: _Text) -> str | None:
-    """Return why text is made of codes: UUIDs, hexadecimal digits, phone numbers, or one pattern."""
-    import pyarrow.compute as pc
-
+    """Return why text is made of codes: UUIDs, phone numbers, hexadecimal digits."""
     for words, pattern in (
         ("its cells are UUIDs", r"^\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?$"),
         (
@@ -777,11 +801,17 @@ def _why_code(text: _Text) -> str | None:
             return words
     if text.share(r"^(?:0x)?[0-9a-fA-F]{8,}$") >= NEARLY_ALL and text.share(r"\d") > 0.5:
         return "its cells are hexadecimal digits"
-    if text.share(r"^\S*\d\S*$") >= NEARLY_ALL:
-        shapes = pc.replace_substring_regex(text.cells, r"\d+", "9")
-        if pc.count_distinct(shapes).as_py() <= max(3, text.n_distinct // 10):
-            return "its cells are codes of one pattern"
     return None
+
+
+def _has_pattern(text: _Text) -> bool:
+    """Tell whether cells are signs without blanks that differ in their digits alone, such as INV-00012."""
+    import pyarrow.compute as pc
+
+    if text.share(r"^\S*\d\S*$") < NEARLY_ALL:
+        return False
+    shapes = pc.replace_substring_regex(text.cells, r"\d+", "9")
+    return bool(pc.count_distinct(shapes).as_py() <= max(3, text.n_distinct // 10))
 
 
 # Roles that are given, and columns together.
@@ -871,25 +901,28 @@ def _as_quantity(found: Column, data: Any) -> Column:
         return replace(found, role="quantity", reason="as asked", levels=())
     if kind == "date":
         raise _refusal(found, "quantity", "it holds dates", "Turn them into numbers first, such as days since a day")
-    text = _text_of(data, len(data))
+    text, _ = _text_of(data, len(data)).known()
     column = _spelled_numbers(found.name, text, data, asked=True)
     if column is None:
         style = number_format(text.cells, text.counts)
         row, cell = _first_cells(data, text.cells.filter(pa.array(~style.fits(text.cells))))[0]
         what = "dates" if found.role == "date" else "text"
         told = f"it holds {what}: row {row + 1:,} ({cell[:40]!r}) is the first cell that is no number"
-        raise _refusal(found, "quantity", told, "Turn it into numbers first, or ask for it as a category", row=row)
+        hint = "Turn it into numbers first, or ask for it as a category"
+        raise _refusal(found, "quantity", told, hint, row=row, value=cell)
     return replace(column, role="quantity", reason="as asked", levels=())
 
 
-def _refusal(found: Column, role: str, told: str, hint: str, *, row: int | None = None) -> InputError:
+def _refusal(
+    found: Column, role: str, told: str, hint: str, *, row: int | None = None, value: str | None = None
+) -> InputError:
     message = Sentence(
         "{roles} asks for column {name!r} as {role!r}, but {told}. {hint}.",
         role=role,
         told=told,
         **_facts(found.name, hint),
     )
-    return InputError(message, row=row, column=found.name)
+    return InputError(message, row=row, column=found.name, value=value)
 
 
 def _relations(found: Mapping[str, Column], columns: Mapping[str, Any]) -> tuple[str, ...]:
@@ -908,6 +941,24 @@ def _relations(found: Mapping[str, Column], columns: Mapping[str, Any]) -> tuple
     return relations(names, read, close=2e-6 if single else 1e-9)
 
 
+def _equal_categories(found: Mapping[str, Column], columns: Mapping[str, Any]) -> list[str]:
+    """Say which categories are equal in every row; only those with the same levels and counts are compared."""
+    import pyarrow.compute as pc
+
+    alike: dict[Any, list[str]] = {}
+    for name in sorted(found):
+        column = found[name]
+        if column.role == "category" and column.levels:
+            alike.setdefault((column.levels, column.n_missing), []).append(name)
+    said = []
+    for first, *others in alike.values():
+        for other in others:
+            a, b = (pc.fill_null(normalized(_strings(columns[name])), "") for name in (first, other))
+            if pc.all(pc.equal(a, b)).as_py():
+                said.append(f"Columns {first!r} and {other!r} are equal: one of them says it all.")
+    return said
+
+
 def _dummies(
     found: Mapping[str, Column], columns: Mapping[str, Any], roles: Mapping[str, str]
 ) -> list[tuple[str, ...]]:
@@ -920,6 +971,3 @@ def _dummies(
             if column.kind == "boolean" or bool(((values == 0) | (values == 1)).all()):
                 ones[name] = values == 1
     return dummy_blocks(ones)
-
-
-__all__: Sequence[str] = ("ROLES", "Column", "Reading", "TableRoles", "numbers_of", "table_roles")

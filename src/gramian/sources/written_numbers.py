@@ -39,7 +39,8 @@ SIGN_WORDS = {",": "commas", "'": "apostrophes", " ": "blanks", ".": "points"}
 AFFIXES = re.compile(
     r"\(?\s*[+-]?\s*(?P<currency>"
     + "|".join(map(re.escape, CURRENCIES))
-    + r")?\s*[+-]?\s*(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][+-]?\d+(?!\w))?\s*(?P<unit>[^\d\s.,'()+:/<>=-][^,;:()]{0,11})?-?\)?"
+    + r")?\s*[+-]?\s*(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][+-]?\d+(?!\w))?\s*"
+    + r"(?P<unit>[^\d\s.,'()+:/<>=-][^,;:()\d]{0,11}[23]?)?-?\)?"
 )
 """What may stand before and after the digits of a cell."""
 
@@ -220,10 +221,11 @@ def is_ambiguous(style: NumberFormat, cells: Any) -> bool:
     """
     if (style.thousands, style.decimal) != (",", "."):
         return False
-    other = NumberFormat("", ".", style.currency, style.unit)
-    grouped = style.fits(cells) & ~other.fits(cells)
     commas = NumberFormat(".", ",", style.currency, style.unit)
-    return bool(grouped.any() and commas.fits(cells)[style.fits(cells)].all())
+    return all(
+        bool(commas.fits(some)[style.fits(some)].all())
+        for some in (drawn(cells, np.ones(len(cells), dtype=int)), cells)
+    )
 
 
 def _affixes(cells: list[str]) -> tuple[list[str], list[str]]:
