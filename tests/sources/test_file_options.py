@@ -5,6 +5,7 @@ import pytest
 
 from gramian.errors import InputError, MemoryBudgetError, ParameterError
 from gramian.sources import as_source
+from gramian.sources.table_facts import count_missing
 from tests.sources.files import write
 
 X = np.random.default_rng(0).integers(-99, 99, size=(12, 4)) / 8
@@ -237,6 +238,40 @@ def test_labels_of_a_file_may_have_a_name_and_be_an_array(tmp_path):
     assert as_source(path, labels=tmp_path / "l.txt").label_name == "color"
     np.save(tmp_path / "l.npy", np.arange(12) % 2)
     assert as_source(path, labels=tmp_path / "l.npy").labels()[:3].tolist() == ["0", "1", "0"]
+
+
+@pytest.mark.parametrize("option", ["array", "sheet", "na", "transpose"])
+def test_a_checkpoint_of_a_file_read_otherwise_is_not_taken(tmp_path, option):
+    """Passes that were kept of another array, sheet, reading of missing values or order of axes are other passes."""
+    Y = X[:, ::-1] * [1, 2, 3, 4]
+    if option == "array":
+        np.savez(tmp_path / "t.npz", a=X, b=Y)
+        path, first, second = tmp_path / "t.npz", {"array": "a"}, {"array": "b"}
+    elif option == "sheet":
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for title, rows in (("a", X), ("b", Y)):
+            sheet = book.create_sheet(title)
+            for line in [list("wxyz"), *rows.tolist()]:
+                sheet.append(line)
+        book.save(tmp_path / "t.xlsx")
+        path, first, second = tmp_path / "t.xlsx", {"sheet": "a"}, {"sheet": "b"}
+    elif option == "na":
+        path, first, second = save(tmp_path, text()), {}, {"na": "none"}
+    else:
+        path, first, second = write(tmp_path, "npy", X[:4]), {}, {"transpose": True}
+    kept = [count_missing(as_source(path, checkpoint=tmp_path / "log", **said)) for said in (first, second)]
+    assert [count.tolist() for count in kept] == [[0] * 4] * 2
+    sources = [as_source(path, checkpoint=tmp_path / "log", **said) for said in (first, second)]
+    assert sources[0]._taken != sources[1]._taken
+    totals = [source.reduce(_total, np.add) for source in sources]
+    for total, said in zip(totals, (first, second), strict=True):
+        np.testing.assert_array_equal(total, as_source(path, **said).reduce(_total, np.add))
+
+
+def _total(state, block):
+    here = block.rows.sum(axis=0)
+    return here if state is None else state + here
 
 
 def test_labels_given_take_the_place_of_a_column(tmp_path):
