@@ -1,4 +1,4 @@
-"""One table: memory = Parquet = CSV = npy = HDF5 = Zarr = Dask, to rounding, for PCA, KernelPCA and ICA.
+"""One table: memory = Parquet = CSV = Excel = JSON = npy = HDF5 = Zarr = Dask, to rounding, for PCA, KernelPCA and ICA.
 
 Every method is solved to the end here, directly or with a tolerance near rounding, so that what is left between two
 places of the same rows is the order of their sums. That is a few eps (2e-16) times the number of sums and, for
@@ -32,7 +32,7 @@ def _in_dask(folder, X):
     return da.from_array(X, chunks=(250, 4))
 
 
-FILES = ("parquet", "csv", "npy", "hdf5", "zarr")
+FILES = ("parquet", "csv", "npy", "hdf5", "zarr", "excel", "json", "json lines", "npy of three dimensions")
 PLACES = {kind: lambda folder, X, kind=kind: write(folder, kind, X, rows=250) for kind in FILES} | {"dask": _in_dask}
 
 

@@ -239,6 +239,38 @@ def test_labels_of_a_file_may_have_a_name_and_be_an_array(tmp_path):
     assert as_source(path, labels=tmp_path / "l.npy").labels()[:3].tolist() == ["0", "1", "0"]
 
 
+@pytest.mark.parametrize("option", ["array", "sheet", "na", "transpose"])
+def test_a_checkpoint_of_a_file_read_otherwise_is_not_taken(tmp_path, option):
+    """Passes that were kept of another array, sheet, reading of missing values or order of axes are other passes."""
+    Y = X[:, ::-1] * [1, 2, 3, 4]
+    if option == "array":
+        np.savez(tmp_path / "t.npz", a=X, b=Y)
+        path, first, second = tmp_path / "t.npz", {"array": "a"}, {"array": "b"}
+    elif option == "sheet":
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for title, rows in (("a", X), ("b", Y)):
+            sheet = book.create_sheet(title)
+            for line in [list("wxyz"), *rows.tolist()]:
+                sheet.append(line)
+        book.save(tmp_path / "t.xlsx")
+        path, first, second = tmp_path / "t.xlsx", {"sheet": "a"}, {"sheet": "b"}
+    elif option == "na":
+        path = save(tmp_path, text(head="w,x,y,z"))
+        first, second = {}, {"na": str(X[3, 2])}
+    else:
+        path, first, second = write(tmp_path, "npy", X[:4]), {}, {"transpose": True}
+    sources = [as_source(path, checkpoint=tmp_path / "log", **said) for said in (first, second)]
+    totals = [source.reduce(_total, np.add) for source in sources]
+    for total, said in zip(totals, (first, second), strict=True):
+        np.testing.assert_array_equal(total, as_source(path, **said).reduce(_total, np.add))
+
+
+def _total(state, block):
+    here = block.rows.sum(axis=0)
+    return here if state is None else state + here
+
+
 def test_labels_given_take_the_place_of_a_column(tmp_path):
     """The column that would have been the label is left out."""
     lines = [f"{'uv'[i % 2]},{i}.5" for i in range(12)]

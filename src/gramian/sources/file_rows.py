@@ -79,6 +79,8 @@ class FileRows(RowSource):
         Called with a sentence about once a second: part done, rate, time left.
     log : PassLog, optional
         Where finished and half-finished passes are kept, so that a killed fit can go on.
+    read_as : str
+        What a person said about reading the file, which other passes must not be taken for.
 
     Notes
     -----
@@ -100,8 +102,9 @@ class FileRows(RowSource):
         budget: int | None = None,
         progress: Say | None = None,
         log: PassLog | None = None,
+        read_as: str = "",
     ) -> None:
-        self.file = file
+        self.file, self._read_as = file, read_as
         self.n_rows, self.n_columns = file.shape
         self.dtype = file.dtype
         self.is_sparse = file.is_sparse
@@ -255,10 +258,11 @@ class FileRows(RowSource):
 
     @cached_property
     def _taken(self) -> str:
-        """What is taken of the files: the columns in their order, the type, and the weights."""
+        """What is taken of the files, and how: the columns in their order, the type, the weights, what was said."""
         names = self.file.names if self.facts is None else [column.name for column in self.facts.used]
         weights = "" if self.weights is None else hashlib.sha256(to_host(self.weights).tobytes()).hexdigest()
-        return repr((None if names is None else list(names), self.file.shape, str(self.dtype), weights))
+        taken = (None if names is None else list(names), self.file.shape, str(self.dtype), weights)
+        return repr((*taken, self._read_as) if self._read_as else taken)
 
     def _panels(self, tiles: list[slice]) -> list[list[slice]]:
         room = max(1, self.budget // 8 // max(1, self.file.row_bytes))

@@ -190,6 +190,8 @@ def _open_file(X: Any, options: OpenOptions) -> RowSource:
         message = f"X is a text of {len(name):,} characters, {name[:40]!r}..., and no path is that long. Name a file."
         raise InputError(message) from error
     log = options.checkpoint
+    # Names and labels change no number.
+    said = options.file._replace(names=None, labels=None)
     return FileRows(
         file,
         weights=None if options.weights is None else check_weights(options.weights, file.shape[0]),
@@ -199,6 +201,7 @@ def _open_file(X: Any, options: OpenOptions) -> RowSource:
         budget=options.memory_budget,
         progress=options.progress,
         log=log if log is None or isinstance(log, PassLog) else PassLog(log),
+        read_as="" if said == FileOptions() else repr(said),
     )
 
 
