@@ -8,7 +8,7 @@ import numpy as np
 
 from gramian.analysis.analyze import Analysis
 from gramian.analysis.outliers import OutlierMap
-from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
+from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, require_same_rows, shown_rows
 from gramian.errors import ParameterError
 from gramian.models.row_values import open_rows, open_rows_of
 from gramian.pictures import Scree, column_names, model_of, names_of, scores_of, scree_of
@@ -120,6 +120,8 @@ def gather(
         source = model.source
     scree = scree_of(model, chosen=chosen, choice=choice)
     measured = None
+    if scores is not None and source is not None:
+        require_same_rows(len(scores), source)
     if model.kind == "pca" and source is not None:
         measured = measure_rows(model, open_rows_of(source, model.n_columns), n_components=scree.chosen, seed=seed)
     table = scores_of(model, source, measured.scores if measured is not None and scores is None else scores)
