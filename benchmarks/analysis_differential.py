@@ -1,6 +1,5 @@
 """The command line of two source trees on the same tables: answers, scores and pages side by side.
 
-
 ``python -m benchmarks.analysis_differential OTHER_SRC TABLE ...`` runs ``gramian pca TABLE --json`` with the package of
 this checkout and with that of another source tree, and prints for each table how far the scores differ, relative to
 the largest, which numbers of the answer do, and which words and data of the page. ``kpca:TABLE`` and ``ica:TABLE`` run
