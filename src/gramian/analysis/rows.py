@@ -273,6 +273,13 @@ def _merged(left: _Kept, right: _Kept) -> _Kept:
     return _Kept(left.drawn, (first[0], first[1]), (second[0], second[1]))
 
 
+def require_same_rows(n_scores: int, source: RowSource) -> None:
+    """Refuse scores of other rows than those given."""
+    if source.n_rows != n_scores:
+        message = f"scores has {n_scores:,} rows and the table {source.n_rows:,}. Give the scores of the same rows."
+        raise ParameterError(message)
+
+
 def spread_of(moments: Moments) -> tuple[HostArray, HostArray]:
     """Return mean and standard deviation of each column (d,), the latter over n - 1."""
     return moments.mean, (moments.squares / max(moments.weight - 1.0, 1.0)) ** 0.5
@@ -311,9 +318,8 @@ def shown_rows(
     ((50,), 499, True)
     """
     n, k = scores.shape
-    if source is not None and source.n_rows != n:
-        message = f"scores has {n:,} rows and the table {source.n_rows:,}. Give the scores of the same rows."
-        raise ParameterError(message)
+    if source is not None:
+        require_same_rows(n, source)
     kept = np.zeros(0, dtype=np.int64) if source is None else _weighty_columns(model, 40)
     positions = _positions(n, _room(n, k, len(kept), limit), always, seed)
     values, mean, spread = np.zeros((len(positions), 0)), np.zeros(0), np.zeros(0)

@@ -21,6 +21,9 @@ from gramian.report.recipes import opening_code
 TITLES = {"pca": "Principal components", "kpca": "Kernel principal components", "ica": "Independent sources"}
 
 
+CELL = "padding:0.15em 0.8em 0.15em 0;text-align:left"
+
+
 class AnalysisPages:
     """The words, the page and the notebook view of an analysis; see :class:`~gramian.analysis.analyze.Pages`."""
 
@@ -102,8 +105,10 @@ def _component_table(found: Analysis) -> str:
             columns = leading_columns(model, j, count=3, names=names)
             leading = ", ".join(f"{shortened(c.name, 24)} {c.weight:+.2f}" for c in columns if c.weight != 0)
         cells = (f"{model.prefix}{j + 1}", f"{shares[j]:.1%}", f"{shares[: j + 1].sum():.1%}", leading)
-        lines.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
-    head = "".join(f"<th>{name}</th>" for name in ("", "share", "together", "leading columns" if named else ""))
+        lines.append("".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in cells))
+    head = "".join(
+        f'<th style="{CELL}">{name}</th>' for name in ("", "share", "together", "leading columns" if named else "")
+    )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     left = found.n_components - len(lines)
     rest = f"<caption>and {left:,} more</caption>" if left else ""
@@ -118,9 +123,11 @@ def _row_map(found: Analysis, *, width: int = 420, height: int = 300, most: int 
     step = -(-len(sample.positions) // most)
     points, at = sample.scores[::step, :2], sample.positions[::step]
     low, high = points.min(axis=0), points.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    unit = (points - low) / span
-    x, y = 30 + unit[:, 0] * (width - 40), height - 30 - unit[:, 1] * (height - 40)
+    room = np.array([width - 44.0, height - 44.0])
+    # One unit for both axes: a distance on the map is a distance between rows.
+    unit = float(np.min(room / np.where(high > low, high - low, 1.0)))
+    at_middle = (points - (low + high) / 2) * unit
+    x, y = 34 + room[0] / 2 + at_middle[:, 0], 10 + room[1] / 2 - at_middle[:, 1]
     name, groups, colors = _groups(found, at)
     dots = "".join(
         f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.5" fill="{color}" fill-opacity="0.6"/>'
@@ -135,6 +142,7 @@ def _row_map(found: Analysis, *, width: int = 420, height: int = 300, most: int 
     under = f'<div style="font-size:90%">{escape(name)}: {key}</div>' if groups else ""
     return (
         f'<div><svg width="{width}" height="{height}" role="img" aria-label="Map of rows on {across} and {up}">'
+        f'<path d="M34 10V{height - 34}H{width - 10}" fill="none" stroke="currentColor" stroke-opacity="0.4"/>'
         f'<text x="{width / 2:.0f}" y="{height - 8}" text-anchor="middle" {text}>{across}</text>'
         f'<text x="14" y="{height / 2:.0f}" text-anchor="middle" {text} '
         f'transform="rotate(-90 14 {height / 2:.0f})">{up}</text>{dots}</svg>{under}</div>'

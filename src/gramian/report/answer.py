@@ -9,7 +9,7 @@ from gramian.models.kernel_pca.model import kernel_words
 from gramian.pictures import between_share, counted, leading_columns
 from gramian.pictures.certificate import CertificateTable
 from gramian.pictures.loadings import ColumnWeight
-from gramian.report.material import Labels, Material, gather, groups_of, is_number
+from gramian.report.material import Labels, Material, gather, is_number
 
 DOMINANT = 0.6
 """Share of the variance beyond which one component is called the main thing."""
@@ -168,13 +168,13 @@ def _labels(made: Material) -> list[str]:
     if made.scores is None or not made.components:
         return []
     kept = range(min(max(made.scree.chosen, 1), len(made.components), 10))
-    sentences = (label_words(made, name, values, kept) for name, values in list(made.labels.items())[:4])
+    sentences = (label_words(made, name, kept) for name in list(made.labels)[:4])
     return [words for words in sentences if words]
 
 
-def label_words(made: Material, name: str, values: np.ndarray, kept: range) -> str:
+def label_words(made: Material, name: str, kept: range) -> str:
     """Say how much a label has to do with the components; nothing for one that names rows one by one."""
-    shares = label_shares(made, values, kept)
+    shares, values = label_shares(made, name, kept), made.labels[name]
     if not shares:
         return ""
     best = int(np.argmax(shares))
@@ -203,21 +203,22 @@ def _no_label(name: str, most: float, alone: str, *, number: bool) -> str:
     )
 
 
-def label_shares(made: Material, values: np.ndarray, kept: range) -> list[float]:
+def label_shares(made: Material, name: str, kept: range) -> list[float]:
     """Return, per component, the part of its spread that a label accounts for; empty where that means nothing."""
     if made.scores is None:
         return []
+    values = made.labels[name]
     if is_number(values):
         known = np.isfinite(values)
         if known.sum() < 3 or np.ptp(values[known]) == 0:
             return []
         return [_squared_correlation(made.scores[known, j], values[known]) for j in kept]
-    groups = groups_of(values)
-    count = len(set(groups.tolist()))
+    groups = made.groups[name]
+    count = int(groups.max(initial=-1)) + 1
     # More groups tell rows apart one by one.
     if not 1 < count <= min(50, len(groups) / 2):
         return []
-    return [between_share(made.scores[:, j], groups.astype(str)) for j in kept]
+    return [between_share(made.scores[:, j], groups) for j in kept]
 
 
 def _squared_correlation(a: np.ndarray, b: np.ndarray) -> float:

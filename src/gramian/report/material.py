@@ -8,7 +8,7 @@ import numpy as np
 
 from gramian.analysis.analyze import Analysis
 from gramian.analysis.outliers import OutlierMap
-from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
+from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, require_same_rows, shown_rows
 from gramian.errors import ParameterError
 from gramian.models.row_values import open_rows, open_rows_of
 from gramian.pictures import Scree, column_names, model_of, names_of, scores_of, scree_of
@@ -36,6 +36,8 @@ class Material:
     outliers : OutlierMap or None
         For a PCA with rows.
     labels : dict of (n,) arrays
+    groups : dict of (n,) arrays of int
+        The group of each row, for labels that are no numbers.
     color : str or None
         Label that colors first.
     row_names : list of str or None
@@ -59,6 +61,7 @@ class Material:
     rows: ShownRows | None
     outliers: OutlierMap | None
     labels: dict[str, np.ndarray] = field(default_factory=dict)
+    groups: dict[str, np.ndarray] = field(default_factory=dict)
     color: str | None = None
     row_names: list[str] | None = None
     choice: Any = None
@@ -120,6 +123,8 @@ def gather(
         source = model.source
     scree = scree_of(model, chosen=chosen, choice=choice)
     measured = None
+    if scores is not None and source is not None:
+        require_same_rows(len(scores), source)
     if model.kind == "pca" and source is not None:
         measured = measure_rows(model, open_rows_of(source, model.n_columns), n_components=scree.chosen, seed=seed)
     table = scores_of(model, source, measured.scores if measured is not None and scores is None else scores)
@@ -188,6 +193,7 @@ def _material(
         scores=scores,
         outliers=None if measured is None else measured.outlier_map(named),
         labels=tagged,
+        groups={name: _codes(values) for name, values in tagged.items() if not is_number(values)},
         color=color or next(iter(tagged), None),
         row_names=None if row_names is None else [str(name) for name in row_names],
         named=names is not None,
@@ -216,6 +222,12 @@ def groups_of(values: np.ndarray) -> np.ndarray:
     ['a', 'missing']
     """
     return np.array(["missing" if _is_missing(value) else str(value) for value in values.tolist()], dtype=object)
+
+
+def _codes(values: np.ndarray) -> np.ndarray:
+    """Return the number of the group of each row, groups numbered as they come."""
+    place: dict[str, int] = {}
+    return np.array([place.setdefault(group, len(place)) for group in groups_of(values).tolist()], dtype=np.int64)
 
 
 def _is_missing(value: Any) -> bool:

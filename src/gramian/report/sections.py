@@ -320,8 +320,8 @@ def _ends(made: Material, component: int) -> str:
 def _label_notes(made: Material, component: int) -> str:
     """Which labels this component accounts for, in percent."""
     parts = []
-    for name, values in list(made.labels.items())[:3]:
-        shares = label_shares(made, values, range(component, component + 1))
+    for name in list(made.labels)[:3]:
+        shares = label_shares(made, name, range(component, component + 1))
         if shares and shares[0] >= 0.1:
             parts.append(f"{shares[0]:.0%} of its spread goes with {name}")
     return f"{'; '.join(parts)}." if parts else ""
