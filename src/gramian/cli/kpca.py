@@ -93,7 +93,7 @@ def _kernel(prepared: Any, flags: dict[str, Any]) -> Any:
 
 
 def _plan(prepared: Any, flags: dict[str, Any]) -> str:
-    from gramian.features.resolving import resolve_kernel
+    from gramian.features.sampling import resolve_kernel
     from gramian.models.kernel_pca.fit import first_plan
 
     options = _options(prepared, flags)

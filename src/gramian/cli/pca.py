@@ -57,8 +57,7 @@ def _plan(prepared: Any, flags: dict[str, Any]) -> str:
 
 def _fit(prepared: Any, flags: dict[str, Any], progress: Any) -> Any:
     from gramian.cli.fitting import Fitted
-    from gramian.models.how_many import how_many
-    from gramian.models.pca.fit import fit_pca
+    from gramian.models.pca.fit import fit_pca, how_many
 
     # Refused here, before any work, where the budget is too small for what is asked.
     _plan(prepared, flags)

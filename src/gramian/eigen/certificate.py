@@ -102,7 +102,7 @@ class Certificate:
     --------
     >>> import numpy as np
     >>> from gramian.eigen.direct import Direct
-    >>> from gramian.operators.dense import DenseMatrix
+    >>> from gramian.operators.symmetric import DenseMatrix
     >>> operator = DenseMatrix(np.diag([4.0, 2.0, 1.0]))
     >>> certificate = certify(operator, Direct().solve(operator, 2), tol=1e-10)
     >>> [line.grade for line in certificate.lines]

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import HostArray, gaussian, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.eigen.krylov_basis import KrylovBasis
 from gramian.eigen.orthonormal import orthonormalized
@@ -132,7 +131,7 @@ class Davidson(EigenSolver):
     Examples
     --------
     >>> import numpy as np
-    >>> from gramian.operators.dense import DenseMatrix
+    >>> from gramian.operators.symmetric import DenseMatrix
     >>> A = np.diag(np.arange(1.0, 201.0)) + 0.1
     >>> near = Approximation(np.arange(200.0, 160.0, -1), np.eye(200)[:, :159:-1])
     >>> pairs = Davidson().solve(DenseMatrix(A), 3, start=near)

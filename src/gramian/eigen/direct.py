@@ -66,7 +66,7 @@ class Direct(EigenSolver):
     Examples
     --------
     >>> import numpy as np
-    >>> from gramian.operators.dense import DenseMatrix
+    >>> from gramian.operators.symmetric import DenseMatrix
     >>> Direct().solve(DenseMatrix(np.diag([1.0, 3.0, 2.0])), 2).values
     array([3., 2.])
     """

@@ -20,9 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.arrays.namespace import Array, HostArray, from_host
 from gramian.eigen.certificate import Certificate
 from gramian.errors import NotSupportedError, ParameterError, RankWarning, users_line
-from gramian.estimators.inputs import feature_names, keep_names, open_new_rows, open_rows, open_scores
-from gramian.estimators.maps import GAMMA, KERNEL, NAMED, ExplicitMap
-from gramian.estimators.parameters import (
+from gramian.estimators.inputs import (
     FLAG,
     NOTHING,
     RESOURCES,
@@ -31,15 +29,20 @@ from gramian.estimators.parameters import (
     Limit,
     Limits,
     check_parameters,
+    feature_names,
     is_whole,
+    keep_names,
     number,
     one_of,
+    open_new_rows,
+    open_rows,
+    open_scores,
     seed_of,
     shown,
     whole,
 )
-from gramian.estimators.reporting import ReportMixin
-from gramian.estimators.saving import SaveMixin
+from gramian.estimators.maps import GAMMA, KERNEL, NAMED, ExplicitMap
+from gramian.estimators.mixins import ReportMixin, SaveMixin
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.kernel_error import KernelError
 from gramian.kernels.named import Precomputed, as_kernel

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import Array, HostArray, namespace_of
 from gramian.errors import InputError, MemoryBudgetError, ParameterError
-from gramian.estimators.inputs import feature_names, keep_names, open_new_rows, open_rows, say
-from gramian.estimators.parameters import (
+from gramian.estimators.inputs import (
     FLAG,
     NOTHING,
     RESOURCES,
@@ -22,17 +21,21 @@ from gramian.estimators.parameters import (
     Limit,
     Limits,
     check_parameters,
+    feature_names,
+    keep_names,
     number,
     one_of,
+    open_new_rows,
+    open_rows,
+    say,
     seed_of,
     whole,
 )
-from gramian.estimators.saving import SaveMixin
+from gramian.estimators.mixins import SaveMixin
 from gramian.features.feature_map import FeatureMap, FeatureRecipe, MappedRows
 from gramian.features.fourier import FourierMap, RandomFourier
 from gramian.features.kernel_error import KernelError, measure_kernel_error
-from gramian.features.landmarks import CHOICES
-from gramian.features.nystrom import LandmarkMap, Landmarks
+from gramian.features.nystrom import CHOICES, LandmarkMap, Landmarks
 from gramian.features.polynomial import MonomialMap, Monomials
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.named import as_kernel

@@ -27,14 +27,14 @@ from gramian.estimators.inputs import (
     open_new_rows,
     open_scores,
 )
-from gramian.estimators.reporting import ReportMixin
-from gramian.estimators.saving import SaveMixin, saved_numbers
+from gramian.estimators.mixins import ReportMixin, SaveMixin, saved_numbers
+from gramian.machine import memory_budget
 from gramian.models.pca import scoring
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.scoring import Outliers, find_outliers
 from gramian.models.pca.streaming import Batches
 from gramian.models.score_file import write_scores
-from gramian.planning.plan import Plan, default_budget
+from gramian.planning.plan import Plan
 from gramian.sources.rows import Block, RowSource, rows_here
 
 
@@ -402,7 +402,7 @@ class StreamedFit:
 
     @property
     def _budget(self) -> int:
-        return self.memory_budget or default_budget()
+        return self.memory_budget or memory_budget()
 
     def _remember(self, batches: Batches, pending: PCAOptions, fields: dict[str, Any]) -> None:
         """Replace the state and drop the solution of the former one."""

@@ -29,9 +29,9 @@ from gramian.models.kernel_pca.expansion import FeatureExpansion
 from gramian.models.kernel_pca.solve import Solved, SolveRequest, completed_vectors, rank_of, widened
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
-from gramian.operators.dense import DenseMatrix
 from gramian.operators.kernel_gram import moved_errors
 from gramian.operators.kernel_tiles import ExtendStrips, PlacedKernel, Strips, StripSums, sum_strips, times_trapezoid
+from gramian.operators.symmetric import DenseMatrix
 from gramian.planning.kernel_plan import PCA_TOLERANCE, strip_bytes
 from gramian.planning.plan import DIRECT_SIZE
 from gramian.sources.finiteness import require_finite
