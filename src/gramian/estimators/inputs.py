@@ -57,7 +57,10 @@ def one_of(*words: str) -> Limit:
 
 NOTHING = Limit(lambda value: value is None, "None")
 FLAG = Limit(lambda value: isinstance(value, bool | np.bool_), "True or False")
-TEXT = Limit(lambda value: isinstance(value, str), "a name")
+DEVICE = Limit(
+    lambda value: isinstance(value, str) and value.partition(":")[0] in {"cpu", "cuda", "mps", "xpu"},
+    "a device: 'cpu', 'cuda', 'cuda:1', 'mps' or 'xpu'",
+)
 CALL = Limit(callable, "a function")
 SHARE = Limit(
     lambda value: isinstance(value, float | np.floating) and 0 < value < 1,
@@ -76,7 +79,7 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
 RESOURCES: Limits = {
     "memory_budget": (NOTHING, BYTES),
-    "device": (NOTHING, TEXT),
+    "device": (NOTHING, DEVICE),
     "progress": (NOTHING, CALL),
 }
 """Limits of the parameters that say what a fit may use, where it computes, and who hears of it."""

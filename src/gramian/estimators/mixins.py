@@ -6,6 +6,7 @@ Nothing here knows one estimator from another.
 """
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import partial, update_wrapper
 from pathlib import Path
@@ -20,7 +21,7 @@ from gramian.models.archive import file as archive
 from gramian.models.archive.catalog import ANY_MODEL, refuse
 
 
-class SaveMixin:
+class SaveMixin(ABC):
     """What a fitted estimator does to be kept: ``save``.
 
     ``_MODEL`` is the type of the frozen value that ``_model_to_save`` returns.
@@ -88,9 +89,9 @@ class SaveMixin:
         """Return the fitted fields that the model does not hold."""
         return {}
 
+    @abstractmethod
     def _restore(self, model: Any, names: HostArray | None, fields: Mapping[str, Any]) -> None:
         """Take a model and the fields saved with it; what does not fit is refused."""
-        raise NotImplementedError
 
     @classmethod
     def _from_model(cls, model: Any) -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ for: how likely, and how far, each row is. ``StreamedFit`` is ``partial_fit``: b
 eigenproblem is solved when a fitted field is read.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -373,7 +374,7 @@ class GaussianScores:
         return found
 
 
-class StreamedFit:
+class StreamedFit(ABC):
     """The state of ``partial_fit``: one frozen ``Batches`` value, replaced by each merge, and the options to solve it.
 
     A batch costs its own d^2 operations per row and one d x d addition. The eigenproblem, d^3, is solved once for
@@ -397,8 +398,9 @@ class StreamedFit:
         message = f"{type(self).__name__!r} object has no attribute {name!r}"
         raise AttributeError(message)
 
+    @abstractmethod
     def _adopt_streamed(self, model: PCAModel) -> None:
-        raise NotImplementedError
+        """Take the solution of the batches gathered so far."""
 
     @property
     def _budget(self) -> int:

@@ -155,7 +155,8 @@ def fit_pca_from_moments(
     k = requested(options.n_components, shape.size)
     facts = _facts(shape, options, k, n=max(shape.n, d), entries=d * d, sparse=False, by_columns=True, solver="full")
     plan = plan_pca(facts)
-    plan = replace(plan, reason="because the d x d scatter of the batches is all that is kept", passes=0)
+    # Each batch was read once, when its moments were merged.
+    plan = replace(plan, reason="because the d x d scatter of the batches is all that is kept", passes=1)
     standardization = standardization_of(moments, center=options.center, scale=options.scale, ddof=options.ddof)
     rows = Rows(None, moments, standardization)
     solved = decompose(rows, plan=plan, k=shape.size if k is None else k, tol=facts.tol, seed=options.seed)
