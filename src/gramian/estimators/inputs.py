@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from gramian.arrays.namespace import Array, HostArray, namespace_of
 from gramian.errors import InputError, InputWarning, NotSupportedError, ParameterError, users_line
+from gramian.kernels.kernel import Kernel
 from gramian.sources.dask import declared, is_dask
 from gramian.sources.finiteness import require_finite
 from gramian.sources.opening import as_source
@@ -73,6 +74,12 @@ SEED = Limit(
     ),
     "an integer from 0 to 2**32 - 1, a numpy RandomState or Generator",
 )
+KERNEL = Limit(
+    lambda value: isinstance(value, str | Kernel) or callable(value),
+    "a kernel's name, a kernel of gramian.kernels, or a function",
+)
+NAMED = Limit(lambda value: isinstance(value, Mapping), "a mapping from names to values")
+GAMMA = (NOTHING, number(0.0), one_of("scale", "median"))
 
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80

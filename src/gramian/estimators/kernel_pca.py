@@ -22,6 +22,9 @@ from gramian.eigen.certificate import Certificate
 from gramian.errors import NotSupportedError, ParameterError, RankWarning, users_line
 from gramian.estimators.inputs import (
     FLAG,
+    GAMMA,
+    KERNEL,
+    NAMED,
     NOTHING,
     RESOURCES,
     SEED,
@@ -41,7 +44,7 @@ from gramian.estimators.inputs import (
     shown,
     whole,
 )
-from gramian.estimators.maps import GAMMA, KERNEL, NAMED, ExplicitMap
+from gramian.estimators.maps import ExplicitMap
 from gramian.estimators.mixins import ReportMixin, SaveMixin
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.kernel_error import KernelError
@@ -468,7 +471,7 @@ class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Transfo
         kernel = as_kernel(
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=float(self.coef0), parameters=self.kernel_params
         )
-        if isinstance(kernel, Precomputed) and source.is_sparse:
+        if kernel.is_precomputed and source.is_sparse:
             message = "A precomputed kernel is a dense matrix, and this one is sparse. Pass X.toarray()."
             raise NotSupportedError(message)
         k, n = self.n_components, source.n_rows

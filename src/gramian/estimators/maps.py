@@ -15,10 +15,12 @@ from gramian.arrays.namespace import Array, HostArray, namespace_of
 from gramian.errors import InputError, MemoryBudgetError, ParameterError
 from gramian.estimators.inputs import (
     FLAG,
+    GAMMA,
+    KERNEL,
+    NAMED,
     NOTHING,
     RESOURCES,
     SEED,
-    Limit,
     Limits,
     check_parameters,
     feature_names,
@@ -37,7 +39,6 @@ from gramian.features.fourier import FourierMap, RandomFourier
 from gramian.features.kernel_error import KernelError, measure_kernel_error
 from gramian.features.nystrom import CHOICES, LandmarkMap, Landmarks
 from gramian.features.polynomial import MonomialMap, Monomials
-from gramian.kernels.kernel import Kernel
 from gramian.kernels.named import as_kernel
 from gramian.kernels.widths import Gamma
 from gramian.machine import available_memory, in_words
@@ -183,14 +184,6 @@ class ExplicitMap(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
 def _rows_of(block: Block) -> Array:
     return block.rows
-
-
-KERNEL = Limit(
-    lambda value: isinstance(value, str | Kernel) or callable(value),
-    "a kernel's name, a kernel of gramian.kernels, or a function",
-)
-NAMED = Limit(lambda value: isinstance(value, Mapping), "a mapping from names to values")
-GAMMA = (NOTHING, number(0.0), one_of("scale", "median"))
 
 
 class PolynomialMap(ExplicitMap):

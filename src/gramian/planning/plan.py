@@ -41,9 +41,6 @@ at its default and 1.4 to 2.1 at the loosest tolerance that is as accurate)."""
 DIRECT_SIZE = 1500
 """Size up to which a dense solve for few pairs is no slower than an iteration (benchmarks: 100,000 x 1,000)."""
 
-LEAST_BLOCK = 12
-"""Columns that a pass over dense rows is used for at least: they are multiplied while the rows are read."""
-
 
 class RuleMemory(NamedTuple):
     """What a rule for the number of components takes, as :mod:`gramian.choosing` says.
@@ -338,7 +335,8 @@ def _krylov(facts: Facts) -> Krylov:
     # A sparse product costs about the same per column, however many there are: one at a time needs the fewest columns.
     # Where a pass reads the rows anew, eight share it: the reading costs more than their products.
     narrow = 8 if facts.on_disk else 1
-    block = narrow if facts.sparse else int(np.clip(facts.wanted // 4, LEAST_BLOCK, 32))
+    # Columns that a pass over dense rows is used for at least: they are multiplied while the rows are read.
+    block = narrow if facts.sparse else int(np.clip(facts.wanted // 4, 12, 32))
     return Krylov(tol=facts.tol, block=block, basis=basis_columns(facts))
 
 
@@ -455,10 +453,6 @@ def basis_bytes(facts: Facts, m: int) -> int:
     return 8 * (2 * m * basis_columns(facts) + 5 * m * (k + OVERSAMPLE) + 2 * facts.d * (k + OVERSAMPLE))
 
 
-ALWAYS_FREE = 64 * MEGABYTE
-"""Needs below this are not compared with anything: asking the system costs a tenth of a small fit."""
-
-
 def require_free(needed: int, *, work: str) -> None:
     """Raise when ``work`` needs more bytes than are free now.
 
@@ -473,7 +467,8 @@ def require_free(needed: int, *, work: str) -> None:
     --------
     >>> require_free(1000, work="PCA of 3 x 2 rows")
     """
-    if needed <= ALWAYS_FREE or needed <= (free := available_memory()):
+    # Needs below this are not compared with anything: asking the system costs a tenth of a small fit.
+    if needed <= (64 * MEGABYTE) or needed <= (free := available_memory()):
         return
     message = Sentence(
         f"{work} needs {in_words(needed)} beyond the rows, and {in_words(free)} are free now. Close other "

@@ -29,13 +29,14 @@ from gramian.errors import (
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.kernel_error import measure_kernel_error
 from gramian.features.nystrom import Landmarks
+from gramian.features.polynomial import LARGEST_PHI, MonomialMap, Monomials, n_monomials
 from gramian.features.sampling import Resolved, resolve_kernel
 from gramian.kernels.blocks import require_on_cpu
 from gramian.kernels.centering import RowWeights
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.widths import DataFacts
 from gramian.machine import memory_budget, one_blas_thread
-from gramian.models.kernel_pca.approximate import own_features, own_map, solve_features, solve_landmarks
+from gramian.models.kernel_pca.approximate import solve_features, solve_landmarks
 from gramian.models.kernel_pca.checks import check_on_sample
 from gramian.models.kernel_pca.expansion import Expansion, MatrixExpansion, RowExpansion
 from gramian.models.kernel_pca.model import KernelPCAModel, KernelPCAOptions, alphas_of
@@ -318,6 +319,31 @@ def first_facts(source: RowSource, options: KernelPCAOptions, kernel: Kernel) ->
         pass_bytes=source.pass_bytes,
     )
     return first_look(facts, options.n_components)
+
+
+def own_features(kernel: Kernel, source: RowSource) -> int | None:
+    """Return the size of the kernel's own explicit map on rows of so many columns; ``None`` where there is none.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Polynomial
+    >>> from gramian.sources import as_source
+    >>> own_features(Polynomial(degree=2, gamma=1.0), as_source(np.zeros((3, 100))))
+    5151
+    """
+    form = kernel.polynomial_form
+    if form is not None and form.is_linear:
+        return source.n_columns
+    if form is None or source.is_sparse or not form.has_real_features:
+        return None
+    size = n_monomials(source.n_columns, int(form.degree), homogeneous=form.coef0 == 0)
+    return size if size <= LARGEST_PHI else None
+
+
+def own_map(kernel: Kernel, source: RowSource) -> MonomialMap | None:
+    """Return the kernel's own map; ``None`` for the linear kernel, whose features are the rows."""
+    form = kernel.polynomial_form
+    return None if form is None or form.is_linear else Monomials(int(form.degree), form.gamma, form.coef0).fit(source)
 
 
 def matrix_facts(source: RowSource, options: KernelPCAOptions) -> KernelFacts:
