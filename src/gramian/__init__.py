@@ -23,10 +23,10 @@ if TYPE_CHECKING:
         TruncatedSVD,
         fastica,
     )
-    from gramian.estimators.saving import load
+    from gramian.estimators.mixins import load
     from gramian.kernels.checking import check_kernel
-    from gramian.models.how_many import how_many
     from gramian.models.kernel_pca.bandwidth import choose_gamma, kernel_score
+    from gramian.models.pca.fit import how_many
     from gramian.models.plan import plan
     from gramian.pictures import gallery as plot
     from gramian.report.analysis import analyze
@@ -47,12 +47,12 @@ _HOMES = {
     "analyze": "gramian.report.analysis",
     "as_source": "gramian.sources.opening",
     "check_kernel": "gramian.kernels.checking",
-    "how_many": "gramian.models.how_many",
+    "how_many": "gramian.models.pca.fit",
     "choose_gamma": "gramian.models.kernel_pca.bandwidth",
     "kernel_score": "gramian.models.kernel_pca.bandwidth",
     "check_contrast": "gramian.unmixing.contrast",
     "fastica": "gramian.estimators",
-    "load": "gramian.estimators.saving",
+    "load": "gramian.estimators.mixins",
     "plan": "gramian.models.plan",
 }
 _PACKAGES = {"choosing": "gramian.choosing", "kernels": "gramian.kernels", "plot": "gramian.pictures.gallery"}

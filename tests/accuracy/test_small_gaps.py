@@ -9,8 +9,7 @@ from gramian import PCA
 from gramian.eigen.certificate import certify
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.pairs import EigenPairs
-from gramian.operators.dense import DenseMatrix
-from gramian.operators.symmetric import Forming
+from gramian.operators.symmetric import DenseMatrix, Forming
 from gramian.planning.plan import PROOF
 from gramian.testing import exact_symmetric, largest_angle, symmetric_with_spectrum
 from tests.catalog import slowly

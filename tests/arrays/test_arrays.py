@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import cast, dtype_of, from_host, is_torch, namespace_of, to_host
+from gramian.arrays.namespace import cast, dtype_of, from_host, gaussian, is_torch, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, rank_threshold, resolve_tolerance, squaring_floor
 from gramian.arrays.squares import FEW_NUMBERS, add_squares, completed
 

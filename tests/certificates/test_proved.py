@@ -6,7 +6,7 @@ import pytest
 from gramian.eigen.certificate import certify
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
-from gramian.operators.dense import DenseMatrix
+from gramian.operators.symmetric import DenseMatrix
 from tests.catalog import slowly
 from tests.certificates.problems import (
     SPECTRA,

@@ -10,7 +10,7 @@ from gramian.eigen.certificate import certify
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.pairs import Approximation, EigenPairs
-from gramian.operators.dense import DenseMatrix
+from gramian.operators.symmetric import DenseMatrix
 from gramian.testing import exact_symmetric, rows_with_spectrum
 from tests.certificates.problems import SPECTRA, MatrixFree, exact_problem, exceeded, outcomes
 

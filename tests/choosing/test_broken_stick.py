@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gramian.choosing import broken_stick
-from gramian.choosing.broken_stick import stick_pieces
+from gramian.choosing.share import stick_pieces
 
 
 @pytest.mark.parametrize("p", [1, 2, 7, 500])

@@ -5,7 +5,7 @@ import pytest
 
 from gramian.eigen.davidson import CLUSTER, Davidson, first_block
 from gramian.eigen.pairs import Approximation
-from gramian.operators.dense import DenseMatrix
+from gramian.operators.symmetric import DenseMatrix
 from gramian.testing import EigenSolverSuite, orthonormality_error
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from gramian.eigen.certificate import certify
 from gramian.eigen.direct import ALL_PAIRS, FEW_PAIRS, Direct
-from gramian.operators.dense import DenseMatrix
+from gramian.operators.symmetric import DenseMatrix
 from gramian.testing import largest_angle
 
 EPS = np.finfo(np.float64).eps

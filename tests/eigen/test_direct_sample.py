@@ -5,8 +5,8 @@ import pytest
 
 from gramian import PCA
 from gramian.eigen.direct import SAMPLE, Direct
-from gramian.operators.centering import Standardization
 from gramian.operators.covariance import Covariance
+from gramian.operators.standardization import Standardization
 from gramian.sources import DenseRows
 from gramian.sources.moments import measure_moments
 from gramian.testing import rows_with_spectrum

@@ -6,8 +6,7 @@ import pytest
 from gramian.eigen.krylov import Krylov
 from gramian.models.pca.decomposition import prepare_rows
 from gramian.operators import Covariance, DenseMatrix
-from gramian.planning.memory import Facts
-from gramian.planning.plan import plan_pca
+from gramian.planning.plan import Facts, plan_pca
 from gramian.sources import as_source
 
 

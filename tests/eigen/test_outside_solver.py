@@ -5,13 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from gramian.arrays.draws import gaussian
+from gramian.arrays.namespace import gaussian
 from gramian.eigen.certificate import certify
 from gramian.eigen.pairs import EigenPairs, EigenSolver
 from gramian.models.pca.decomposition import prepare_rows
 from gramian.operators import Covariance, Gram
-from gramian.planning.memory import Facts
-from gramian.planning.plan import plan_pca
+from gramian.planning.plan import Facts, plan_pca
 from gramian.sources import as_source
 from gramian.testing import EigenSolverSuite, rows_with_spectrum
 

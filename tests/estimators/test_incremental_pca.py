@@ -78,7 +78,7 @@ def test_a_failed_fit_keeps_the_model(X):
 def test_wide_rows_need_no_square_matrix(monkeypatch):
     """Where d x d does not fit, fit is exact all the same, and batches say what may be lost."""
     rows, _ = rows_with_spectrum(n=60, d=50, values=np.geomspace(9, 0.01, 50), seed=10)
-    monkeypatch.setattr("gramian.estimators.projection.default_budget", lambda: 30_000)
+    monkeypatch.setattr("gramian.estimators.projection.memory_budget", lambda: 30_000)
     ipca, reference = IncrementalPCA(2).fit(rows), PCA(2).fit(rows)
     np.testing.assert_allclose(ipca.components_, reference.components_, atol=1e-10)
     np.testing.assert_allclose(ipca.var_, rows.var(axis=0), rtol=1e-10)

@@ -7,7 +7,7 @@ import sklearn.decomposition
 import gramian
 from gramian.errors import ParameterError
 from gramian.estimators import ESTIMATORS
-from gramian.estimators.parameters import check_parameters, seed_of
+from gramian.estimators.inputs import check_parameters, seed_of
 
 THEIRS = ["PCA", "IncrementalPCA", "TruncatedSVD", "KernelPCA", "FastICA"]
 X = np.random.default_rng(0).normal(size=(20, 3))

@@ -251,6 +251,10 @@ def test_rows_are_not_moved_between_devices(X):
     with pytest.raises(ParameterError, match="device='cuda', and the rows are on 'cpu'"):
         PCA(device="cuda").fit(X)
     assert PCA(device="cpu").fit(X).n_components_ == 8
+    with pytest.raises(
+        ParameterError, match=r"device='gpu' is not a value that PCA takes\. Pass None, or a device: 'cpu'"
+    ):
+        PCA(device="gpu").fit(X)
 
 
 def test_certificate_and_plan_print(X):

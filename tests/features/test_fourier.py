@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.features import RandomFourier, measure_kernel_error
 from gramian.kernels import Cosine, Gaussian, Laplacian, Matern, Polynomial
-from gramian.kernels.forms import WaveDraw
+from gramian.kernels.kernel import WaveDraw
 from gramian.sources import as_source
 from tests.catalog import parameters
 from tests.features.kernel_cases import SPECTRAL

@@ -7,9 +7,8 @@ import scipy.sparse as sp
 
 from gramian.errors import InputError, MemoryBudgetError, NotSupportedError, ParameterError
 from gramian.features import Landmarks, Monomials, measure_kernel_error
-from gramian.features.landmarks import CHOICES, accepted_columns, pivoted_positions
-from gramian.features.nystrom import landmark_map
-from gramian.features.resolving import resolve_kernel
+from gramian.features.nystrom import CHOICES, accepted_columns, landmark_map, pivoted_positions
+from gramian.features.sampling import resolve_kernel
 from gramian.kernels import ChiSquared, Gaussian, Laplacian, Linear, Matern, Polynomial, Sigmoid
 from gramian.sources import DenseRows, as_source
 from tests.catalog import parameters

@@ -3,9 +3,8 @@ import pytest
 import scipy.sparse as sp
 
 from gramian.errors import NotSupportedError
-from gramian.features.landmarks import kmeans_centers, spread_seeds
-from gramian.features.resolving import resolve_kernel
-from gramian.features.sampling import draw_positions, take_rows
+from gramian.features.nystrom import kmeans_centers, spread_seeds
+from gramian.features.sampling import draw_positions, resolve_kernel, take_rows
 from gramian.kernels import Gaussian, Laplacian
 from gramian.sources import DenseRows, as_source
 from tests.catalog import SOURCES, host, parameters

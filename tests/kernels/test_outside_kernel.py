@@ -13,7 +13,7 @@ from gramian.errors import KernelWidthWarning, NotSupportedError
 from gramian.kernels import Gaussian, Kernel, Linear, named
 from gramian.kernels.blocks import host_rows, shifted, written
 from gramian.kernels.centering import center_kernel
-from gramian.kernels.forms import RadialProfile
+from gramian.kernels.kernel import RadialProfile
 from gramian.kernels.widths import number_of, resolved_gamma
 from gramian.models.archive import catalog
 from gramian.testing import KernelSuite

@@ -8,7 +8,7 @@ import pytest
 from gramian import PCA
 from gramian.eigen.power import Power
 from gramian.errors import ConvergenceWarning
-from gramian.operators.dense import DenseMatrix
+from gramian.operators.symmetric import DenseMatrix
 from gramian.testing import exact_symmetric, largest_angle, rows_with_spectrum
 
 STARTS = 200

@@ -20,7 +20,7 @@ from gramian.models.kernel_pca import solve as kernel_solving
 from gramian.models.kernel_pca.checks import lowest_value, require_positive
 from gramian.models.kernel_pca.fit import fit_kernel_pca
 from gramian.models.kernel_pca.model import KernelPCAOptions
-from gramian.operators.dense import DenseMatrix
+from gramian.operators.symmetric import DenseMatrix
 from gramian.sources import as_source
 from tests.catalog import slowly
 

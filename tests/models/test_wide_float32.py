@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from gramian.eigen.pairs import signs_of
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
-from gramian.models.spectrum import signs_of
 from gramian.operators.gram import orthonormal_features
 from gramian.sources import as_source
 from tests.catalog import slowly

@@ -9,8 +9,7 @@ import scipy.sparse as sp
 from gramian import PCA, KernelPCA, kernels, plan
 from gramian.eigen import Direct, Krylov, Power
 from gramian.errors import MemoryBudgetError, ParameterError
-from gramian.planning.memory import Facts
-from gramian.planning.plan import plan_pca
+from gramian.planning.plan import Facts, plan_pca
 
 
 def shape(n, d, dtype="float64"):

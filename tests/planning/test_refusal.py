@@ -5,7 +5,7 @@ import pytest
 
 from gramian import PCA
 from gramian.errors import MemoryBudgetError
-from gramian.planning import memory as refusal
+from gramian.planning import plan as refusal
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import scipy.sparse as sp
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.power import Power
-from gramian.operators.centering import Standardization
 from gramian.operators.covariance import Covariance
-from gramian.operators.dense import DenseMatrix
 from gramian.operators.gram import Gram
+from gramian.operators.standardization import Standardization
+from gramian.operators.symmetric import DenseMatrix
 from gramian.sources import as_source
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import measure_moments

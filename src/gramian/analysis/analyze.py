@@ -356,7 +356,7 @@ def plan_of(table: Prepared, request: Request) -> str:
         options = PCAOptions(n_components=_source_count(request), ddof=0, memory_budget=request.memory_budget)
         whitening = plan_pca(first_facts(table.source, options))
         return f"whitening: {whitening}\nthen {request.algorithm}, one pass per step"
-    from gramian.features.resolving import resolve_kernel
+    from gramian.features.sampling import resolve_kernel
     from gramian.models.kernel_pca.fit import first_plan
 
     options_of_kernel = _kernel_options(table, request)

@@ -1,13 +1,15 @@
 """Which array library do these rows belong to, and how do small arrays cross to the host and back.
 
 The rest of Gramian asks :func:`namespace_of` and then speaks the array API, so rows stay where they
-are (NumPy, torch, CuPy); only the small dense problem goes to the host.
+are (NumPy, torch, CuPy); only the small dense problem goes to the host. Random draws are equal on all of them.
 """
 
 import sys
 from typing import Any
 
 import numpy as np
+
+from gramian.arrays.precision import FLOAT64
 
 Array = Any
 """An array of any library that follows the array API."""
@@ -93,3 +95,20 @@ def cast(x: Array, dtype: np.dtype[Any]) -> Array:
         return x.astype(dtype, copy=False)
     xp = namespace_of(x)
     return xp.astype(x, getattr(xp, np.dtype(dtype).name), copy=False)
+
+
+DRAWN_AT_ONCE = 2**19
+"""Numbers that are drawn at a time where a large block is filled: 4 MB."""
+
+
+def gaussian(shape: tuple[int, ...], *, seed: int, like: Array, dtype: np.dtype = FLOAT64) -> Array:
+    """Draw standard normal numbers on the host in float64, then move them to where ``like`` lives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bool(np.all(gaussian((2, 2), seed=1, like=np.ones(1)) == gaussian((2, 2), seed=1, like=np.ones(1))))
+    True
+    """
+    draw = np.random.default_rng(seed).standard_normal(shape)
+    return from_host(draw, like=like, dtype=dtype)

@@ -14,10 +14,6 @@ CHUNK = 4096
 """Rows that are summed at a time: a thin block has a hundred thousand of them, and as many roundings per entry would
 cost digits where values round alike."""
 
-MEASURED_CAUTION = 2.0
-"""What the measured error of a float32 product is multiplied by: other blocks than the first have exceeded it by 30%
-(1,000,000 x 4 rows, means of thousands of deviations)."""
-
 PIECE = 1 << 17
 """Numbers that are copied at a time, 1 MB in float64: the copy stays in a core's cache."""
 
@@ -59,7 +55,9 @@ def add_squares(total: SquareSum | None, rows: Array) -> SquareSum:
     if total is None:
         product = _product(rows, None)
         if dtype_of(product) != FLOAT64:
-            error = max(MEASURED_CAUTION * _measured_error(rows, product), eps_of(FLOAT64))
+            # What the measured error of a float32 product is multiplied by: other blocks than the first have exceeded
+            # it by 30% (1,000,000 x 4 rows, means of thousands of deviations).
+            error = max(2.0 * _measured_error(rows, product), eps_of(FLOAT64))
             return SquareSum(cast(product, FLOAT64), error, _depth(n), product if is_numpy(product) else None)
         found = SquareSum(product, 0.0, _depth(n))
         return _in_two_parts(rows, found) if is_numpy(rows) and rows.size <= FEW_NUMBERS else found

@@ -5,13 +5,12 @@ Each answers with a ``Verdict``: the number, and the sentence why.
 """
 
 from gramian.choosing.auto import choose_automatically
-from gramian.choosing.broken_stick import broken_stick
 from gramian.choosing.cross_validation import cross_validation, generalized_cross_validation
 from gramian.choosing.gavish_donoho import gavish_donoho
 from gramian.choosing.minka import choose_by_minka, minka
 from gramian.choosing.panel import Panel, panel
 from gramian.choosing.parallel import parallel_analysis
-from gramian.choosing.share import choose_by_share, share_of_variance
+from gramian.choosing.share import broken_stick, choose_by_share, share_of_variance
 from gramian.choosing.spectrum import Verdict
 
 __all__ = [

@@ -7,13 +7,12 @@ from textwrap import wrap
 from typing import Any
 
 from gramian.choosing.auto import judge
-from gramian.choosing.broken_stick import broken_stick
 from gramian.choosing.cross_validation import cross_validation, generalized_cross_validation
 from gramian.choosing.facts import Facts, gather_facts
 from gramian.choosing.gavish_donoho import gavish_donoho
 from gramian.choosing.minka import minka
 from gramian.choosing.parallel import parallel_verdict, weigh
-from gramian.choosing.share import share_of_variance
+from gramian.choosing.share import broken_stick, share_of_variance
 from gramian.choosing.spectrum import Verdict, counted
 from gramian.errors import ParameterError
 from gramian.sources.opening import as_source

@@ -132,10 +132,6 @@ def _grouped(tau: Values, multiplicity: Values | None) -> tuple[Values, Values]:
     return np.add.reduceat((weight * tau)[order], starts) / weights, weights
 
 
-LEAST_FREEDOM = 0.05
-"""A column whose leverage leaves less than this is not divided by less: the quotient would be rounding."""
-
-
 class ColumnNoise(NamedTuple):
     """Noise after k components: of each column, how many free columns that one stands for, and n - k."""
 
@@ -196,7 +192,8 @@ def _corrected(spectrum: MeasuredSpectrum, left: Values, leverage: Values, k: in
     total = float(left.sum())
     # The sum is known from the spectrum; the single columns only to the accuracy of the components.
     scale = spectrum.rest(k) / total if total > 0.0 else 0.0
-    free = np.maximum(1.0 - leverage, LEAST_FREEDOM)
+    # A column whose leverage leaves less than this is not divided by less: the quotient would be rounding.
+    free = np.maximum(1.0 - leverage, 0.05)
     return ColumnNoise(left * (scale * spectrum.degrees / degrees) / free, free, degrees)
 
 
@@ -216,9 +213,6 @@ def _column_variances(spectrum: MeasuredSpectrum, column_variances: Any | None) 
 
 DRAWS = 5
 """Copies drawn. Their spread is known from theory; draws only have to place the center."""
-
-SIGN_CHUNK = 1 << 20
-"""Signs drawn at once: 4 MB."""
 
 SMALL = 64
 """Side up to which all eigenvalues are found at once; above it Lanczos steps find the largest sooner."""
@@ -282,7 +276,8 @@ def _destroy(copy: Array, null: str, rng: np.random.Generator) -> Array:
     """Shuffle or flip in place: a flip of a flip is as random as the first."""
     if null == "permutation":
         return rng.permuted(copy, axis=0, out=copy)
-    step = max(1, SIGN_CHUNK // copy.shape[1])
+    # Signs drawn at once: 4 MB.
+    step = max(1, (1 << 20) // copy.shape[1])
     for low in range(0, len(copy), step):
         _flip(copy[low : low + step], rng)
     return copy
@@ -330,19 +325,8 @@ def _residual_squares(sample: RowSample, k: int) -> float:
     return float((a * by_columns + c * by_rows) / (a + c))
 
 
-ROUNDS = 8
-"""Copies are drawn with no component taken out, then with as many as were found, until the number stays: two
-rounds for even noise, three or four where some rows are noisier. Copies with no component out show too little of
-such noise, and so do copies robbed of many; starting with many takes more rounds."""
-
 PROBE = 8
 """Components taken out when copies of all the rows hide everything: a few wild rows may be to blame."""
-
-WHOLE_COLUMN = 0.1
-"""Part of a column left free by components, under which they count as that column itself."""
-
-SPARE = 8
-"""Components above the count for Gaussian noise that a sample keeps scores of, should the copies show less."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -450,7 +434,8 @@ def weigh(facts: Facts, *, null: str | None = None, level: float = 0.95) -> Evid
     gaussian = count_above(facts, GAUSSIAN, level)
     if facts.source is None or null == "gaussian" or facts.spectrum.total_variance == 0.0:
         return gaussian
-    sample = facts.sample(gaussian.count + SPARE)
+    # Components above the count for Gaussian noise that a sample keeps scores of, should the copies show less.
+    sample = facts.sample(gaussian.count + 8)
     if facts.components is None and sample.loadings.shape[1] == facts.spectrum.n_columns:
         facts = replace(facts, components=sample.loadings.astype(np.float64))
     judge = partial(_count_with_copies, facts, sample, null or "signflip", level)
@@ -459,7 +444,10 @@ def weigh(facts: Facts, *, null: str | None = None, level: float = 0.95) -> Evid
         beyond = judge(min(gaussian.count, PROBE))
         evidence = beyond if beyond.count > min(gaussian.count, PROBE) else evidence
     visited = {0}
-    while evidence.count not in visited and len(visited) < ROUNDS:
+    # Copies are drawn with no component taken out, then with as many as were found, until the number stays: two rounds
+    # for even noise, three or four where some rows are noisier. Copies with no component out show too little of such
+    # noise, and so do copies robbed of many; starting with many takes more rounds.
+    while evidence.count not in visited and len(visited) < 8:
         visited.add(evidence.count)
         evidence = judge(min(evidence.count, len(sample.loadings)))
     return evidence
@@ -481,7 +469,8 @@ def even_columns(facts: Facts, level: float) -> bool:
     """
     k = count_above(replace(facts, column_variances=None), GAUSSIAN, level).count
     left = next(islice(noise_after(facts.spectrum, facts.column_variances, facts.components), k, None), None)
-    if left is None or 2 * k > facts.spectrum.directions or left.multiplicity.min() < WHOLE_COLUMN:
+    # Part of a column left free by components, under which they count as that column itself.
+    if left is None or 2 * k > facts.spectrum.directions or left.multiplicity.min() < 0.1:
         return False
     free = float(left.multiplicity.sum())
     mean = float(left.multiplicity @ left.variances) / free

@@ -102,7 +102,7 @@ class Certificate:
     --------
     >>> import numpy as np
     >>> from gramian.eigen.direct import Direct
-    >>> from gramian.operators.dense import DenseMatrix
+    >>> from gramian.operators.symmetric import DenseMatrix
     >>> operator = DenseMatrix(np.diag([4.0, 2.0, 1.0]))
     >>> certificate = certify(operator, Direct().solve(operator, 2), tol=1e-10)
     >>> [line.grade for line in certificate.lines]
@@ -447,9 +447,6 @@ def chance_of_miss(values: HostArray, following: float, probe: Probe, size: int)
     return np.asarray(np.exp(np.minimum(log_chance * probe.columns, 0.0)))
 
 
-SEARCH_STEPS = 7
-"""Products, at least, of the random search that follows convergence."""
-
 SEARCH_COLUMNS = 4
 """Gaussian columns, at most, of that search: four of them for seven products say as much as sixteen for five."""
 
@@ -469,7 +466,8 @@ def search_steps(m: int, columns: int) -> int:
     [9, 7, 7, 7]
     """
     exponent = np.log(1.648 * np.sqrt(m)) - np.log(LARGEST_FAILURE) / columns
-    return max(SEARCH_STEPS, int(np.ceil((exponent / np.sqrt(STANDING_OUT) + 1) / 2)))
+    # Products, at least, of the random search that follows convergence.
+    return max(7, int(np.ceil((exponent / np.sqrt(STANDING_OUT) + 1) / 2)))
 
 
 def can_be_certain(values: HostArray, *, k: int, m: int, block: int) -> bool:
@@ -494,10 +492,6 @@ def can_be_certain(values: HostArray, *, k: int, m: int, block: int) -> bool:
     return bool(chance.max(initial=0.0) <= LARGEST_FAILURE)
 
 
-EXACT_RESIDUALS = 256
-"""Pairs up to which each residual is computed; beyond, all share one bound measured with random probes."""
-
-
 def measured_residuals(matrix: HostArray, values: HostArray, vectors: HostArray, *, seed: int) -> HostArray:
     """Return |A v - lambda v| for every pair.
 
@@ -505,7 +499,8 @@ def measured_residuals(matrix: HostArray, values: HostArray, vectors: HostArray,
     every column; eight probes are short of it by more than a factor of four with probability below 1e-7.
     """
     k = len(values)
-    if k <= EXACT_RESIDUALS:
+    # Pairs up to which each residual is computed; beyond, all share one bound measured with random probes.
+    if k <= 256:
         difference = matrix @ vectors
         difference -= vectors * values
         difference *= difference

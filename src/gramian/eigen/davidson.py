@@ -16,11 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import HostArray, gaussian, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.eigen.krylov_basis import KrylovBasis
-from gramian.eigen.orthonormal import orthonormalized
+from gramian.eigen.orthonormal import coefficients, orthonormalized, rotated
 from gramian.eigen.pairs import Approximation, Compression, EigenPairs, EigenSolver, Probe, Watch
 from gramian.operators.symmetric import SymmetricOperator
 
@@ -132,7 +131,7 @@ class Davidson(EigenSolver):
     Examples
     --------
     >>> import numpy as np
-    >>> from gramian.operators.dense import DenseMatrix
+    >>> from gramian.operators.symmetric import DenseMatrix
     >>> A = np.diag(np.arange(1.0, 201.0)) + 0.1
     >>> near = Approximation(np.arange(200.0, 160.0, -1), np.eye(200)[:, :159:-1])
     >>> pairs = Davidson().solve(DenseMatrix(A), 3, start=near)
@@ -312,8 +311,8 @@ class _Iteration:
         distance = thetas[None, :] - mu[:, None]
         nearest = NEAR * abs(float(self.values[0]))
         distance = np.where(distance < 0, np.minimum(distance, -nearest), np.maximum(distance, nearest))
-        inside = U.T @ residuals.astype(U.dtype)
-        return np.asarray(residuals + U @ (mu[:, None] / distance * inside).astype(U.dtype))
+        inside = coefficients(U, residuals.astype(U.dtype))
+        return np.asarray(residuals + rotated(U, mu[:, None] / distance * inside))
 
     def _added(self, directions: HostArray) -> HostArray:
         """Return what directions add to the basis; Gaussian columns where they add nothing."""

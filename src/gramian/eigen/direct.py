@@ -24,15 +24,6 @@ in 0.15, all in 0.17; 100: two in 0.28, ten in 0.57, all in 0.60; 200: two in 1.
 SAMPLE = 8
 """Pairs whose digits are looked at before many are recomputed."""
 
-TRIANGLE_PAIRS = 256
-"""Pairs that are repaired from the triangle at once: of more, squares are solved again where they lost digits, which
-takes a pass more, half the time and a third of the memory."""
-
-FORESEEN = 2.0**-8
-"""Units of eps lambda_1: where less than that is allowed, a sample fails, and looking at it would only cost a pass.
-
-Of 24 eigenvalues the worst was wrong by 0.03 to 0.17 units (five tables of 30,000 to 1,000,000 rows)."""
-
 
 @dataclass(frozen=True)
 class Direct(EigenSolver):
@@ -66,7 +57,7 @@ class Direct(EigenSolver):
     Examples
     --------
     >>> import numpy as np
-    >>> from gramian.operators.dense import DenseMatrix
+    >>> from gramian.operators.symmetric import DenseMatrix
     >>> Direct().solve(DenseMatrix(np.diag([1.0, 3.0, 2.0])), 2).values
     array([3., 2.])
     """
@@ -161,7 +152,9 @@ def _is_sound(operator: SymmetricOperator, values: HostArray, vectors: HostArray
     if k - first < 4 * SAMPLE or values[-1] <= 0 or np.any(operator.residual_weight(values) > 1):
         return False
     allowed = np.minimum(values, 2 * 35 * m * operator.data_eps * np.sqrt(values[0] * np.maximum(values, 0.0)))
-    if allowed[-1] < FORESEEN * eps_of(FLOAT64) * values[0]:
+    # Units of eps lambda_1: where less than that is allowed, a sample fails, and looking at it would only cost a pass.
+    # Of 24 eigenvalues the worst was wrong by 0.03 to 0.17 units (five tables of 30,000 to 1,000,000 rows).
+    if allowed[-1] < (2.0**-8) * eps_of(FLOAT64) * values[0]:
         return False
     some = np.r_[np.linspace(first, k - 1, SAMPLE // 2, endpoint=False).astype(int), np.arange(k - SAMPLE // 2, k)]
     V = np.ascontiguousarray(vectors[:, some])
@@ -223,7 +216,9 @@ def _solved_again(operator: SymmetricOperator, small: HostArray, *, top: float, 
         values, rotation = _pairs_in_place(inner)
         values = np.maximum(values, 0.0)
         is_resolved = _is_resolved(values[::-1], top, m)
-        if is_resolved or len(values) > TRIANGLE_PAIRS:
+        # Pairs that are repaired from the triangle at once: of more, squares are solved again where they lost digits,
+        # which takes a pass more, half the time and a third of the memory.
+        if is_resolved or len(values) > 256:
             return _Solved(values, rotation, is_resolved)
     triangle = operator.root(V)
     if triangle is None:

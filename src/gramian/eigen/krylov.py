@@ -28,8 +28,7 @@ from typing import Literal
 
 import numpy as np
 
-from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, HostArray
+from gramian.arrays.namespace import Array, HostArray, gaussian
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.eigen.certificate import SEARCH_COLUMNS, can_be_certain, search_steps
 from gramian.eigen.krylov_basis import KrylovBasis, RitzPairs
@@ -79,7 +78,7 @@ class Krylov(EigenSolver):
     Examples
     --------
     >>> import numpy as np
-    >>> from gramian.operators.dense import DenseMatrix
+    >>> from gramian.operators.symmetric import DenseMatrix
     >>> pairs = Krylov().solve(DenseMatrix(np.diag(np.arange(200.0))), 3)
     >>> pairs.values.round(8), pairs.converged
     (array([199., 198., 197.]), 3)

@@ -29,7 +29,8 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.eigen.orthonormal import chunks_of, longest, orthonormalized, projected, rotate, rotated
+from gramian.eigen.orthonormal import chunks_of, coefficients, longest, orthonormalized, projected, rotate, rotated
+from gramian.machine import shared
 
 
 class RitzPairs(NamedTuple):
@@ -134,7 +135,7 @@ class KrylovBasis:
         W = A V and T = V'A V hold; R has no columns.
         """
         block = self._append(directions, products)
-        self._fill(to_host(self.V.T @ block))
+        self._fill(coefficients(self.V, block))
         self.R, self.B = self._V[:, :0], np.zeros((self.columns, 0))
 
     def _append(self, directions: Array, products: Array) -> Array:
@@ -183,11 +184,12 @@ class KrylovBasis:
 
     def residuals(self, pairs: RitzPairs) -> HostArray:
         """Return  |A v - theta v|  of some Ritz pairs, measured."""
-        squares = np.zeros(len(pairs.values))
-        for rows in chunks_of(self.V):
+
+        def squares(rows: slice) -> HostArray:
             part = self.remainders(pairs, rows)
-            squares += to_host(namespace_of(part).sum(part * part, axis=0))
-        return np.asarray(np.sqrt(squares))
+            return to_host(namespace_of(part).sum(part * part, axis=0))
+
+        return np.asarray(np.sqrt(sum(shared(squares, chunks_of(self.V)))))
 
     def estimates(self, pairs: RitzPairs) -> HostArray:
         """Return  |B's|,  what the residuals of some Ritz pairs are by the identity."""

@@ -7,7 +7,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray
+from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, is_numpy, namespace_of, to_host
+from gramian.arrays.precision import eps_of
 from gramian.operators.symmetric import SymmetricOperator
 
 Watch = Callable[[int, float], None]
@@ -120,6 +121,29 @@ def sum_of_squares(matrix: HostArray) -> float:
     """
     with np.errstate(over="ignore"):
         return float(np.linalg.norm(matrix) ** 2)
+
+
+def signs_of(vectors: Array) -> Array:
+    """Return +1 or -1 a column so that its largest entry, the first within 10 eps of it, becomes positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> signs_of(np.array([[0.6, -0.8], [0.8, 0.6]]))
+    array([ 1., -1.])
+    """
+    if is_numpy(vectors):
+        high, low = vectors.max(axis=0), -vectors.min(axis=0)
+    else:
+        xp = namespace_of(vectors)
+        high, low = to_host(xp.max(vectors, axis=0)), -to_host(xp.min(vectors, axis=0))
+    lead, near = high - low, 10 * eps_of(dtype_of(vectors))
+    signs = np.copysign(1.0, lead)
+    for j in (np.abs(lead) <= near * np.maximum(high, low)).nonzero()[0]:
+        column = to_host(vectors[:, int(j)])
+        sizes = np.abs(column)
+        signs[j] = -1.0 if column[np.argmax(sizes >= sizes.max() * (1 - near))] < 0 else 1.0
+    return from_host(signs, like=vectors, dtype=dtype_of(vectors))
 
 
 class EigenSolver(ABC):

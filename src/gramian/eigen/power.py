@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, namespace_of
+from gramian.arrays.namespace import Array, gaussian, namespace_of
 from gramian.eigen.pairs import Approximation, EigenPairs, EigenSolver, Watch
 from gramian.operators.symmetric import SymmetricOperator
 
@@ -30,7 +29,7 @@ class Power(EigenSolver):
     Examples
     --------
     >>> import numpy as np
-    >>> from gramian.operators.dense import DenseMatrix
+    >>> from gramian.operators.symmetric import DenseMatrix
     >>> pairs = Power().solve(DenseMatrix(np.diag([1.0, 3.0, 2.0])), 2)
     >>> pairs.values.round(6)
     array([3., 2.])

@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, is_sparse
 from gramian.errors import ConvergenceWarning, ParameterError, users_line
-from gramian.estimators.inputs import feature_names, finite_results, keep_names, open_new_rows, open_rows, open_scores
-from gramian.estimators.parameters import (
+from gramian.estimators.inputs import (
     CALL,
     FLAG,
     NOTHING,
@@ -27,14 +26,19 @@ from gramian.estimators.parameters import (
     Limit,
     Limits,
     check_parameters,
+    feature_names,
+    finite_results,
     is_whole,
+    keep_names,
     number,
     one_of,
+    open_new_rows,
+    open_rows,
+    open_scores,
     seed_of,
     whole,
 )
-from gramian.estimators.reporting import ReportMixin
-from gramian.estimators.saving import SaveMixin
+from gramian.estimators.mixins import ReportMixin, SaveMixin
 from gramian.models.ica.fit import METHODS, fit_ica
 from gramian.models.ica.model import ICAModel, ICAOptions
 from gramian.models.score_file import write_scores

@@ -8,8 +8,19 @@ from sklearn.utils import Tags
 
 from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, to_host
 from gramian.errors import NotSupportedError, ParameterError
-from gramian.estimators.inputs import check_features, feature_names, open_rows, say
-from gramian.estimators.parameters import FLAG, NOTHING, RESOURCES, Limits, check_parameters, whole
+from gramian.estimators.inputs import (
+    FLAG,
+    NOTHING,
+    RESOURCES,
+    Limits,
+    check_features,
+    check_parameters,
+    feature_names,
+    open_rows,
+    say,
+    whole,
+)
+from gramian.estimators.mixins import saved_numbers
 from gramian.estimators.projection import (
     GaussianScores,
     LinearProjection,
@@ -18,7 +29,6 @@ from gramian.estimators.projection import (
     naming_the_model_of_missing_values,
     require_divisor,
 )
-from gramian.estimators.saving import saved_numbers
 from gramian.models.pca.fit import effective_rows, fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.streaming import Batches, ExactBatches, begin, resume, squares_fit

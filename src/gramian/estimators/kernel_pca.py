@@ -20,10 +20,11 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.arrays.namespace import Array, HostArray, from_host
 from gramian.eigen.certificate import Certificate
 from gramian.errors import NotSupportedError, ParameterError, RankWarning, users_line
-from gramian.estimators.inputs import feature_names, keep_names, open_new_rows, open_rows, open_scores
-from gramian.estimators.maps import GAMMA, KERNEL, NAMED, ExplicitMap
-from gramian.estimators.parameters import (
+from gramian.estimators.inputs import (
     FLAG,
+    GAMMA,
+    KERNEL,
+    NAMED,
     NOTHING,
     RESOURCES,
     SEED,
@@ -31,15 +32,20 @@ from gramian.estimators.parameters import (
     Limit,
     Limits,
     check_parameters,
+    feature_names,
     is_whole,
+    keep_names,
     number,
     one_of,
+    open_new_rows,
+    open_rows,
+    open_scores,
     seed_of,
     shown,
     whole,
 )
-from gramian.estimators.reporting import ReportMixin
-from gramian.estimators.saving import SaveMixin
+from gramian.estimators.maps import ExplicitMap
+from gramian.estimators.mixins import ReportMixin, SaveMixin
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.kernel_error import KernelError
 from gramian.kernels.named import Precomputed, as_kernel
@@ -465,7 +471,7 @@ class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Transfo
         kernel = as_kernel(
             self.kernel, gamma=self.gamma, degree=self.degree, coef0=float(self.coef0), parameters=self.kernel_params
         )
-        if isinstance(kernel, Precomputed) and source.is_sparse:
+        if kernel.is_precomputed and source.is_sparse:
             message = "A precomputed kernel is a dense matrix, and this one is sparse. Pass X.toarray()."
             raise NotSupportedError(message)
         k, n = self.n_components, source.n_rows

@@ -13,28 +13,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import Array, HostArray, namespace_of
 from gramian.errors import InputError, MemoryBudgetError, ParameterError
-from gramian.estimators.inputs import feature_names, keep_names, open_new_rows, open_rows, say
-from gramian.estimators.parameters import (
+from gramian.estimators.inputs import (
     FLAG,
+    GAMMA,
+    KERNEL,
+    NAMED,
     NOTHING,
     RESOURCES,
     SEED,
-    Limit,
     Limits,
     check_parameters,
+    feature_names,
+    keep_names,
     number,
     one_of,
+    open_new_rows,
+    open_rows,
+    say,
     seed_of,
     whole,
 )
-from gramian.estimators.saving import SaveMixin
+from gramian.estimators.mixins import SaveMixin
 from gramian.features.feature_map import FeatureMap, FeatureRecipe, MappedRows
 from gramian.features.fourier import FourierMap, RandomFourier
 from gramian.features.kernel_error import KernelError, measure_kernel_error
-from gramian.features.landmarks import CHOICES
-from gramian.features.nystrom import LandmarkMap, Landmarks
+from gramian.features.nystrom import CHOICES, LandmarkMap, Landmarks
 from gramian.features.polynomial import MonomialMap, Monomials
-from gramian.kernels.kernel import Kernel
 from gramian.kernels.named import as_kernel
 from gramian.kernels.widths import Gamma
 from gramian.machine import available_memory, in_words
@@ -180,14 +184,6 @@ class ExplicitMap(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
 def _rows_of(block: Block) -> Array:
     return block.rows
-
-
-KERNEL = Limit(
-    lambda value: isinstance(value, str | Kernel) or callable(value),
-    "a kernel's name, a kernel of gramian.kernels, or a function",
-)
-NAMED = Limit(lambda value: isinstance(value, Mapping), "a mapping from names to values")
-GAMMA = (NOTHING, number(0.0), one_of("scale", "median"))
 
 
 class PolynomialMap(ExplicitMap):

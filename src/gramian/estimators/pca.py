@@ -12,18 +12,20 @@ from sklearn.utils import Tags
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.errors import NotSupportedError, ParameterError
-from gramian.estimators.inputs import check_features, feature_names, open_rows
-from gramian.estimators.parameters import (
+from gramian.estimators.inputs import (
     FLAG,
     NOTHING,
     RESOURCES,
     SEED,
     SHARE,
     Limits,
+    check_features,
     check_parameters,
+    feature_names,
     is_whole,
     number,
     one_of,
+    open_rows,
     seed_of,
     whole,
 )
@@ -38,6 +40,7 @@ from gramian.estimators.projection import (
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.streaming import Batches, begin, resume
+from gramian.planning.plan import SOLVERS
 from gramian.sources.rows import RowSource
 
 ITERATIVE = ("arpack", "randomized")
@@ -131,7 +134,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         "n_components": (NOTHING, whole(0), SHARE, one_of("mle", "auto")),
         "copy": (FLAG,),
         "whiten": (FLAG,),
-        "svd_solver": (one_of("auto", "full", "covariance_eigh", "arpack", "randomized", "gram", "krylov", "power"),),
+        "svd_solver": (one_of(*SOLVERS),),
         "tol": (number(0.0),),
         "iterated_power": (one_of("auto"), whole(0)),
         "n_oversamples": (whole(1),),

@@ -11,18 +11,21 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
-from gramian.estimators.inputs import feature_names, keep_names, open_new_rows, open_rows
-from gramian.estimators.parameters import (
+from gramian.estimators.inputs import (
     FLAG,
     NOTHING,
     SEED,
     Limits,
     check_parameters,
+    feature_names,
+    keep_names,
     number,
+    open_new_rows,
+    open_rows,
     seed_of,
     whole,
 )
-from gramian.estimators.saving import SaveMixin
+from gramian.estimators.mixins import SaveMixin
 from gramian.models.probabilistic.filling import choose_filling
 from gramian.models.probabilistic.fit import ProbabilisticPCAModel, fit_probabilistic_pca
 from gramian.sources.rows import Block, RowSource

@@ -5,6 +5,7 @@ for: how likely, and how far, each row is. ``StreamedFit`` is ``partial_fit``: b
 eigenproblem is solved when a fitted field is read.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,14 +28,14 @@ from gramian.estimators.inputs import (
     open_new_rows,
     open_scores,
 )
-from gramian.estimators.reporting import ReportMixin
-from gramian.estimators.saving import SaveMixin, saved_numbers
+from gramian.estimators.mixins import ReportMixin, SaveMixin, saved_numbers
+from gramian.machine import memory_budget
 from gramian.models.pca import scoring
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.scoring import Outliers, find_outliers
 from gramian.models.pca.streaming import Batches
 from gramian.models.score_file import write_scores
-from gramian.planning.plan import Plan, default_budget
+from gramian.planning.plan import Plan
 from gramian.sources.rows import Block, RowSource, rows_here
 
 
@@ -373,7 +374,7 @@ class GaussianScores:
         return found
 
 
-class StreamedFit:
+class StreamedFit(ABC):
     """The state of ``partial_fit``: one frozen ``Batches`` value, replaced by each merge, and the options to solve it.
 
     A batch costs its own d^2 operations per row and one d x d addition. The eigenproblem, d^3, is solved once for
@@ -397,12 +398,13 @@ class StreamedFit:
         message = f"{type(self).__name__!r} object has no attribute {name!r}"
         raise AttributeError(message)
 
+    @abstractmethod
     def _adopt_streamed(self, model: PCAModel) -> None:
-        raise NotImplementedError
+        """Take the solution of the batches gathered so far."""
 
     @property
     def _budget(self) -> int:
-        return self.memory_budget or default_budget()
+        return self.memory_budget or memory_budget()
 
     def _remember(self, batches: Batches, pending: PCAOptions, fields: dict[str, Any]) -> None:
         """Replace the state and drop the solution of the former one."""

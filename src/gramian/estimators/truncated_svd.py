@@ -8,15 +8,16 @@ from sklearn.utils import Tags
 from gramian.arrays.namespace import Array, dtype_of, from_host
 from gramian.eigen.certificate import Certificate
 from gramian.errors import ParameterError
-from gramian.estimators.inputs import feature_names, open_rows
-from gramian.estimators.parameters import (
+from gramian.estimators.inputs import (
     NOTHING,
     RESOURCES,
     SEED,
     Limits,
     check_parameters,
+    feature_names,
     number,
     one_of,
+    open_rows,
     seed_of,
     whole,
 )

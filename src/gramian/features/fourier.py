@@ -33,9 +33,8 @@ from gramian.arrays.namespace import (
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import ParameterError
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
-from gramian.features.resolving import resolve_kernel
-from gramian.kernels.forms import WaveDraw
-from gramian.kernels.kernel import Kernel
+from gramian.features.sampling import resolve_kernel
+from gramian.kernels.kernel import Kernel, WaveDraw
 from gramian.kernels.radial import Gaussian
 from gramian.sources.rows import RowSource
 

@@ -1,12 +1,17 @@
-"""Some rows of a source: which ones, by chance, and the rows themselves, in one pass."""
+"""Some rows of a source, in one pass, and a kernel whose "scale" or "median" is made a number on them."""
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.arrays.namespace import Array, HostArray, device_of, is_numpy, is_sparse, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, device_of, from_host, is_numpy, is_sparse, namespace_of, to_host
+from gramian.kernels.blocks import far_means, require_taken, shifted
+from gramian.kernels.kernel import Kernel
+from gramian.kernels.widths import SAMPLE_ROWS, DataFacts, median_distance
+from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.rows import Block, RowSource
 
 
@@ -76,3 +81,53 @@ def _stacked(pieces: list[Any]) -> Array:
 
 def _joined(left: list[Any] | None, right: list[Any] | None) -> list[Any]:
     return [*(left or []), *(right or [])]
+
+
+class Resolved(NamedTuple):
+    """A kernel without unknown parameters, and the point that distances are taken from.
+
+    Of sparse rows it is their mean in columns far from zero, nearly all of which they store, and zero in the others;
+    ``None`` where there is no such column.
+    """
+
+    kernel: Kernel
+    origin: Array | None
+
+
+def resolve_kernel(kernel: Kernel, source: RowSource, *, seed: int = 0) -> Resolved:
+    """Replace None, "scale" and "median" by numbers, and refuse rows that the kernel cannot take.
+
+    Cost: one pass for the mean and the variances, which also finds what is not finite; one more where a median
+    distance is asked for, from at most 1,000 rows drawn by ``seed``.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Gaussian
+    >>> from gramian.sources import as_source
+    >>> resolve_kernel(Gaussian("scale"), as_source([[0.0, 0.0], [2.0, 2.0]])).kernel
+    Gaussian(gamma=0.5)
+    """
+    require_taken(sparse=source.is_sparse, kernel=kernel)
+    moments = measure_moments(source, scatter=False)
+    variance = float(moments.squares.sum()) / (moments.weight * source.n_columns)
+
+    origin = _origin(source, moments)
+
+    @cache
+    def sample() -> Array:
+        rows = take_rows(source, np.sort(draw_positions(source, SAMPLE_ROWS, seed=seed)))
+        return shifted(rows, origin) if is_sparse(rows) else rows
+
+    facts = DataFacts(
+        n_columns=source.n_columns,
+        variance=variance,
+        median_distance=lambda: median_distance(sample()),
+        median_cityblock=lambda: median_distance(sample(), metric="cityblock"),
+    )
+    return Resolved(kernel.resolved(facts), origin)
+
+
+def _origin(source: RowSource, moments: Moments) -> Array | None:
+    if source.is_sparse:
+        return far_means(moments.mean, moments.squares / moments.weight)
+    return from_host(moments.mean, like=source.like())

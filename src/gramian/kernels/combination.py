@@ -10,8 +10,7 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_sparse
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import ParameterError
-from gramian.kernels.forms import RadialProfile, WaveDraw, Waves
-from gramian.kernels.kernel import Kernel, Prepared
+from gramian.kernels.kernel import Kernel, Prepared, RadialProfile, WaveDraw, Waves
 from gramian.kernels.widths import DataFacts, plain_number
 
 

@@ -21,8 +21,7 @@ from gramian.kernels.blocks import (
     squared_norms,
     strips,
 )
-from gramian.kernels.forms import PolynomialForm
-from gramian.kernels.kernel import Kernel, Prepared
+from gramian.kernels.kernel import Kernel, PolynomialForm, Prepared
 from gramian.kernels.widths import DataFacts, Gamma, checked_gamma, number_of, plain_number, resolved_gamma
 
 

@@ -7,13 +7,15 @@ squared norms, a change of type) is done by ``prepare``, what has to be done for
     tile = kernel.evaluate(left, right)        # (a, b); left and right serve in many tiles
 
 What else a fit has to know of a kernel (is it cheap, has it a width, is it radial) it declares, with safe defaults; a
-fit asks neither for its type nor for its name. A kernel that users name has a line in ``FAMILIES`` of
-:mod:`gramian.kernels.named`.
+fit asks neither for its type nor for its name. Other forms that it may have than its values (a curve over distances, a
+power of x.y, a density of waves) are what pre-images, explicit and random Fourier features ask for. A kernel that users
+name has a line in ``FAMILIES`` of :mod:`gramian.kernels.named`.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
-from typing import Any, ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -21,8 +23,112 @@ from gramian.arrays.namespace import Array, HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.kernels.blocks import as_block, column_means, named_rows, require_same_columns
-from gramian.kernels.forms import PolynomialForm, RadialProfile, WaveDraw, Waves
 from gramian.kernels.widths import DataFacts, facts_of
+
+
+@dataclass(frozen=True)
+class RadialProfile:
+    """A kernel that is a decreasing function of s = |x - y|^2.
+
+    Attributes
+    ----------
+    curve : function
+        Gives k(s) and -k'(s) for an array of s.
+    """
+
+    curve: Callable[[HostArray], tuple[HostArray, HostArray]]
+
+    @property
+    def height(self) -> float:
+        """k(0)."""
+        return float(self.curve(np.zeros(1))[0][0])
+
+    def squared_distance(self, values: HostArray) -> HostArray:
+        """Return the squared distance at which the kernel has these values; zero for values above k(0).
+
+        Computes  the root of k(s) = v  by bisection: 60 evaluations, to the last bits. Values under 1e-100 k(0) count
+        as that: of their distance only that it is large is known.
+
+        Examples
+        --------
+        >>> from gramian.kernels import Gaussian
+        >>> Gaussian(0.5).radial_profile().squared_distance(np.exp([-1.0, -8.0])).round(9)
+        array([ 2., 16.])
+        """
+        values = np.maximum(values, 1e-100 * self.height)
+        low, high = np.zeros_like(values), np.ones_like(values)
+        while (short := self.curve(high)[0] > values).any():
+            high = np.where(short, 2 * high, high)
+        for _ in range(60):
+            middle = (low + high) / 2
+            above = self.curve(middle)[0] > values
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        return np.where(values >= self.height, 0.0, (low + high) / 2)
+
+
+class PolynomialForm(NamedTuple):
+    """A kernel that is  (gamma x.y + coef0)^degree."""
+
+    degree: float
+    gamma: float
+    coef0: float
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it is x.y itself, so that the rows are their own features."""
+        return self == (1, 1.0, 0.0)
+
+    @property
+    def has_real_features(self) -> bool:
+        """Whether finitely many real monomials have this kernel as their inner product."""
+        return float(self.degree).is_integer() and self.degree >= 1 and self.coef0 >= 0 and self.gamma > 0
+
+    def inner_product(self, values: HostArray) -> HostArray:
+        """Return the x.y at which the kernel has these values; of two, as even degrees have, the larger.
+
+        Examples
+        --------
+        >>> PolynomialForm(2, 1.0, 1.0).inner_product(np.array([9.0, 0.0]))
+        array([ 2., -1.])
+        """
+        root = np.abs(values) ** (1.0 / self.degree)
+        root *= np.sign(values) if self.degree % 2 == 1 else values > 0
+        return np.asarray((root - self.coef0) / self.gamma)
+
+
+class Waves(NamedTuple):
+    """Frequencies (q, d) drawn from a spectral density, and the kernel's value k(0) at no distance."""
+
+    frequencies: HostArray
+    height: float
+
+
+@dataclass(frozen=True)
+class WaveDraw:
+    """What is drawn: ``count`` frequencies in ``n_columns`` dimensions, in orthogonal groups or one by one."""
+
+    count: int
+    n_columns: int
+    orthogonal: bool
+    rng: np.random.Generator
+
+    def normal(self) -> HostArray:
+        """Draw standard normal vectors (count, d); where orthogonal, every d of them are so to each other.
+
+        Orthogonal ones are rows of a random rotation, each with the length of a normal vector of its own, so that
+        every single one is still standard normal.
+        """
+        free = self.rng.standard_normal((self.count, self.n_columns))
+        if not self.orthogonal:
+            return free
+        groups, d = [], self.n_columns
+        for _ in range(-(-self.count // d)):
+            Q, R = np.linalg.qr(self.rng.standard_normal((d, d)))
+            # Without the signs of R the rotation would not be uniform (Mezzadri, 2007).
+            groups.append((Q * np.sign(np.diag(R))).T)
+        turned = np.concatenate(groups)[: self.count]
+        return np.asarray(turned * np.linalg.norm(free, axis=1, keepdims=True))
+
 
 Prepared = Any
 """A block of rows as its kernel wants it; only the kernel that made it looks inside."""

@@ -9,8 +9,7 @@ from scipy.spatial.distance import cdist
 from gramian.arrays.namespace import Array, HostArray
 from gramian.errors import ParameterError
 from gramian.kernels.blocks import exponential, host_rows, shifted, written
-from gramian.kernels.forms import WaveDraw, Waves
-from gramian.kernels.kernel import Kernel, Prepared
+from gramian.kernels.kernel import Kernel, Prepared, WaveDraw, Waves
 from gramian.kernels.widths import DataFacts, Gamma, checked_gamma, inverse_or_one, number_of
 
 

@@ -31,8 +31,7 @@ from gramian.kernels.blocks import (
     strips,
     with_unit_diagonal,
 )
-from gramian.kernels.forms import RadialProfile, WaveDraw, Waves
-from gramian.kernels.kernel import Kernel, Prepared
+from gramian.kernels.kernel import Kernel, Prepared, RadialProfile, WaveDraw, Waves
 from gramian.kernels.widths import (
     DataFacts,
     Gamma,

@@ -14,9 +14,6 @@ from gramian.models.archive.file import Archive
 from gramian.models.ica.model import ICAModel
 from gramian.models.pca.model import PCAModel
 
-SAME = 1e-6
-"""Sine of the largest angle under which two spaces are called the same."""
-
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -47,7 +44,8 @@ class Comparison:
 
     def __str__(self) -> str:
         worst = float(self.angles[-1]) if len(self.angles) else 0.0
-        if np.sin(np.radians(worst)) < SAME:
+        # Sine of the largest angle under which two spaces are called the same.
+        if np.sin(np.radians(worst)) < 1e-6:
             small, large = sorted(self.sizes)
             inside = f"The space of the smaller, {small} of {large} components, lies inside that of the larger."
             first = "Both span the same space." if small == large else inside

@@ -7,10 +7,10 @@ from gramian.kernels.named import as_kernel
 from gramian.kernels.widths import Gamma
 from gramian.models.kernel_pca.fit import EIGEN_SOLVERS, first_plan
 from gramian.models.kernel_pca.model import KernelPCAOptions
-from gramian.models.pca.fit import SOLVERS, first_facts
+from gramian.models.pca.fit import first_facts
 from gramian.models.pca.model import PCAOptions
 from gramian.planning.kernel_plan import KernelPlan
-from gramian.planning.plan import Plan, plan_pca
+from gramian.planning.plan import SOLVERS, Plan, plan_pca
 from gramian.sources.opening import as_source
 
 
@@ -89,7 +89,7 @@ def plan(
     if kernel is None:
         _require_unset(gamma=gamma, eigen_solver=eigen_solver, landmarks=landmarks)
         _require_unset(degree=None if degree == 3 else degree, coef0=None if coef0 == 1 else coef0)
-        _require_known("svd_solver", svd_solver, SOLVERS)
+        _require_known("svd_solver", svd_solver, tuple(SOLVERS))
         options = PCAOptions(n_components=n_components, tol=tol, solver=svd_solver, memory_budget=memory_budget)
         return plan_pca(first_facts(as_source(X), options))
     if svd_solver != "auto":

@@ -1,8 +1,7 @@
 """Symmetric maps known by what they do to blocks of vectors."""
 
 from gramian.operators.covariance import Covariance
-from gramian.operators.dense import DenseMatrix
 from gramian.operators.gram import Gram
-from gramian.operators.symmetric import Forming, Product, SymmetricOperator
+from gramian.operators.symmetric import DenseMatrix, Forming, Product, SymmetricOperator
 
 __all__ = ["Covariance", "DenseMatrix", "Forming", "Gram", "Product", "SymmetricOperator"]

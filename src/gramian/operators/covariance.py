@@ -8,7 +8,7 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy, is_sparse, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import completed, merge_squares
-from gramian.operators.centering import (
+from gramian.operators.standardization import (
     ROUNDING,
     ProductModes,
     RowSquares,
@@ -20,8 +20,7 @@ from gramian.operators.centering import (
     piece_length,
     row_pieces,
 )
-from gramian.operators.dense import DenseMatrix
-from gramian.operators.symmetric import Forming, Product, SymmetricOperator
+from gramian.operators.symmetric import DenseMatrix, Forming, Product, SymmetricOperator
 from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.rows import Block, RowSource, ranges
 from gramian.sources.sparse import entries_in_float64, transposed
@@ -34,7 +33,7 @@ class Covariance(SymmetricOperator):
     W - ddof, so that its eigenvalues are the squared singular values of Xs.
 
     Dense blocks are centered as they arrive, so a large mean costs no digits; sparse blocks stay sparse and
-    pay a rank-one correction instead (see :mod:`gramian.operators.centering`).
+    pay a rank-one correction instead (see :mod:`gramian.operators.standardization`).
 
     Cost of ``apply`` to k vectors: 4 n d k operations, one pass over the rows, and working memory for d k numbers per
     worker and one block. ``materialize``: n d^2 operations, one pass, d^2 numbers.

@@ -22,7 +22,7 @@ from gramian.arrays.namespace import (
 )
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
-from gramian.operators.centering import (
+from gramian.operators.standardization import (
     ColumnSquares,
     ColumnTriangle,
     ProductModes,
@@ -33,8 +33,7 @@ from gramian.operators.centering import (
     piece_length,
     taller_triangle,
 )
-from gramian.operators.dense import DenseMatrix
-from gramian.operators.symmetric import Forming, Product, SymmetricOperator
+from gramian.operators.symmetric import DenseMatrix, Forming, Product, SymmetricOperator
 from gramian.sources.moments import Moments, product_dtype
 from gramian.sources.rows import Block, ColumnBlock, RowSource, ranges, rows_here
 

@@ -18,8 +18,6 @@ from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.blocks import named_rows, on_host, shifted, squared_norms
 from gramian.kernels.centering import KernelCentering, RowWeights, center_kernel, center_matrix
 from gramian.kernels.kernel import Kernel, Prepared
-from gramian.operators.centering import add
-from gramian.operators.dense import DenseMatrix, small_value_weight
 from gramian.operators.kernel_tiles import (
     FillMatrix,
     GatherTiles,
@@ -29,7 +27,8 @@ from gramian.operators.kernel_tiles import (
     merge_running,
     tile_rows,
 )
-from gramian.operators.symmetric import Product, SymmetricOperator
+from gramian.operators.standardization import add
+from gramian.operators.symmetric import DenseMatrix, Product, SymmetricOperator, small_value_weight
 from gramian.sources.rows import Block, RowSource, ranges, rows_here
 
 SAMPLED_ROWS = 128

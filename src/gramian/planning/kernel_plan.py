@@ -16,8 +16,7 @@ from gramian.errors import MemoryBudgetError, Parameter, Sentence
 from gramian.machine import MEGABYTE, cores, in_words
 from gramian.operators.kernel_gram import READY_BYTES
 from gramian.operators.kernel_tiles import tile_rows
-from gramian.planning.memory import Facts
-from gramian.planning.plan import plan_pca
+from gramian.planning.plan import Facts, plan_pca
 
 WAYS = ("auto", "dense", "stored", "tiled", "features")
 """What can be asked for by name."""

@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from gramian.errors import NotSupportedError
 from gramian.kernels.centering import center_kernel
-from gramian.kernels.forms import WaveDraw
-from gramian.kernels.kernel import Kernel
+from gramian.kernels.kernel import Kernel, WaveDraw
 
 Array = npt.NDArray[Any]
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)

@@ -22,7 +22,7 @@ class SymmetricOperatorSuite:
     Examples
     --------
     >>> import numpy as np
-    >>> from gramian.operators.dense import DenseMatrix
+    >>> from gramian.operators.symmetric import DenseMatrix
     >>> class TestDenseMatrix(SymmetricOperatorSuite):
     ...     def make_operator(self, seed):
     ...         A = np.diag(np.arange(1.0, 5.0))

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from gramian.arrays.namespace import to_host
 from gramian.eigen.pairs import Approximation, EigenPairs, EigenSolver
-from gramian.operators.dense import DenseMatrix
+from gramian.operators.symmetric import DenseMatrix
 from gramian.testing.angles import assert_same_subspace, orthonormality_error
 from gramian.testing.planted import exact_symmetric
 

@@ -113,10 +113,6 @@ def _repeat(x: HostArray, spacings: HostArray) -> bool:
     return bool(tiny > REPEATED_SHARE * len(x))
 
 
-ALIKE = 6.0
-"""Neighboring values of a source nearer than this over sqrt(N) deviations are one value of a discrete source: its
-correlation with another, by chance up to 3 / sqrt(N), splits each of its values by twice that."""
-
 ATOM, ATOM_SHARE = 0.25, 0.05
 """Width, in deviations, up to which alike values are one, and the share of the rows that two of them must have each
 before a source counts as discrete: the bulk of a column with a few outliers is narrow too."""
@@ -237,7 +233,9 @@ def is_discrete(x: HostArray) -> bool:
 def _runs(x: HostArray) -> tuple[HostArray, HostArray, HostArray]:
     """Return where runs of alike values begin among sorted ones, how many each has, and which are narrow."""
     scale = float(x.std())
-    starts = np.flatnonzero(np.diff(x, prepend=-np.inf) > ALIKE / np.sqrt(len(x)) * scale)
+    # Neighboring values of a source nearer than this over sqrt(N) deviations are one value of a discrete source: its
+    # correlation with another, by chance up to 3 / sqrt(N), splits each of its values by twice that.
+    starts = np.flatnonzero(np.diff(x, prepend=-np.inf) > 6.0 / np.sqrt(len(x)) * scale)
     counts = np.diff(starts, append=len(x))
     return starts, counts, x[starts + counts - 1] - x[starts] <= ATOM * scale
 

@@ -15,9 +15,6 @@ from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation
 from gramian.unmixing.picard import Objective, descend
 from gramian.unmixing.white_rows import ScoreMoments, WhiteRows
 
-LEAST_CURVATURE = 0.01
-"""Floor of the eigenvalues of each 2 x 2 block of the approximate curvature."""
-
 FAR = 1e3
 """Where the growth of a contrast is measured, in deviations of a source."""
 
@@ -76,7 +73,8 @@ class _Likelihood(Objective):
         np.fill_diagonal(h, np.diagonal(h) + 1.0)
         least = (h + h.T) / 2 - np.sqrt(((h - h.T) / 2) ** 2 + 1.0)
         np.fill_diagonal(least, np.diagonal(h))
-        h += np.maximum(LEAST_CURVATURE - least, 0.0)
+        # Floor of the eigenvalues of each 2 x 2 block of the approximate curvature.
+        h += np.maximum(0.01 - least, 0.0)
         determinant = h * h.T - 1.0
         solved = (h.T * gradient - gradient.T) / np.where(np.eye(len(W), dtype=bool), 1.0, determinant)
         np.fill_diagonal(solved, np.diagonal(gradient) / np.diagonal(h))

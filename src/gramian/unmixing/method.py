@@ -10,18 +10,6 @@ from gramian.arrays.precision import FLOAT32, eps_of
 from gramian.unmixing.contrast import Contrast, LogCosh
 from gramian.unmixing.white_rows import WhiteRows
 
-MOST_ESCAPES = 10
-"""Saddles, at most, that one solve leaves: each is left downhill, so more than a few are pairs that hardly differ."""
-
-SINGLE_TOLERANCE = 5e-7
-"""Gradient norm at which single precision has done its part: its rounding there is 1e-8 to 1e-7 (measured)."""
-
-STALLED = 1e-4
-"""Gradient norm from which on a stage in single precision that did not end may have been held up by its rounding."""
-
-FEW_ITERATIONS = 10
-"""Iterations under which someone wants to count them: they are all made on all rows."""
-
 
 @dataclass(frozen=True, eq=False)
 class Unmixing:
@@ -81,7 +69,9 @@ class UnmixingMethod(ABC):
         Cost: that of the method, and one pass more for each place where it stops.
         """
         found = self.descend(rows, start)
-        for _ in range(MOST_ESCAPES):
+        # Saddles, at most, that one solve leaves: each is left downhill, so more than a few are pairs that hardly
+        # differ.
+        for _ in range(10):
             if not found.converged or found.n_iter >= self.max_iter:
                 break
             turned = off_saddle(rows, found.matrix, self.contrast, least=self.tol)
@@ -129,17 +119,20 @@ def unmix(rows: WhiteRows, method: UnmixingMethod, start: HostArray, *, copy: bo
     Both stages together make 30 sources of 100,000 rows 2.4 times as fast on two cores (the sample alone 1.8 times, and
     more where rows are read from a file), float32 alone an EEG of 32 channels 1.8 times.
     """
-    if method.max_iter < FEW_ITERATIONS:
+    # Iterations under which someone wants to count them: they are all made on all rows.
+    if method.max_iter < 10:
         return method.solve(rows, start)
     single = rows.in_memory(FLOAT32) if copy else rows
     sampled = _from_sample(single, method, start)
     if not copy:
         return _gone_on(method, rows, sampled)
-    near = replace(method, tol=max(0.9 * method.tol, SINGLE_TOLERANCE), max_iter=method.max_iter - 1)
+    # Gradient norm at which single precision has done its part: its rounding there is 1e-8 to 1e-7 (measured).
+    near = replace(method, tol=max(0.9 * method.tol, 5e-7), max_iter=method.max_iter - 1)
     first = _gone_on(near, single, sampled)
     del single
     # Where rounding kept single precision from its goal, all iterations are there for the other one.
-    stalled = not first.converged and first.gradient_norm <= STALLED
+    # Gradient norm from which on a stage in single precision that did not end may have been held up by its rounding.
+    stalled = not first.converged and first.gradient_norm <= 1e-4
     made = first.n_iter - sampled.n_iter
     return _gone_on(replace(method, max_iter=method.max_iter - (0 if stalled else made)), rows, first)
 

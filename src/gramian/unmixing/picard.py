@@ -18,18 +18,9 @@ from gramian.unmixing.contrast import Contrast
 from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation, reachable, skew
 from gramian.unmixing.white_rows import ScoreMoments, WhiteRows
 
-OVERSHOOT = 0.5
-"""Share of the first slope that a step may end with, uphill, before it is shortened."""
-
 NEAR, FAST = 0.01, 0.3
 """The descent begins where the gradient on the rotations is under the first and a step of FastICA leaves more than the
 second of it: where sources are independent FastICA is a Newton method, and far away no saddle point stops it."""
-
-NEAR_TURN = 0.1
-"""Radians: sources of many columns are nearly Gaussian at first, with a small gradient far from any solution."""
-
-MOST_LEAPS = 25
-"""Steps of FastICA, at most, before the descent."""
 
 LONGEST_TURN = 1.0
 """Largest entry of a step: the approximate curvature is not to be trusted beyond a radian."""
@@ -83,7 +74,8 @@ def descend(objective: Objective, start: HostArray, *, tol: float, max_iter: int
         if point.norm <= reachable(tol, objective.rows, point.moments.cross):
             return Unmixing(point.W, point.norm, iteration, converged=True)
         before, turning = turning, _turning(point)
-        leaping = leaping and iteration <= MOST_LEAPS and (turning > _near(point) or turning < FAST * before)
+        # Steps of FastICA, at most, before the descent.
+        leaping = leaping and iteration <= 25 and (turning > _near(point) or turning < FAST * before)
         if leaping:
             point = _at(objective, _leap(point))
             continue
@@ -106,7 +98,8 @@ def _turning(point: _Point) -> float:
 def _near(point: _Point) -> float:
     """Return the gradient on the rotations under which a point is near a solution: a tenth of a radian of turning."""
     kappa = np.abs(point.moments.slope - np.diagonal(point.moments.cross))
-    return min(NEAR, NEAR_TURN * float(np.median(kappa)))
+    # Radians: sources of many columns are nearly Gaussian at first, with a small gradient far from any solution.
+    return min(NEAR, 0.1 * float(np.median(kappa)))
 
 
 def _leap(point: _Point) -> HostArray:
@@ -151,7 +144,8 @@ def _step(objective: Objective, point: _Point, direction: HostArray) -> tuple[_P
         reached = _at(objective, expm(length * direction) @ point.W)
         gradient = objective.gradient(reached.W, reached.moments, point.signs)
         after = float(np.vdot(gradient, direction))
-        if after <= OVERSHOOT * abs(before):
+        # Share of the first slope that a step may end with, uphill, before it is shortened.
+        if after <= 0.5 * abs(before):
             break
         length *= max(0.1, before / (before - after))
     return reached, length

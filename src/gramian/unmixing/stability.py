@@ -23,9 +23,6 @@ from gramian.sources.rows import run_folds
 from gramian.unmixing.method import UnmixingMethod, nearest_rotation
 from gramian.unmixing.white_rows import WhiteRows, thinned
 
-RUN_TOLERANCE = 1e-3
-"""Gradient norm at which a run may stop: far under the differences between parts."""
-
 
 @dataclass(frozen=True, eq=False)
 class Stability:
@@ -66,7 +63,8 @@ def measure_stability(rows: WhiteRows, method: UnmixingMethod, *, runs: int, see
     >>> bool(measure_stability(white, PicardO(), runs=4, seed=0).index.min() > 0.9)
     True
     """
-    method = replace(method, tol=max(method.tol, RUN_TOLERANCE))
+    # Gradient norm at which a run may stop: far under the differences between parts.
+    method = replace(method, tol=max(method.tol, 1e-3))
     tasks = [
         _Run(part, np.random.default_rng([seed, run]))
         for run, part in enumerate(_parts(rows.n_rows, rows.size, runs=runs, seed=seed))

@@ -33,10 +33,6 @@ SMALL_MEAN = {FLOAT64: 1e3, FLOAT32: 3.0}
 """Mean, in deviations, up to which products are corrected for it afterwards: it costs three digits at most."""
 
 
-PIECE_BYTES = 1 << 18
-"""Bytes of sources that a worker computes at a time."""
-
-
 class ScoreMoments(NamedTuple):
     """Means over the rows, in float64 on the host.
 
@@ -226,7 +222,8 @@ _Measure = Callable[[_Seen], tuple[HostArray, ...]]
 def _pieces(project: _Projection, block: Block) -> list[slice]:
     """Cut a block on the host: what is computed from a piece is several arrays as large as it, for each worker."""
     count = block.rows.shape[0]
-    step = max(64, PIECE_BYTES // (project.dtype.itemsize * len(project.matrix)))
+    # Bytes of sources that a worker computes at a time.
+    step = max(64, (1 << 18) // (project.dtype.itemsize * len(project.matrix)))
     return ranges(count, step if is_numpy(block.rows) else count)
 
 

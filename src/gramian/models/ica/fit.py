@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from gramian.arrays.namespace import HostArray, from_host, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64
+from gramian.eigen.pairs import signs_of
 from gramian.errors import (
     IdentifiabilityWarning,
     InputError,
@@ -23,7 +24,6 @@ from gramian.models.ica.model import ICAModel, ICAOptions
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.scoring import deviations
-from gramian.models.spectrum import signs_of
 from gramian.sources.moments import measure_moments
 from gramian.sources.rows import RowSource
 from gramian.unmixing.contrast import CONTRASTS, Contrast, LogCosh, derivative_fault

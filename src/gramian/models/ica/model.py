@@ -10,7 +10,7 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, is_sparse, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import ConvergenceWarning
-from gramian.operators.centering import Standardization
+from gramian.operators.standardization import Standardization
 from gramian.sources.rows import Block, RowSource
 from gramian.unmixing.contrast import Contrast, LogCosh
 from gramian.unmixing.independence import Independence

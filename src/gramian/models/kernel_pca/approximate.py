@@ -20,7 +20,6 @@ from gramian.eigen.krylov import Krylov
 from gramian.errors import InputError
 from gramian.features.feature_map import FeatureMap, MappedRows
 from gramian.features.nystrom import LandmarkMap
-from gramian.features.polynomial import LARGEST_PHI, MonomialMap, Monomials, n_monomials
 from gramian.features.sampling import draw_positions, take_rows
 from gramian.kernels.blocks import named_rows, shifted
 from gramian.kernels.centering import KernelCentering, RowWeights
@@ -29,9 +28,9 @@ from gramian.models.kernel_pca.expansion import FeatureExpansion
 from gramian.models.kernel_pca.solve import Solved, SolveRequest, completed_vectors, rank_of, widened
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
-from gramian.operators.dense import DenseMatrix
 from gramian.operators.kernel_gram import moved_errors
 from gramian.operators.kernel_tiles import ExtendStrips, PlacedKernel, Strips, StripSums, sum_strips, times_trapezoid
+from gramian.operators.symmetric import DenseMatrix
 from gramian.planning.kernel_plan import PCA_TOLERANCE, strip_bytes
 from gramian.planning.plan import DIRECT_SIZE
 from gramian.sources.finiteness import require_finite
@@ -171,31 +170,6 @@ def _diagonal_sum(source: RowSource, placed: PlacedKernel) -> float:
         return (state or 0.0) + float(np.sum(weights * diagonal))
 
     return float(source.reduce(fold, lambda left, right: left + right))
-
-
-def own_features(kernel: Kernel, source: RowSource) -> int | None:
-    """Return the size of the kernel's own explicit map on rows of so many columns; ``None`` where there is none.
-
-    Examples
-    --------
-    >>> from gramian.kernels import Polynomial
-    >>> from gramian.sources import as_source
-    >>> own_features(Polynomial(degree=2, gamma=1.0), as_source(np.zeros((3, 100))))
-    5151
-    """
-    form = kernel.polynomial_form
-    if form is not None and form.is_linear:
-        return source.n_columns
-    if form is None or source.is_sparse or not form.has_real_features:
-        return None
-    size = n_monomials(source.n_columns, int(form.degree), homogeneous=form.coef0 == 0)
-    return size if size <= LARGEST_PHI else None
-
-
-def own_map(kernel: Kernel, source: RowSource) -> MonomialMap | None:
-    """Return the kernel's own map; ``None`` for the linear kernel, whose features are the rows."""
-    form = kernel.polynomial_form
-    return None if form is None or form.is_linear else Monomials(int(form.degree), form.gamma, form.coef0).fit(source)
 
 
 def solve_features(

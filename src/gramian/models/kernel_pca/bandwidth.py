@@ -17,8 +17,7 @@ import scipy.sparse as sp
 from gramian.arrays.namespace import HostArray, is_sparse, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, KernelWidthWarning, NotSupportedError, ParameterError
-from gramian.features.resolving import resolve_kernel
-from gramian.features.sampling import draw_positions, take_rows
+from gramian.features.sampling import draw_positions, resolve_kernel, take_rows
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.named import as_kernel
 from gramian.kernels.widths import plain_number

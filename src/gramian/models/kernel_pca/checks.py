@@ -22,8 +22,7 @@ from gramian.errors import (
     Sentence,
     users_line,
 )
-from gramian.features.resolving import Resolved
-from gramian.features.sampling import draw_positions, take_rows
+from gramian.features.sampling import Resolved, draw_positions, take_rows
 from gramian.kernels.blocks import named_rows
 from gramian.kernels.combination import Product, factors_of, leaves_on, terms_of
 from gramian.kernels.kernel import Kernel

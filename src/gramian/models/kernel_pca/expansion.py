@@ -29,9 +29,9 @@ from gramian.features.sampling import take_rows
 from gramian.kernels.blocks import named_rows, of_kind, on_host, shifted, squared_norms
 from gramian.kernels.centering import KernelCentering, RowWeights, center_matrix
 from gramian.kernels.kernel import Kernel, Prepared
-from gramian.operators.centering import add
 from gramian.operators.kernel_gram import READY_BYTES
 from gramian.operators.kernel_tiles import PlacedKernel
+from gramian.operators.standardization import add
 from gramian.sources.rows import Block, RowSource, ranges
 
 PIECE_NUMBERS = 1 << 20

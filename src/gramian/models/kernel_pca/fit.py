@@ -15,6 +15,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.eigen.certificate import Certificate
+from gramian.eigen.pairs import signs_of
 from gramian.errors import (
     MemoryBudgetError,
     NotSupportedError,
@@ -28,21 +29,20 @@ from gramian.errors import (
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.kernel_error import measure_kernel_error
 from gramian.features.nystrom import Landmarks
-from gramian.features.resolving import Resolved, resolve_kernel
+from gramian.features.polynomial import LARGEST_PHI, MonomialMap, Monomials, n_monomials
+from gramian.features.sampling import Resolved, resolve_kernel
 from gramian.kernels.blocks import require_on_cpu
 from gramian.kernels.centering import RowWeights
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.widths import DataFacts
-from gramian.machine import one_blas_thread
-from gramian.models.kernel_pca.approximate import own_features, own_map, solve_features, solve_landmarks
+from gramian.machine import memory_budget, one_blas_thread
+from gramian.models.kernel_pca.approximate import solve_features, solve_landmarks
 from gramian.models.kernel_pca.checks import check_on_sample
 from gramian.models.kernel_pca.expansion import Expansion, MatrixExpansion, RowExpansion
 from gramian.models.kernel_pca.model import KernelPCAModel, KernelPCAOptions, alphas_of
 from gramian.models.kernel_pca.solve import Solved, SolveRequest, solve_matrix, solve_rows
-from gramian.models.spectrum import signs_of
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.planning.kernel_plan import WAYS, KernelFacts, KernelPlan, fits, largest_k, plan_kernel_pca
-from gramian.planning.plan import default_budget
 from gramian.sources.rows import RowSource
 
 
@@ -313,12 +313,37 @@ def first_facts(source: RowSource, options: KernelPCAOptions, kernel: Kernel) ->
         k=requested(options.n_components, source.n_rows),
         tol=options.tol or 1e-6,  # the default of kernels, relative to the first eigenvalue
         way=options.way,
-        budget=options.memory_budget or default_budget(),
+        budget=options.memory_budget or memory_budget(),
         slow=not kernel.is_cheap,
         features=own_features(kernel, source),
         pass_bytes=source.pass_bytes,
     )
     return first_look(facts, options.n_components)
+
+
+def own_features(kernel: Kernel, source: RowSource) -> int | None:
+    """Return the size of the kernel's own explicit map on rows of so many columns; ``None`` where there is none.
+
+    Examples
+    --------
+    >>> from gramian.kernels import Polynomial
+    >>> from gramian.sources import as_source
+    >>> own_features(Polynomial(degree=2, gamma=1.0), as_source(np.zeros((3, 100))))
+    5151
+    """
+    form = kernel.polynomial_form
+    if form is not None and form.is_linear:
+        return source.n_columns
+    if form is None or source.is_sparse or not form.has_real_features:
+        return None
+    size = n_monomials(source.n_columns, int(form.degree), homogeneous=form.coef0 == 0)
+    return size if size <= LARGEST_PHI else None
+
+
+def own_map(kernel: Kernel, source: RowSource) -> MonomialMap | None:
+    """Return the kernel's own map; ``None`` for the linear kernel, whose features are the rows."""
+    form = kernel.polynomial_form
+    return None if form is None or form.is_linear else Monomials(int(form.degree), form.gamma, form.coef0).fit(source)
 
 
 def matrix_facts(source: RowSource, options: KernelPCAOptions) -> KernelFacts:

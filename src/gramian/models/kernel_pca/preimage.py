@@ -22,8 +22,7 @@ from gramian.arrays.namespace import Array, HostArray, is_sparse, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import GramianError, InputError, MemoryBudgetError, NotSupportedError, ParameterError
 from gramian.features.sampling import take_rows
-from gramian.kernels.forms import RadialProfile
-from gramian.kernels.kernel import Kernel
+from gramian.kernels.kernel import Kernel, RadialProfile
 from gramian.kernels.radial import Gaussian
 from gramian.kernels.widths import facts_of
 from gramian.models.kernel_pca.expansion import KernelExpansion, expand, solve_densely

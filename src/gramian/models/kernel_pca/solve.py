@@ -21,17 +21,16 @@ from gramian.eigen.krylov import Krylov
 from gramian.eigen.orthonormal import orthonormalized
 from gramian.eigen.pairs import EigenPairs
 from gramian.errors import ConvergenceWarning, InputError, users_line
-from gramian.features.resolving import Resolved
-from gramian.features.sampling import draw_positions, take_rows
+from gramian.features.sampling import Resolved, draw_positions, take_rows
 from gramian.kernels.blocks import named_rows
 from gramian.kernels.centering import KernelCentering, RowWeights, center_kernel, center_matrix
 from gramian.kernels.kernel import Kernel
 from gramian.machine import threads_for
 from gramian.models.kernel_pca.checks import lowest_value, require_positive, warn_of_negative, warn_of_rounding
 from gramian.models.kernel_pca.expansion import FeatureExpansion
-from gramian.operators.dense import DenseKernel
 from gramian.operators.kernel_gram import KernelGram, Sums, rough_norm
 from gramian.operators.kernel_tiles import ExtendStrips, Strips, sum_strips
+from gramian.operators.symmetric import DenseKernel
 from gramian.planning.kernel_plan import DENSE_SIZE, DOUBLE_SIZE, KernelPlan, strip_bytes
 from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import RowSource, require_local, rows_here

@@ -1,37 +1,44 @@
-"""Principal components: the functions that fit a model of them."""
+"""Principal components: the functions that fit a model of them, and how many components it keeps."""
 
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 
-from gramian.arrays.namespace import Array, HostArray, cast, from_host, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of, resolve_tolerance
-from gramian.choosing.panel import Panel
+from gramian.choosing.auto import choose_automatically
+from gramian.choosing.facts import AT_A_TIME, MAX_ENTRIES, MAX_SIDE, LeadingComponents, sample_bytes
+from gramian.choosing.minka import choose_by_minka
+from gramian.choosing.panel import Panel, panel
+from gramian.choosing.share import choose_by_share
 from gramian.eigen.certificate import Certificate
 from gramian.eigen.pairs import Approximation
-from gramian.errors import PrecisionWarning, users_line
-from gramian.machine import threads_for
+from gramian.errors import Parameter, ParameterError, Phrase, PrecisionWarning, Sentence, users_line
+from gramian.machine import memory_budget, threads_for
 from gramian.models.pca.decomposition import (
     Decomposition,
     Rows,
+    Spectrum,
     completed_components,
     decompose,
     prepare_rows,
+    rank_of,
     standardization_of,
 )
-from gramian.models.pca.how_many import Choice, ask_every_rule, choose, requested, rule_memory
 from gramian.models.pca.model import PCAModel, PCAOptions
-from gramian.models.spectrum import Spectrum, rank_of
-from gramian.operators.centering import ROUNDING
-from gramian.planning.memory import Facts, require_free
-from gramian.planning.plan import DIRECT_SIZE, Plan, default_budget, plan_in_doubt, plan_pca
+from gramian.operators.standardization import ROUNDING
+from gramian.planning.plan import DIRECT_SIZE, Facts, Plan, RuleMemory, plan_in_doubt, plan_pca, require_free
+from gramian.sources.dense import DenseRows
 from gramian.sources.moments import Moments
+from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents
+from gramian.sources.sparse import SparseRows
 
 __all__ = [
     "PCAModel",
@@ -50,8 +57,14 @@ LARGE_SIDE = 4 * DIRECT_SIZE
 FIRST_LOOK = 64
 """Components that such a rule sees first."""
 
-SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized", "gram", "krylov", "power")
-"""Names that ``solver`` may have."""
+
+class Choice(NamedTuple):
+    """A number of components, the reason, whether more of the spectrum should be seen, and how many were examined."""
+
+    k: int
+    reason: str = ""
+    exhausted: bool = False
+    examined: int = 0
 
 
 def fit_pca(source: RowSource, options: PCAOptions = PCAOptions()) -> PCAModel:
@@ -140,7 +153,9 @@ class PCASolve:
     def panel(self, *, share: float = 0.95) -> Panel:
         """Return what every rule says about the number of components: one pass, for a sample of the rows."""
         squares = self.solved.spectrum[: min(self.source.n_rows, self.source.n_columns)]
-        return ask_every_rule(squares, self.rows, self.solved.leading(), share=share, seed=self.options.seed)
+        divisor = self.rows.moments.weight - 1
+        known = _known(self.rows, self.solved.leading(), divisor, self.options.seed)
+        return panel(_over(squares, divisor), _repeated(self.rows.source), share=share, **known)
 
     def seen_by(self, n_components: Any) -> "tuple[PCASolve, Choice]":
         """Return how many components are asked for, or a rule (a share, "mle", "auto") says, and the solve it saw.
@@ -237,7 +252,8 @@ def fit_pca_from_moments(
     k = requested(options.n_components, shape.size)
     facts = _facts(shape, options, k, n=max(shape.n, d), entries=d * d, sparse=False, by_columns=True, solver="full")
     plan = plan_pca(facts)
-    plan = replace(plan, reason="because the d x d scatter of the batches is all that is kept", passes=0)
+    # Each batch was read once, when its moments were merged.
+    plan = replace(plan, reason="because the d x d scatter of the batches is all that is kept", passes=1)
     standardization = standardization_of(moments, center=options.center, scale=options.scale, ddof=options.ddof)
     rows = Rows(None, moments, standardization)
     solved = decompose(rows, plan=plan, k=shape.size if k is None else k, tol=facts.tol, seed=options.seed)
@@ -370,7 +386,7 @@ def _warn_of_range(kept: Spectrum, exponent: int, dtype: np.dtype[Any]) -> None:
 
 def _facts(shape: _Shape, options: PCAOptions, k: int | None, **known: Any) -> Facts:
     """Add to the facts that are ``known`` of the rows those that follow from their type and from what is asked."""
-    tol, budget = resolve_tolerance(options.tol, shape.dtype), options.memory_budget or default_budget()
+    tol, budget = resolve_tolerance(options.tol, shape.dtype), options.memory_budget or memory_budget()
     asked = options.n_components
     share = asked if isinstance(asked, float) and asked < 1 else 1.0
     return Facts(d=shape.d, itemsize=shape.dtype.itemsize, k=k, tol=tol, budget=budget, share=share, **known)
@@ -391,3 +407,152 @@ def effective_rows(source: RowSource) -> int:
 
 def _effective_count(moments: Moments) -> int:
     return moments.count if moments.weight == moments.count else max(1, int(np.floor(moments.weight + 1e-9)))
+
+
+def requested(n_components: Any, size: int) -> int | None:
+    """Return how many components are asked for; ``None`` when the spectrum must be seen first.
+
+    Examples
+    --------
+    >>> requested(None, 7), requested(3, 7), requested(0.95, 7)
+    (7, 3, None)
+    """
+    if n_components is None:
+        return size
+    if n_components in {"mle", "auto"} or (isinstance(n_components, float) and 0 < n_components < 1):
+        return None
+    if isinstance(n_components, str) or not 0 <= n_components <= size or int(n_components) != n_components:
+        message = Sentence(
+            "{asked} is not a number of components between 0 and {most}. Pass an integer up to {size}, a share such as "
+            "0.95, {others}.",
+            asked=Parameter("n_components", (n_components,)),
+            most=Phrase(f"min(n_samples, n_features)={size}", f"{size}, the smaller side of the table"),
+            size=size,
+            others=Phrase("'mle', 'auto', or None for all", "or auto"),
+        )
+        raise ParameterError(message, parameter="n_components", value=n_components)
+    return int(n_components)
+
+
+def choose(rule: Any, spectrum: Spectrum, rows: Rows, components: LeadingComponents, *, seed: int) -> Choice:
+    """Return what a rule (a share, "mle" or "auto") says of a spectrum, whole or leading part."""
+    squares, total = spectrum.squares[: spectrum.size], spectrum.total
+    n, d = rows.moments.weight, len(rows.moments.mean)
+    if total <= 0:
+        return Choice(min(1, len(squares)), "Nothing varies.")
+    if rule == "mle":
+        k = choose_by_minka(squares, n_rows=n, n_columns=d, total_variance=total)
+        return Choice(k, "It has the greatest evidence (Minka).")
+    if rule == "auto":
+        return _automatic(spectrum, rows, components, seed)
+    share = float(rule)
+    partial = len(squares) < spectrum.size and float(squares.sum()) <= share * total
+    if partial:
+        return Choice(len(squares), exhausted=True)
+    return Choice(
+        choose_by_share(squares, share, total_variance=total), f"It holds more than {share:.4g} of the variance."
+    )
+
+
+def rule_memory(rule: Any, source: RowSource) -> RuleMemory | None:
+    """Return what a rule takes in addition to the spectrum; ``None`` for all but "auto", which looks at rows."""
+    if rule != "auto":
+        return None
+    n, d, repeated = source.n_rows, source.n_columns, 0
+    weights = _repetitions(source)
+    if weights is not None:
+        n = int(weights.sum())
+        repeated = (n + source.n_rows) * d * source.dtype.itemsize
+    sampled_columns = min(d, MAX_ENTRIES // min(source.n_rows, MAX_SIDE))
+    return RuleMemory(sample_bytes(n, d) + repeated, sampled_columns, AT_A_TIME)
+
+
+def _repetitions(source: RowSource) -> HostArray | None:
+    """Return the weights of rows that are repeated for a rule: whole ones, of a small table in memory."""
+    if source.weights is None or not source.is_local:
+        return None
+    weights = to_host(source.weights)
+    if np.any(weights != np.floor(weights)) or weights.sum() * source.n_columns > 1 << 22:
+        return None
+    return weights.astype(int)
+
+
+def _repeated(source: RowSource | None) -> RowSource | None:
+    """Return weighted rows as repetitions of themselves where weights are whole and the table is small.
+
+    Rules that look at rows know nothing of weights. A weight is a repetition, so repeating small tables gives the same
+    verdict as the repeated table would; in large ones a row counts once, whatever its weight.
+    """
+    weights = None if source is None else _repetitions(source)
+    if source is None or weights is None:
+        return source
+    index = np.repeat(np.arange(source.n_rows), weights)
+    blocks = [source.block(i).rows for i in range(source.n_blocks)]
+    if source.is_sparse:
+        return SparseRows(scipy.sparse.vstack(blocks, format="csr")[index])
+    return DenseRows(namespace_of(blocks[0]).concat(blocks, axis=0)[index])
+
+
+def _automatic(spectrum: Spectrum, rows: Rows, components: LeadingComponents, seed: int) -> Choice:
+    known = _known(rows, components, spectrum.divisor, seed)
+    variances = _over(spectrum.squares[: spectrum.size], spectrum.divisor)
+    verdict = choose_automatically(variances, _repeated(rows.source), **known)
+    exhausted = bool(verdict.detail.get("exhausted", False))
+    return Choice(verdict.n_components, verdict.reason, exhausted, components.known)
+
+
+def _over(squares: HostArray, divisor: float) -> HostArray:
+    """Return sums of squares as variances, which is how a reason names them."""
+    return squares / divisor if divisor > 0 else squares
+
+
+def _known(rows: Rows, components: LeadingComponents, divisor: float, seed: int) -> dict[str, Any]:
+    """Return what rules may know of the rows in addition to their spectrum."""
+    variances = _over(rows.standardized_squares, divisor)
+    return {
+        "n_rows": rows.moments.weight,
+        "n_columns": len(rows.moments.mean),
+        "total_variance": float(variances.sum()),
+        "column_variances": variances,
+        "components": components,
+        "mean": rows.standardization.mean,
+        "factor": rows.standardization.factor,
+        "seed": seed,
+    }
+
+
+def how_many(X: Any, *, share: float = 0.95, center: bool = True, scale: bool = False, seed: int = 0) -> Panel:
+    """Ask every rule how many principal components a table has.
+
+    Solves for all components, or for the leading 64 where the smaller side is above 6,000, and puts their answers side
+    by side: the automatic choice, parallel analysis, Minka's, Gavish and Donoho's, the broken stick, generalized and
+    row-wise cross-validation, and the share of variance. ``PCA(n_components="auto")`` keeps what the first line says.
+
+    Cost: that of a fit of all components, and about a second for the rules that read rows.
+
+    Parameters
+    ----------
+    X : anything that ``PCA.fit`` takes
+    share : float, default=0.95
+        What the rule of the share asks for.
+    center, scale : bool
+        As for :class:`~gramian.estimators.PCA`.
+    seed : int, default=0
+        Of the draws that some rules make.
+
+    Returns
+    -------
+    Panel
+        Prints as a table; ``panel.n_components`` is the automatic choice, ``panel["minka"]`` what one rule answers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 2)) @ (5 * rng.standard_normal((2, 8))) + rng.standard_normal((300, 8))
+    >>> panel = how_many(X)
+    >>> panel.n_components, panel["minka"].n_components
+    (2, 2)
+    """
+    options = PCAOptions(n_components="auto", center=center, scale=scale, seed=seed)
+    return solve_pca(as_source(X), options).panel(share=share)

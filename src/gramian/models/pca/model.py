@@ -10,7 +10,7 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.eigen.certificate import Certificate
-from gramian.operators.centering import Standardization
+from gramian.operators.standardization import Standardization
 from gramian.planning.plan import Plan
 from gramian.sources.rows import Block, RowSource
 

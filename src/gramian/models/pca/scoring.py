@@ -199,10 +199,6 @@ def _dense_pieces(block: Block) -> Iterator[Array]:
         yield block.rows[rows].toarray()
 
 
-ENOUGH_ROWS = 50
-"""Rows from which the spread of the variance left out can be told where the fit did not measure it."""
-
-
 @dataclass(frozen=True, eq=False)
 class Outliers:
     """Two distances of each row, and the limits that few rows of a Gaussian would pass.
@@ -383,7 +379,8 @@ def _spe_limit(model: PCAModel, k: int, spe: HostArray, level: float) -> float:
         dimensions = 1.0 / float(shares @ shares)
     elif model.left_out_dimensions is not None:
         dimensions = 1.0 / (float(shares @ shares) + rest * rest / max(model.left_out_dimensions, 1.0))
-    elif len(spe) >= ENOUGH_ROWS:
+    # Rows from which the spread of the variance left out can be told where the fit did not measure it.
+    elif len(spe) >= 50:
         dimensions = _dimensions_seen(spe, most=len(known) + directions)
     else:
         dimensions = 1.0 / (float(shares @ shares) + rest * rest / directions)

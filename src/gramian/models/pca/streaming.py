@@ -22,10 +22,9 @@ from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.eigen.certificate import Certificate
 from gramian.errors import MemoryBudgetError, PrecisionWarning, users_line
 from gramian.machine import in_words
-from gramian.models.pca.decomposition import standardization_of
+from gramian.models.pca.decomposition import Spectrum, standardization_of
 from gramian.models.pca.fit import fit_pca, fit_pca_from_moments
 from gramian.models.pca.model import PCAModel, PCAOptions
-from gramian.models.spectrum import Spectrum
 from gramian.sources.dense import DenseRows
 from gramian.sources.finiteness import require_finite
 from gramian.sources.moments import UNIT, Moments, drift_rounding, measure_moments

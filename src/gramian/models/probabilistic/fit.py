@@ -16,12 +16,6 @@ from gramian.arrays.precision import FLOAT64
 from gramian.errors import ConvergenceWarning, users_line
 from gramian.models.probabilistic.filling import fill_missing, require_values
 
-LEAST_NOISE = 1e-12
-"""Noise, relative to the mean variance of a column, that is assumed at least: without any, no density is finite."""
-
-BLOCK_NUMBERS = 4_000_000
-"""Numbers in k x k matrices, one per row, that are in memory at a time."""
-
 
 class Latent(NamedTuple):
     """What is known of the hidden numbers of some rows, given what is seen of each.
@@ -175,7 +169,8 @@ def latent(Z: HostArray, W: HostArray, noise: float) -> Latent:
     log densities  -(|o| log 2 pi + (|o| - q) log s2 + log det M + (|x_o|^2 - x_o'W_o mean) / s2) / 2.
     """
     q = W.shape[1]
-    size = max(1, BLOCK_NUMBERS // max(1, q * q))
+    # Numbers in k x k matrices, one per row, that are in memory at a time.
+    size = max(1, 4_000_000 // max(1, q * q))
     parts = [_latent(Z[start : start + size], W, noise) for start in range(0, len(Z), size)]
     return Latent(*(np.concatenate(pieces) for pieces in zip(*parts, strict=True)))
 
@@ -227,7 +222,8 @@ def _closed_form(Z: HostArray, q: int) -> _State:
 
 
 def _noise(noise: float, variance: float) -> float:
-    return max(noise, LEAST_NOISE * variance, float(np.finfo(FLOAT64).tiny))
+    # Noise, relative to the mean variance of a column, that is assumed at least: without any, no density is finite.
+    return max(noise, 1e-12 * variance, float(np.finfo(FLOAT64).tiny))
 
 
 def _step(Z: HostArray, state: _State) -> tuple[_State, float]:

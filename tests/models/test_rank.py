@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.models.spectrum import rank_of
+from gramian.models.pca.decomposition import rank_of
 from gramian.operators.gram import orthonormal_features
 
 EPS = np.finfo(float).eps

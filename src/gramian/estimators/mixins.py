@@ -1,11 +1,14 @@
-"""Estimators to model files and back: ``estimator.save(path)`` and ``gramian.load(path)``.
+"""What every fitted estimator can do: be saved and loaded, be drawn, and be reported on a page.
 
-An estimator declares the type of its model (``_MODEL``), the fitted fields that are not in it (``_saved_fields``) and
-how it takes both back (``_restore``). Nothing here knows one estimator from another.
+``estimator.save(path)`` and ``gramian.load(path)`` are model files and back. An estimator declares the type of its
+model (``_MODEL``), the fitted fields that are not in it (``_saved_fields``) and how it takes both back (``_restore``).
+Nothing here knows one estimator from another.
 """
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,12 +16,12 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray
 from gramian.errors import GramianError, ModelFileError
-from gramian.estimators.parameters import check_parameters
+from gramian.estimators.inputs import check_parameters
 from gramian.models.archive import file as archive
 from gramian.models.archive.catalog import ANY_MODEL, refuse
 
 
-class SaveMixin:
+class SaveMixin(ABC):
     """What a fitted estimator does to be kept: ``save``.
 
     ``_MODEL`` is the type of the frozen value that ``_model_to_save`` returns.
@@ -86,9 +89,9 @@ class SaveMixin:
         """Return the fitted fields that the model does not hold."""
         return {}
 
+    @abstractmethod
     def _restore(self, model: Any, names: HostArray | None, fields: Mapping[str, Any]) -> None:
         """Take a model and the fields saved with it; what does not fit is refused."""
-        raise NotImplementedError
 
     @classmethod
     def _from_model(cls, model: Any) -> tuple[Any, Any]:
@@ -156,3 +159,58 @@ def saved_numbers(fields: Mapping[str, Any], name: str, length: int) -> HostArra
 
 NOT_SAVED = {"progress", "kernel_params"}
 """Parameters that are functions, or belong to one."""
+
+
+class Pictures:
+    """The pictures of one fitted model: ``pca.plot.scree()`` is ``gramian.plot.scree(pca)``."""
+
+    def __init__(self, fitted: Any) -> None:
+        self._fitted = fitted
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a picture by its name, bound to the model; matplotlib is loaded here."""
+        from gramian.pictures import gallery
+
+        if name not in gallery.OF_MODELS:
+            message = f"There is no picture {name!r}. There are: {', '.join(gallery.OF_MODELS)}."
+            raise AttributeError(message)
+        drawn = getattr(gallery, name)
+        return update_wrapper(partial(drawn, self._fitted), drawn)
+
+    def __dir__(self) -> list[str]:
+        """List the pictures."""
+        from gramian.pictures import gallery
+
+        return sorted(gallery.OF_MODELS)
+
+
+class ReportMixin:
+    """Pictures of a fitted model, and a page about it."""
+
+    @property
+    def plot(self) -> Pictures:
+        """Pictures of the fitted model by their names: ``model.plot.scree()``; see ``gramian.plot``."""
+        return Pictures(self)
+
+    def report(self, path: Any, X: Any = None, **more: Any) -> Path:
+        """Write a page that says in words and pictures what was found.
+
+        Parameters
+        ----------
+        path : path
+            Where the page goes: one HTML file that opens without a network.
+        X : rows (n, d), optional
+            Those of the fit. Without them there is no map of rows and there are no outliers.
+        more : keywords
+            ``labels``, ``row_names``, ``title``, ``choice`` and the rest of :func:`~gramian.report.write_report`.
+
+        Returns
+        -------
+        Path
+            Where the page is.
+        """
+        from gramian.report import write_report
+
+        # The names that the columns had in the fit.
+        names = getattr(self, "feature_names_in_", None)
+        return write_report(self, path, rows=X, **{"names": names, **more})

@@ -16,8 +16,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.draws import gaussian
-from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_sparse, namespace_of, to_host
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    cast,
+    dtype_of,
+    from_host,
+    gaussian,
+    is_sparse,
+    namespace_of,
+    to_host,
+)
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares
 from gramian.operators.symmetric import COARSE_ACCURACY, SymmetricOperator
