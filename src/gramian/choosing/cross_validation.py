@@ -14,6 +14,9 @@ from gramian.sources.rows import RowSource
 REPEATS = 3
 """Times that rows and columns are cut in halves anew; each cut gives four held-out blocks."""
 
+SMALLEST = 1e-6
+"""Variances below this share of the first are not inverted."""
+
 
 def cross_validation(
     source: RowSource,
@@ -174,8 +177,7 @@ def _factors(B: HostArray, C: HostArray, D: HostArray, largest: int) -> tuple[Ho
     tall = D.shape[0] >= D.shape[1]
     gram = (D.T @ D if tall else D @ D.T).astype(np.float64)
     values, vectors = np.linalg.eigh(gram)
-    # Variances below this share of the first are not inverted.
-    kept = np.flatnonzero(values > 1e-6 * max(values[-1], 0.0))[::-1][:largest]
+    kept = np.flatnonzero(values > SMALLEST * max(values[-1], 0.0))[::-1][:largest]
     W = vectors[:, kept].astype(D.dtype)
     inverse = (1.0 / values[kept]).astype(D.dtype)
     if tall:
