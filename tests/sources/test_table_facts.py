@@ -53,6 +53,18 @@ def test_quantities_are_used_and_the_rest_is_left_out_with_a_reason():
     ]
 
 
+def test_a_date_names_rows_where_an_id_only_counts_them():
+    """A name comes before an id, an id before a date, and a date before the number of a row."""
+    price = Column("price", "number", "quantity", "numbers")
+    day = Column("day", "text", "date", "dates", is_distinct=True)
+    counter = Column("index", "integer", "id", "it numbers the rows", low=0.0, high=19.0, is_distinct=True)
+    account = Column("account", "integer", "id", "an id by its name", low=1e5, high=9e5, is_distinct=True)
+    person = Column("who", "text", "name", "text", is_distinct=True)
+    table = [price, counter, day, account, person]
+    found = [choose_columns(TableRoles(tuple(table[:k]), ()), origin="t", n_rows=20).id for k in (2, 3, 4, 5)]
+    assert found == ["index", "day", "account", "who"]
+
+
 @pytest.mark.parametrize(
     "options, names",
     [

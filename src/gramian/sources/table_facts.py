@@ -193,13 +193,19 @@ def _labels_and_names(
         # A column of zeros and ones that is part of a category has no levels of its own.
         uses = {name: "label" for name, column in table.items() if column.role == "category" and column.levels}
     if id_ is None:
-        # A name first, then an id, then a date; of several one that no two rows share, then by missing cells and name.
-        order = ("name", "id", "date")
+        # A name first, then an id, a date, and a number that only counts the rows; of several one that no two rows
+        # share, then by missing cells and name.
+        order = {"name": 0, "id": 1, "date": 2}
         able = [c for c in table.values() if c.role in order and (c.is_distinct or c.role == "name") and n_rows > 1]
-        best = min(able, key=lambda c: (order.index(c.role), not c.is_distinct, c.n_missing, c.name), default=None)
+        rank = {c.name: 3 if c.role == "id" and _counts_rows(c, n_rows) else order[c.role] for c in able}
+        best = min(able, key=lambda c: (rank[c.name], not c.is_distinct, c.n_missing, c.name), default=None)
         uses |= {} if best is None else {best.name: "id"}
     uses |= {word: use for word, use in ((label, "label"), (id_, "id")) if isinstance(word, str)}
     return uses
+
+
+def _counts_rows(column: Column, n_rows: int) -> bool:
+    return column.low in (0, 1) and column.high == (column.low or 0) + n_rows - 1
 
 
 def count_missing(source: RowSource) -> HostArray:
