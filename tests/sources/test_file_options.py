@@ -239,6 +239,20 @@ def test_labels_of_a_file_may_have_a_name_and_be_an_array(tmp_path):
     assert as_source(path, labels=tmp_path / "l.npy").labels()[:3].tolist() == ["0", "1", "0"]
 
 
+@pytest.mark.parametrize("kind", ["npy", "h5ad", "h5ad csr"])
+def test_columns_of_arrays_with_names_can_be_chosen(tmp_path, kind, read):
+    """By name and glob, in the order asked for, from dense and sparse rows."""
+    options = {"names": ["g0", "g1", "g2", "g3"]} if kind == "npy" else {}
+    path = write(tmp_path, kind, X)
+    source = as_source(path, columns=["g3", "g0"], **options)
+    assert source.column_names == ("g3", "g0")
+    np.testing.assert_array_equal(read(source), X[:, [3, 0]])
+    np.testing.assert_array_equal(read(as_source(path, drop="g[12]", **options)), X[:, [0, 3]])
+    assert source.n_entries > 0
+    with pytest.raises(ParameterError, match="columns='h' matches no column"):
+        as_source(path, columns="h", **options)
+
+
 @pytest.mark.parametrize("option", ["array", "sheet", "na", "transpose"])
 def test_a_checkpoint_of_a_file_read_otherwise_is_not_taken(tmp_path, option):
     """Passes that were kept of another array, sheet, reading of missing values or order of axes are other passes."""

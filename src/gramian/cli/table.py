@@ -130,7 +130,10 @@ def open_table(path: str, options: ReadOptions, progress: Progress, *, fill: boo
     counts = dict(zip(names_of(read.source), read.missing.tolist(), strict=True))
     notes = (*_column_notes(path, read.source, read.facts), *read.notes, *prepared.notes)
     prepared = replace(prepared, notes=notes, origin=origin_of(path), facts=read.facts, missing=counts)
-    return _scaled(_without_constants(path, options, prepared, progress), options)
+    found = _scaled(_without_constants(path, options, prepared, progress), options)
+    # Pixels that were left out, because most of their values are missing, leave no image.
+    is_whole = found.image_shape is not None and np.prod(found.image_shape) == found.source.n_columns
+    return found if is_whole else replace(found, image_shape=None)
 
 
 def opened(path: str, options: ReadOptions, progress: Progress, *, drop: Sequence[str] = ()) -> RowSource:
