@@ -145,6 +145,14 @@ def test_letters_are_right_in_every_encoding(tmp_path, encoding):
     assert as_source(tmp_path / "t.csv", names=tmp_path / "names.txt").column_names == (name,)
 
 
+def test_letters_behind_the_first_megabyte_are_right_too(tmp_path):
+    """A file that begins with plain letters alone may go on in Windows-1252."""
+    lines = [f"{'Köln' if i > 99_990 else 'Bonn' if i % 2 else 'Ulm'},{i % 97}.5" for i in range(100_000)]
+    source = as_source(save(tmp_path, "\n".join(["town,h", *lines]).encode("cp1252")))
+    assert source.label_name == "town"
+    assert source.labels()[-1] == "Köln"
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
 def test_names_that_come_twice_are_made_different_and_said(tmp_path, kind, read):
     """No file is refused for its names; columns of one name keep their order."""

@@ -29,6 +29,7 @@ from gramian.sources.formats.dialect import (
     SAMPLE_BYTES,
     SPACES,
     Dialect,
+    decoded,
     detect_dialect,
     is_number,
     last_row_end,
@@ -98,10 +99,17 @@ class CsvFile(RowFile):
 
     def column(self, name: str) -> HostArray:
         """Return a column that was kept as text; a word for a missing value counts as one with blanks around it too."""
-        found = np.concatenate([strings_of(part, self._encoding) for part in self._kept.texts(name)])
+        found = np.concatenate([_decoded_cells(part, self._encoding) for part in self._kept.texts(name)])
         padded = [cell.strip() in self._missing for cell in found]
         found[padded] = ""
         return found
+
+
+def _decoded_cells(column: Any, encoding: str) -> HostArray:
+    """Return cells as strings; where the beginning of a file shows plain letters alone, each tells its encoding."""
+    if encoding != "utf-8":
+        return strings_of(column, encoding)
+    return np.array(["" if cell is None else decoded(cell)[0] for cell in column.to_pylist()], dtype=object)
 
 
 def open_csv(
