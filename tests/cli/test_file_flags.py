@@ -71,6 +71,29 @@ def test_rows_of_height_and_width_are_images(capfd, folder):
     assert (found["rows"], len(found["columns"])) == (9, 12)
 
 
+def test_a_folder_of_gray_images_is_shown_as_images(capfd, folder):
+    """What `--image` says of arrays is known of pictures; kernel PCA shows them too."""
+    image = pytest.importorskip("PIL.Image")
+    (folder / "many").mkdir()
+    for i, pixels in enumerate(np.random.default_rng(1).integers(0, 255, size=(9, 4, 3)).astype(np.uint8)):
+        image.fromarray(pixels).save(folder / "many" / f"{i}.png")
+    for verb in ("pca", "kpca"):
+        code, out, err = run_here(capfd, verb, "many", "-k", "2", "--quiet", "-o", f"out-{verb}")
+        assert code == 0, err
+        assert "Rows are images of 4 x 3 pixels" in " ".join(out.split())
+        assert "leading columns" not in out
+
+
+def test_pixels_that_are_left_out_leave_no_image(capfd, folder):
+    """Where columns have names, one that is mostly missing is left out, and rows are no images any more."""
+    holes = X.reshape(30, 4, 3).copy()
+    holes[:20, 1, 1] = np.nan
+    np.save(folder / "holes.npy", holes)
+    code, out, err = run_here(capfd, "pca", "holes.npy", "--names", "names.txt", "--quiet", "-o", "out")
+    assert code == 0, err
+    assert "leading columns" in out
+
+
 def test_names_labels_and_transposed_tables(capfd, folder):
     """Columns have the names given, rows the labels; the code of the page opens the file the same way."""
     found = look(capfd, "x.npy", "--names", "names.txt", "--labels", "team.txt")

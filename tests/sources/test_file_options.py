@@ -145,6 +145,14 @@ def test_letters_are_right_in_every_encoding(tmp_path, encoding):
     assert as_source(tmp_path / "t.csv", names=tmp_path / "names.txt").column_names == (name,)
 
 
+def test_letters_behind_the_first_megabyte_are_right_too(tmp_path):
+    """A file that begins with plain letters alone may go on in Windows-1252."""
+    lines = [f"{'Köln' if i > 99_990 else 'Bonn' if i % 2 else 'Ulm'},{i % 97}.5" for i in range(100_000)]
+    source = as_source(save(tmp_path, "\n".join(["town,h", *lines]).encode("cp1252")))
+    assert source.label_name == "town"
+    assert source.labels()[-1] == "Köln"
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
 def test_names_that_come_twice_are_made_different_and_said(tmp_path, kind, read):
     """No file is refused for its names; columns of one name keep their order."""
@@ -237,6 +245,20 @@ def test_labels_of_a_file_may_have_a_name_and_be_an_array(tmp_path):
     assert as_source(path, labels=tmp_path / "l.txt").label_name == "color"
     np.save(tmp_path / "l.npy", np.arange(12) % 2)
     assert as_source(path, labels=tmp_path / "l.npy").labels()[:3].tolist() == ["0", "1", "0"]
+
+
+@pytest.mark.parametrize("kind", ["npy", "h5ad", "h5ad csr"])
+def test_columns_of_arrays_with_names_can_be_chosen(tmp_path, kind, read):
+    """By name and glob, in the order asked for, from dense and sparse rows."""
+    options = {"names": ["g0", "g1", "g2", "g3"]} if kind == "npy" else {}
+    path = write(tmp_path, kind, X)
+    source = as_source(path, columns=["g3", "g0"], **options)
+    assert source.column_names == ("g3", "g0")
+    np.testing.assert_array_equal(read(source), X[:, [3, 0]])
+    np.testing.assert_array_equal(read(as_source(path, drop="g[12]", **options)), X[:, [0, 3]])
+    assert source.n_entries > 0
+    with pytest.raises(ParameterError, match="columns='h' matches no column"):
+        as_source(path, columns="h", **options)
 
 
 @pytest.mark.parametrize("option", ["array", "sheet", "na", "transpose"])

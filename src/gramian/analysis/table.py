@@ -202,7 +202,10 @@ def open_table(
     prepared = replace(
         prepared, notes=notes, origin=origin, facts=read.facts, missing=counts, options=options, path=path
     )
-    return _scaled(_without_constants(options, prepared), options)
+    found = _scaled(_without_constants(options, prepared), options)
+    # Pixels that were left out, because most of their values are missing, leave no image.
+    is_whole = found.image_shape is not None and np.prod(found.image_shape) == found.source.n_columns
+    return found if is_whole else replace(found, image_shape=None)
 
 
 def _called(note: str, path: str, origin: str) -> str:

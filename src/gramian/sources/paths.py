@@ -21,11 +21,10 @@ from gramian.machine import memory_budget
 from gramian.sources.file_rows import Labels
 from gramian.sources.formats import FORMATS, Format, format_of, is_one_file
 from gramian.sources.formats.dialect import words_in
-from gramian.sources.locations import Names
 from gramian.sources.names import name_columns
 from gramian.sources.progress import Say
 from gramian.sources.roles import Column, TableRoles, kind_of, table_roles
-from gramian.sources.row_file import OpenedTable, RowFile
+from gramian.sources.row_file import FileVersion, OpenedTable, RowFile
 from gramian.sources.table_facts import TableFacts, Wanted, choose_columns
 from gramian.sources.transposed import transpose_array, transpose_table
 
@@ -139,6 +138,57 @@ def require_same_names(first: str, names: Sequence[str], other: str, others: Seq
         columns=Parameter("columns"),
     )
     raise InputError(message, column=(missing or extra)[0])
+
+
+class ChosenColumns(RowFile):
+    """Some columns of an array whose columns have names, in any order. Cost: all columns are read, some are kept."""
+
+    def __init__(self, file: RowFile, names: tuple[str, ...]) -> None:
+        where = {name: j for j, name in enumerate(file.names or ())}
+        self.file, self._columns = file, [where[name] for name in names]
+        self.origin, self.versions, self.names = file.origin, file.versions, names
+        self.shape, self.dtype, self.is_sparse = (file.shape[0], len(names)), file.dtype, file.is_sparse
+        self.starts, self.label, self.id, self.remarks = file.starts, file.label, file.id, file.remarks
+
+    @property
+    def n_entries(self) -> int:
+        """Stored numbers; of sparse rows as many as an even spread over the columns would leave."""
+        return max(1, self.file.n_entries * self.shape[1] // self.file.shape[1])
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row as it is read."""
+        return self.file.row_bytes
+
+    @property
+    def known_by(self) -> tuple[FileVersion, ...]:
+        """The files that a checkpoint knows the rows by."""
+        return self.file.known_by
+
+    @property
+    def worker_bytes(self) -> int:
+        """Bytes that a worker holds to decode a window of the file."""
+        return self.file.worker_bytes
+
+    def read(self, rows: slice) -> Array:
+        """Read the columns of some consecutive rows."""
+        return self.file.read(rows)[:, self._columns]
+
+    def stream(self, windows: Sequence[slice]) -> Iterator[Array]:
+        """Yield the columns of windows, in order."""
+        return (rows[:, self._columns] for rows in self.file.stream(windows))
+
+    def column(self, name: str) -> HostArray:
+        """Return labels or names of rows."""
+        return self.file.column(name)
+
+    def locate(self, row: int) -> tuple[str, int]:
+        """Return the file in which a row stands, and its position there."""
+        return self.file.locate(row)
+
+    def require_room(self, budget: int) -> None:
+        """Refuse what the file cannot be read in."""
+        self.file.require_room(budget)
 
 
 class FileOptions(NamedTuple):
@@ -269,11 +319,19 @@ def _open_arrays(
         found = opened[0] if len(opened) == 1 else JoinedFiles(opened, origin)
     if options.transpose:
         found = transpose_array(found, budget)
-    if names is not None:
-        found.names, remarks = name_columns([""] * found.shape[1], names, origin)
+    if found.names is not None or names is not None:
+        found.names, remarks = name_columns(found.names or [""] * found.shape[1], names, origin)
         found.remarks += remarks
-    _refuse_columns(chosen, files[0], found.names)
-    return found
+    if found.names is None:
+        _refuse_columns(chosen, files[0])
+        return found
+    _refuse_columns(chosen._replace(columns=None, drop=None), files[0])
+    if chosen.columns is None and chosen.drop is None:
+        return found
+    numbers = TableRoles(tuple(Column(name, "number", "quantity", "numbers") for name in found.names), ())
+    facts = choose_columns(numbers, origin=origin, n_rows=found.shape[0], columns=chosen.columns, drop=chosen.drop)
+    used = tuple(column.name for column in facts.used)
+    return found if used == found.names else ChosenColumns(found, used)
 
 
 def _transposed_tables(
@@ -526,11 +584,11 @@ def near_name(path: Path) -> str:
     return f". Did you mean {names[found[0]]!r}?" if found else ". Check the name."
 
 
-def _refuse_columns(chosen: Chosen, path: Path, names: Names = None) -> None:
-    """Refuse a choice of columns where there is none: arrays are used whole (all their columns, in order, are fine)."""
+def _refuse_columns(chosen: Chosen, path: Path) -> None:
+    """Refuse a choice where there is none: columns of an array without names, and columns of text in any array."""
     asked = chosen._replace(lenient=False)._asdict()
     given = [name for name, value in asked.items() if value not in (None, False)]
-    if not given or (given == ["columns"] and names is not None and tuple(chosen.columns or ()) == names):
+    if not given:
         return
     message = Sentence(
         "{path} holds an array, which is used with all its columns, so {given} has no meaning. Save a table.",

@@ -54,6 +54,9 @@ NOTHING = frozenset(
 )
 """Words that people write for a number they do not have, in lower case; files know those that programs write."""
 
+MOST_RELATED = 1_000
+"""Quantities of a table up to which equal ones and sums are looked for: of thousands of genes nobody reads them."""
+
 FIRST_BAD = 5
 """Cells that are no numbers of which the place is told."""
 
@@ -928,6 +931,8 @@ def _refusal(
 def _relations(found: Mapping[str, Column], columns: Mapping[str, Any]) -> tuple[str, ...]:
     """Return sentences about quantities that are equal or sums of each other; text is turned into numbers once."""
     names = [name for name, column in found.items() if column.role == "quantity"]
+    if len(names) > MOST_RELATED:
+        return ()
     spelled = {
         name: numbers_of(column, columns[name])
         for name, column in found.items()

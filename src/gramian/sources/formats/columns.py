@@ -357,14 +357,16 @@ def _cast(cells: Any, decimal: str) -> Any:
     floats = _as_type(cells, pa.float64())
     if floats is None:
         return _as_type(pc.utf8_lower(cells), pa.bool_())
+    values = floats.to_numpy(zero_copy_only=False)
+    if (np.floor(values) < values).any():
+        return floats
+    # Whole numbers may be codes (007), or longer than float64 holds.
     if _has_codes(cells):
         return None
-    if _is_rounded(floats, cells):
-        return _as_type(cells, pa.int64())
-    values = floats.to_numpy(zero_copy_only=False)
-    is_whole = not (np.floor(values) < values).any() and not pc.any(pc.match_substring(cells, ".")).as_py()
-    integers = _as_type(cells, pa.int64()) if is_whole else None
-    return floats if integers is None else integers
+    integers = None if pc.any(pc.match_substring(cells, ".")).as_py() else _as_type(cells, pa.int64())
+    if integers is not None:
+        return integers
+    return None if _is_rounded(floats, cells) else floats
 
 
 def _as_type(cells: Any, kind: Any) -> Any:
@@ -373,7 +375,8 @@ def _as_type(cells: Any, kind: Any) -> Any:
     import pyarrow.compute as pc
 
     try:
-        pc.cast(cells.slice(0, 32), kind)
+        if len(cells) > 1_000:
+            pc.cast(cells.slice(0, 32), kind)
         return pc.cast(cells, kind)
     except pa.ArrowInvalid:
         return None

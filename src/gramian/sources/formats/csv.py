@@ -163,8 +163,9 @@ class TextTable:
                 raise _RaggedError(ragged[0]) from None
             if "invalid UTF8" not in str(error):
                 raise
-        # The beginning of the file was UTF-8, so that a byte that is not is a slip in one cell.
-        return read_text(data.decode(errors="replace").encode(), dialect, breaks=piece.breaks, ragged=ragged)
+        # The beginning of the file showed plain letters alone: each line tells its own encoding.
+        lines = (line.decode(text_encoding(line, complete=True), "replace").encode() for line in data.split(b"\n"))
+        return read_text(b"\n".join(lines), dialect, breaks=piece.breaks, ragged=ragged)
 
     def _text(self, size: int) -> Iterator[bytes]:
         """Yield the text as UTF-8, unpacked and decoded: the sample first, then pieces of about ``size``."""

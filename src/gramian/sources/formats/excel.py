@@ -21,7 +21,7 @@ ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#
 """What Excel writes where a formula has no value."""
 
 TIMES = 6
-"""Bytes of Python values per byte of the XML that a sheet is kept as (measured on sheets of numbers)."""
+"""Bytes held while a sheet is read, per byte of its XML (measured: 4.5, of 30,000 rows of ten decimals)."""
 
 
 class _Sheet(NamedTuple):

@@ -16,7 +16,7 @@ from gramian.sources.progress import Say
 from gramian.sources.row_file import OpenedTable
 
 TIMES = 12
-"""Bytes of Python values per byte of JSON (measured on records of numbers)."""
+"""Bytes held while JSON is read, per byte of it (measured: 5 of records of decimals, 11 of small integers)."""
 
 LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 """Endings of files of JSON lines."""
