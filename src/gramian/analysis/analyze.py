@@ -9,16 +9,17 @@ n x n problem is solved, two more.
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from gramian.analysis.folder import write_folder
+from gramian.analysis.groups import groups_by_label, label_values
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
 from gramian.analysis.table import Prepared, ReadOptions, Say, open_table, sentence_of
-from gramian.arrays.namespace import to_host
+from gramian.arrays.namespace import HostArray, to_host
 from gramian.errors import ConvergenceWarning, InputError, MemoryBudgetError, Parameter, ParameterError, Sentence
 from gramian.machine import bytes_of
 from gramian.models.pca.fit import PCASolve, first_facts, solve_pca
@@ -112,6 +113,8 @@ class Analysis:
         What the pass over the rows left, for a PCA.
     sample : ShownRows or None
         The rows that there is room to show.
+    groups : dict of numpy array (n,)
+        The group of each row, by the name of the label; none for a label that is a number.
     why : str
         The method, and why it.
     notes : tuple of str
@@ -133,6 +136,7 @@ class Analysis:
     panel: Any = None
     measured: RowMeasures | None = None
     sample: ShownRows | None = None
+    groups: dict[str, HostArray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     converged: bool = True
     findings: tuple[str, ...] = ()
@@ -329,7 +333,9 @@ def analyze_table(table: Prepared, request: Request, say: Say | None = None, *, 
         found = fit(table, request, say)
     said = tuple(dict.fromkeys(sentence_of(warning) for warning in caught))
     converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
-    found = replace(found, notes=(*table.notes, *found.notes, *said), converged=converged, pages=pages)
+    groups = groups_by_label({name: label_values(values) for name, values in table.labels.items()})
+    notes = (*table.notes, *found.notes, *said)
+    found = replace(found, notes=notes, groups=groups, converged=converged, pages=pages)
     return found if pages is None else replace(found, findings=pages.findings(found))
 
 
@@ -407,7 +413,7 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
         panel,
         measured,
         measured.shown(),
-        notes,
+        notes=notes,
     )
 
 

@@ -10,12 +10,13 @@ import numpy as np
 
 from gramian.analysis.analyze import Analysis
 from gramian.analysis.analyze import analyze as analyze_unrendered
+from gramian.analysis.groups import groups_of, is_number
 from gramian.pictures.drawing import color_of
 from gramian.pictures.fitted import axis_label, shortened
 from gramian.pictures.loadings import leading_columns
 from gramian.report.answer import answer
 from gramian.report.document import write_material
-from gramian.report.material import groups_of, is_number, material_of
+from gramian.report.material import material_of
 from gramian.report.recipes import opening_code
 
 TITLES = {"pca": "Principal components", "kpca": "Kernel principal components", "ica": "Independent sources"}

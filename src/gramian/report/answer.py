@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from gramian.analysis.groups import is_number
 from gramian.models.kernel_pca.model import kernel_words
 from gramian.pictures import between_share, counted, leading_columns
 from gramian.pictures.certificate import CertificateTable
 from gramian.pictures.loadings import ColumnWeight
-from gramian.report.material import Labels, Material, gather, is_number
+from gramian.report.material import Labels, Material, gather
 
 DOMINANT = 0.6
 """Share of the variance beyond which one component is called the main thing."""

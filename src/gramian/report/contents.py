@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.analysis.groups import groups_of, is_number
 from gramian.errors import NotSupportedError
 from gramian.models.row_values import values_at
 from gramian.pictures import (
@@ -17,7 +18,7 @@ from gramian.pictures import (
 )
 from gramian.pictures.fitted import shortened
 from gramian.pictures.sources import FEWEST_ROWS
-from gramian.report.material import Material, groups_of, is_number
+from gramian.report.material import Material
 from gramian.report.recipes import cut_code
 
 MOST_BARS = 200

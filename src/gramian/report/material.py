@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.analyze import Analysis
+from gramian.analysis.groups import groups_by_label, label_values
 from gramian.analysis.outliers import OutlierMap
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, require_same_rows, shown_rows
 from gramian.errors import ParameterError
@@ -163,6 +164,7 @@ def material_of(found: Analysis) -> Material:
         labels=table.labels or None,
         color=None,
         row_names=table.called,
+        groups=found.groups,
         choice=found.panel,
         image_shape=found.image_shape,
         seed=found.seed,
@@ -179,6 +181,7 @@ def _material(
     labels: Labels | None,
     color: str | None,
     row_names: Sequence[Any] | None,
+    groups: dict[str, np.ndarray] | None = None,
     **known: Any,
 ) -> Material:
     named = column_names(model, names)
@@ -193,7 +196,7 @@ def _material(
         scores=scores,
         outliers=None if measured is None else measured.outlier_map(named),
         labels=tagged,
-        groups={name: _codes(values) for name, values in tagged.items() if not is_number(values)},
+        groups=groups_by_label(tagged) if groups is None else groups,
         color=color or next(iter(tagged), None),
         row_names=None if row_names is None else [str(name) for name in row_names],
         named=names is not None,
@@ -202,46 +205,12 @@ def _material(
     )
 
 
-def is_number(values: np.ndarray) -> bool:
-    """Tell whether a label is a number and not a group.
-
-    Examples
-    --------
-    >>> is_number(np.array([1.5, 2.0])), is_number(np.array(["a", "b"]))
-    (True, False)
-    """
-    return values.dtype.kind in "fiu"
-
-
-def groups_of(values: np.ndarray) -> np.ndarray:
-    """Return labels as text, with one word for what is missing.
-
-    Examples
-    --------
-    >>> groups_of(np.array(["a", None], dtype=object)).tolist()
-    ['a', 'missing']
-    """
-    return np.array(["missing" if _is_missing(value) else str(value) for value in values.tolist()], dtype=object)
-
-
-def _codes(values: np.ndarray) -> np.ndarray:
-    """Return the number of the group of each row, groups numbered as they come."""
-    place: dict[str, int] = {}
-    return np.array([place.setdefault(group, len(place)) for group in groups_of(values).tolist()], dtype=np.int64)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or bool(value != value)  # noqa: PLR0124 - NaN alone differs from itself
-
-
 def _column(name: Any, values: Sequence[Any], n: int) -> np.ndarray:
-    """Return one label column: numbers as floats, all else as it is."""
-    column = np.asarray(values)
+    """Return one label column, refused where it has not a label per row."""
+    column = label_values(values)
     if column.shape != (n,):
         message = f"labels[{name!r}] has shape {column.shape} and there are {n:,} rows. Give one label per row."
         raise ParameterError(message)
-    if column.dtype.kind == "O" and all(_is_missing(v) or isinstance(v, int | float) for v in column.tolist()):
-        return np.array([np.nan if _is_missing(v) else float(v) for v in column.tolist()])
     return column
 
 
