@@ -214,7 +214,9 @@ def _examined(groups: _Groups, index: frozenset[str], budget: int, *, numbers: b
         return {}
     starts = list(accumulate([0, *groups.counts]))
     share, chosen = starts[-1], range(len(groups.counts))
-    if (most := examined_rows(budget, len(names))) < starts[-1]:
+    # Whoever fits these rows pays for their decoding too: a part of them tells an id from a quantity.
+    most = min(examined_rows(budget, len(names)), starts[-1] if numbers else 100_000)
+    if most < starts[-1]:
         chosen = chosen[:: max(1, len(chosen) // 64)]
         share = -(-most // len(chosen))
     spans = [(starts[i], min(starts[i + 1], starts[i] + share)) for i in chosen]
