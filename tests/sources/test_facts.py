@@ -26,7 +26,7 @@ def test_a_pass_over_rows_on_disk_or_elsewhere_is_declared_dear(name):
     assert (source.collection is not None) == (not source.is_local)
     assert bool(source.files) == (name == "file")
     assert (source.facts, source.labels(), source.ids()) == (None, None, None)
-    assert (source.row_shape, source.label_name, source.id_name, source.remarks) == (None, None, None, ())
+    assert (source.row_shape, source.label_names, source.id_name, source.remarks) == (None, (), None, ())
 
 
 @pytest.mark.parametrize("name", SOURCES)

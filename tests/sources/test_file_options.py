@@ -45,10 +45,10 @@ def test_names_and_labels_are_given_for_every_kind_of_file(tmp_path, kind, read)
     (tmp_path / "kind.txt").write_text("\n".join("pq"[i % 2] for i in range(12)) + "\n")
     source = as_source(path, names=tmp_path / "names.txt", labels=str(tmp_path / "kind.txt"))
     assert source.column_names == ("größe", "w", "x", "y")
-    assert (source.label_name, source.labels().tolist()) == ("kind", ["p", "q"] * 6)
+    assert (source.label_names, source.labels().tolist()) == (("kind",), ["p", "q"] * 6)
     np.testing.assert_array_equal(read(source), X)
     source = as_source(path, names=["k", "l", "m", "n"], labels=list(range(12)))
-    assert (source.label_name, source.labels()[-1]) == ("labels", "11")
+    assert (source.label_names, source.labels()[-1]) == (("labels",), "11")
     if kind in KINDS[:6]:
         taken = as_source(path, names=["k", "l", "m", "n"], columns=["n", "k"])
         np.testing.assert_array_equal(read(taken), X[:, [3, 0]])
@@ -138,7 +138,7 @@ def test_letters_are_right_in_every_encoding(tmp_path, encoding):
     lines = [f"Zoë {i};{label if i % 2 else 'Orléans'};{i}.5" for i in range(10)]
     source = as_source(save(tmp_path, "\n".join([f"wer;Straße;{name}", *lines]).encode(encoding)))
     assert source.column_names == (name,)
-    assert (source.id_name, source.label_name) == ("wer", "Straße")
+    assert (source.id_name, source.label_names) == ("wer", ("Straße",))
     assert source.labels()[:2].tolist() == ["Orléans", label]
     assert source.ids()[7] == "Zoë 7"
     (tmp_path / "names.txt").write_bytes(f"a\nb\n{name}\n".encode(encoding))
@@ -149,7 +149,7 @@ def test_letters_behind_the_first_megabyte_are_right_too(tmp_path):
     """A file that begins with plain letters alone may go on in Windows-1252."""
     lines = [f"{'Köln' if i > 99_990 else 'Bonn' if i % 2 else 'Ulm'},{i % 97}.5" for i in range(100_000)]
     source = as_source(save(tmp_path, "\n".join(["town,h", *lines]).encode("cp1252")))
-    assert source.label_name == "town"
+    assert source.label_names == ("town",)
     assert source.labels()[-1] == "Köln"
 
 
@@ -242,7 +242,7 @@ def test_labels_of_a_file_may_have_a_name_and_be_an_array(tmp_path):
     """A first line too many is what they are called; an .npy file holds one per row."""
     path = write(tmp_path, "npy", X)
     save(tmp_path, "color\n" + "red\nblue\n" * 6, "l.txt")
-    assert as_source(path, labels=tmp_path / "l.txt").label_name == "color"
+    assert as_source(path, labels=tmp_path / "l.txt").label_names == ("color",)
     np.save(tmp_path / "l.npy", np.arange(12) % 2)
     assert as_source(path, labels=tmp_path / "l.npy").labels()[:3].tolist() == ["0", "1", "0"]
 
@@ -297,6 +297,6 @@ def test_labels_given_take_the_place_of_a_column(tmp_path):
     """The column that would have been the label is left out."""
     lines = [f"{'uv'[i % 2]},{i}.5" for i in range(12)]
     path = save(tmp_path, "\n".join(["team,h", *lines]))
-    assert as_source(path).label_name == "team"
+    assert as_source(path).label_names == ("team",)
     source = as_source(path, labels=["x", "y"] * 6)
-    assert (source.label_name, source.labels()[0], source.column_names) == ("labels", "x", ("h",))
+    assert (source.label_names, source.labels()[0], source.column_names) == (("labels",), "x", ("h",))

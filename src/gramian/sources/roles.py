@@ -223,7 +223,11 @@ def table_roles(
         for name in block:
             found[name] = replace(found[name], role="category", reason=others)
     remarks += [*_relations(found, columns), *_equal_categories(found, columns)]
-    told = (replace(column, is_distinct=_is_distinct(column, columns[name])) for name, column in found.items())
+    # An index without a name of its own says where a row stood in some other frame.
+    told = (
+        replace(column, is_distinct=_is_distinct(column, columns[name]) and not name.startswith("__index_level_"))
+        for name, column in found.items()
+    )
     return TableRoles(tuple(told), tuple(remarks))
 
 
@@ -444,11 +448,11 @@ def _column(name: str, data: Any, *, is_index: bool) -> Column:
     if is_category:
         data = data.cast(data.type.value_type)
     kind = "nested" if pa.types.is_nested(data.type) or pa.types.is_interval(data.type) else kind_of(data.type)
-    if kind == "empty" or data.null_count == len(data):
-        return Column(name, "empty", "empty", "it has no value in any row", n_missing=len(data))
     if kind == "nested":
         why = "it holds nested values, such as lists or spans of time"
         return Column(name, kind, "text", why, n_missing=data.null_count)
+    if kind == "empty" or data.null_count == len(data):
+        return Column(name, "empty", "empty", "it has no value in any row", n_missing=len(data))
     if kind == "date":
         found = _temporal(name, data)
     elif kind == "text":

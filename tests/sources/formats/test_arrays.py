@@ -73,7 +73,7 @@ def test_the_only_array_of_numbers_needs_no_word(tmp_path):
     source = as_source(
         npz(tmp_path, rows=IMAGES[:, 0], words=np.full((50, 50), "x"), k=np.array(3), v=np.arange(900.0))
     )
-    assert (source.n_columns, source.remarks, source.label_name, source.id_name) == (4, (), None, None)
+    assert (source.n_columns, source.remarks, source.label_names, source.id_name) == (4, (), (), None)
 
 
 @pytest.mark.parametrize("write", [npz, hdf5, zarr])
@@ -101,7 +101,7 @@ def test_a_folder_of_arrays_keeps_the_shape_of_rows_and_their_labels(tmp_path, r
     for i in range(2):
         np.savez(tmp_path / f"{i}.npz", X=IMAGES[i::2], y=DIGITS[i::2])
     source = as_source(tmp_path)
-    assert (source.row_shape, source.label_name) == ((5, 4), "y")
+    assert (source.row_shape, source.label_names) == ((5, 4), ("y",))
     np.testing.assert_array_equal(read(source), np.vstack([IMAGES[0::2], IMAGES[1::2]]).reshape(40, -1))
     assert source.labels().tolist() == [str(y) for y in (*DIGITS[0::2], *DIGITS[1::2])]
 
@@ -111,7 +111,7 @@ def test_vectors_of_one_entry_per_row_label_and_name_the_rows(tmp_path, write):
     """Few different numbers label, text all different names; amounts and other lengths are neither."""
     more = {"mass": rng.standard_normal(40), "wave": np.arange(7), "one": np.ones(40)}
     source = as_source(write(tmp_path, X=IMAGES, y=DIGITS, who=NAMES, **more))
-    assert (source.label_name, source.id_name) == ("y", "who")
+    assert (source.label_names, source.id_name) == (("y",), "who")
     assert source.labels().tolist() == [str(y) for y in DIGITS]
     assert source.ids().tolist() == NAMES.tolist()
 
@@ -120,7 +120,7 @@ def test_what_is_called_a_label_is_taken_before_others(tmp_path):
     """Among several candidates the name decides; text that repeats labels too, floats are written as whole numbers."""
     path = npz(tmp_path, X=IMAGES, fold=np.arange(40) % 2, target=DIGITS.astype(float), site=np.array(["a", "b"] * 20))
     source = as_source(path)
-    assert (source.label_name, source.labels()[:3].tolist()) == ("target", ["0", "1", "2"])
+    assert (source.label_names, source.labels()[:3].tolist()) == (("target",), ["0", "1", "2"])
     assert as_source(path, label="site").labels()[:2].tolist() == ["a", "b"]
     assert as_source(path, label=False).labels() is None
     assert as_source(path, id="fold").id_name == "fold"
@@ -184,4 +184,4 @@ def test_there_is_nothing_to_choose_in_one_matrix(tmp_path, kind):
 def test_objects_of_python_are_not_opened(tmp_path):
     """An array that only running code could open is no label, and no rows."""
     source = as_source(npz(tmp_path, X=IMAGES, who=NAMES.astype(object)))
-    assert (source.id_name, source.label_name) == (None, None)
+    assert (source.id_name, source.label_names) == (None, ())

@@ -39,7 +39,7 @@ def test_a_sheet_is_a_table_with_names_labels_and_dates(tmp_path):
     table += [[f"Zoë {i}", "xy"[i % 2], dt.date(2000, 1, 1 + i), i % 3 == 0, i / 8] for i in range(12)]
     source = as_source(save(tmp_path / "t.xlsx", people=table))
     assert source.column_names == ("alive", "height")
-    assert (source.id_name, source.label_name) == ("who", "team")
+    assert (source.id_name, source.label_names) == ("who", ("team",))
     assert (source.ids()[3], source.labels()[3]) == ("Zoë 3", "y")
     kinds = {column.name: column.kind for column in source.facts.columns}
     assert kinds["born"] == "date"

@@ -86,7 +86,7 @@ def test_kinds_of_columns_are_told_apart(tmp_path, lines):
     source = as_source(write(tmp_path, json_lines(records) if lines else records, "t.jsonl" if lines else "t.json"))
     kinds = {column.name: column.kind for column in source.facts.columns}
     assert kinds == {"who": "text", "team": "text", "born": "date", "tags": "nested", "at": "nested", "h": "number"}
-    assert (source.id_name, source.label_name, source.column_names) == ("who", "team", ("h",))
+    assert (source.id_name, source.label_names, source.column_names) == ("who", ("team",), ("h",))
     assert source.ids()[2] == "Zoë 2"
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(source.block(0).rows[:, 0])), [4, 5])
 
