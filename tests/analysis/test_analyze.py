@@ -231,6 +231,17 @@ def test_unknown_words_are_refused():
         analyze(X).report("page.html")
 
 
+@pytest.mark.parametrize("power", [200, -200])
+def test_rows_near_the_end_of_the_range_are_analyzed(power):
+    """Rows whose squares leave the range of floats have the components and shares of others, and plain notes."""
+    X = TABLES["one size"]
+    near, far = (gramian.analyze(X * 10.0**p) for p in (0, power))
+    assert far.n_components == near.n_components
+    np.testing.assert_allclose(far.model.shares, near.model.shares, rtol=1e-9)
+    np.testing.assert_allclose(np.abs(far.model.components), np.abs(near.model.components), atol=1e-9)
+    assert not any("encountered" in note for note in far.notes)
+
+
 def test_constant_tables_are_refused():
     """Where nothing varies there is nothing to find, and that is said."""
     with pytest.raises(InputError, match="every column is constant over its 5 rows"):

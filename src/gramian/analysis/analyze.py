@@ -3,7 +3,7 @@
 table -> moments -> one solve -> rules for k, models of k components and of some more -> scores, distances, shown rows.
 Rows without missing values are passed over three times: for the moments, for the sample that rules look at, and for
 scores, distances and the rows shown. Small singular values may want one more pass (``root``); a wide table, whose
-n x n problem is solved, two more.
+n x n problem is solved, takes seven in all.
 """
 
 import os

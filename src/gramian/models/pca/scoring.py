@@ -295,7 +295,9 @@ def require_level(level: float) -> None:
 def outliers_of(model: PCAModel, k: int, *, t2: HostArray, spe: HostArray, level: float = 0.99) -> Outliers:
     """Hold the two distances of rows from the first ``k`` components against their limits: no pass."""
     limits = _t2_limit(leading_model(model, k), level), _spe_limit(model, k, spe, level)
-    beyond = np.maximum(t2 / limits[0], spe / limits[1])
+    # Squares of rows near the end of the range of floats are infinite, as their limit is: nothing is told by them.
+    with np.errstate(invalid="ignore"):
+        beyond = np.fmax(t2 / limits[0], spe / limits[1])
     flagged = np.flatnonzero(beyond > 1.0)
     return Outliers(t2, spe, *limits, flagged[np.argsort(-beyond[flagged], kind="stable")], level, k)
 
