@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gramian import PCA
-from gramian.errors import InputWarning
+from gramian.errors import InputError, InputWarning
 from gramian.sources import as_source
 
 
@@ -32,7 +32,11 @@ def test_numbers_that_are_left_out_are_told(tmp_path):
 
 @pytest.mark.parametrize(
     "cells",
-    [[f'"{i + 1},23{i % 10}"' for i in range(60)], [f"{i % 9}%" for i in range(60)], [f"${i}" for i in range(60)]],
+    [
+        [f'"{i + 1},23{i % 10}"' for i in range(60)],
+        [f"{i % 9}%" for i in range(60)],
+        [f"${i % 7}.50" for i in range(60)],
+    ],
 )
 def test_numbers_as_people_write_them_are_used(tmp_path, cells):
     """Thousands, percent and money are numbers for a fit too."""

@@ -57,6 +57,8 @@ NOTHING = frozenset(
 MOST_RELATED = 1_000
 """Quantities of a table up to which equal ones and sums are looked for: of thousands of genes nobody reads them."""
 
+TOO_LONG = "its integers are beyond 2**53, so they are names and not amounts"
+
 FIRST_BAD = 5
 """Cells that are no numbers of which the place is told."""
 
@@ -134,6 +136,8 @@ class Column:
         What its name gives as its unit, as in "Height (cm)".
     is_distinct : bool
         Of a name, an id or a date: whether each row has its own.
+    is_index : bool
+        Whether the file calls it the index of a data frame.
     use : str
         What is done with it: "used" as numbers, "label", "id" (it names the rows) or "left_out"; see
         :func:`~gramian.sources.table_facts.choose_columns`.
@@ -153,6 +157,7 @@ class Column:
     n_bad: int = 0
     unit: str = ""
     is_distinct: bool = False
+    is_index: bool = False
     use: str = "left_out"
 
 
@@ -223,9 +228,8 @@ def table_roles(
         for name in block:
             found[name] = replace(found[name], role="category", reason=others)
     remarks += [*_relations(found, columns), *_equal_categories(found, columns)]
-    # An index without a name of its own says where a row stood in some other frame.
     told = (
-        replace(column, is_distinct=_is_distinct(column, columns[name]) and not name.startswith("__index_level_"))
+        replace(column, is_distinct=_is_distinct(column, columns[name]), is_index=name in index)
         for name, column in found.items()
     )
     return TableRoles(tuple(told), tuple(remarks))
@@ -234,7 +238,8 @@ def table_roles(
 def _is_distinct(column: Column, data: Any) -> bool:
     import pyarrow.compute as pc
 
-    if column.role not in ("name", "id", "date") or data.null_count:
+    # An index without a name of its own says where a row stood in some other frame.
+    if column.role not in ("name", "id", "date") or data.null_count or column.name.startswith("__index_level_"):
         return False
     return bool(pc.count_distinct(data).as_py() == len(data))
 
@@ -497,8 +502,7 @@ def _numbers(name: str, kind: str, data: Any, *, is_category: bool) -> Column:
     if kind == "integer" or (pa.types.is_decimal(data.type) and data.type.scale == 0):
         limits = pc.min_max(data).as_py()
         if max(abs(limits["min"]), abs(limits["max"])) > LARGEST_EXACT:
-            why = "its integers are beyond 2**53, so they are names and not amounts"
-            return Column(name, kind, "id", why, data.null_count, float(limits["min"]), float(limits["max"]))
+            return Column(name, kind, "id", TOO_LONG, data.null_count, float(limits["min"]), float(limits["max"]))
     values = _floats(data)
     bad = np.flatnonzero(np.isinf(values)) if kind == "number" else np.empty(0, dtype=int)
     finite = values
@@ -652,6 +656,9 @@ def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) 
     if not good or not (n_bad < good if asked else _are_few_bad(n_bad, good)):
         return None
     values = style.numbers(text.cells.filter(pa.array(fits)))
+    if not asked and np.abs(values).max() >= LARGEST_EXACT and text.share(r"^[+-]?\d{16,}$") > 0.5:
+        n_missing, low, high = text.n_rows - good, float(values.min()), float(values.max())
+        return Column(name, "integer", "id", TOO_LONG, n_missing, low, high)
     whole = bool((values == np.floor(values)).all())
     finite = np.repeat(values, text.counts[fits])
     found = _of_numbers(name, "integer" if whole else "number", finite, text.n_rows, style=style)

@@ -91,9 +91,8 @@ class TableFacts:
     @property
     def doubted(self) -> tuple[Column, ...]:
         """Columns of numbers that a rule left out, and not somebody who said so."""
-        return tuple(
-            column for column in self.left_out if column.kind in NUMBERS and column.reason not in (ASKED, NOT_ASKED)
-        )
+        numbers = (column for column in self.left_out if column.kind in NUMBERS and not column.is_index)
+        return tuple(column for column in numbers if column.reason not in (ASKED, NOT_ASKED))
 
     def doubts(self) -> list[str]:
         """Say what was left out that may have been meant: folders, and columns of numbers that nobody spoke of."""

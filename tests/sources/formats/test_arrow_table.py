@@ -1,6 +1,8 @@
 """Arrow tables in memory as files of rows."""
 
 import datetime as dt
+import gc
+import tempfile
 
 import numpy as np
 import pyarrow as pa
@@ -8,44 +10,64 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gramian.errors import InputError, MemoryBudgetError
-from gramian.sources.formats.table import ArrowTable, column_of, open_arrow_table, without_words
+from gramian.errors import InputError
+from gramian.sources.formats.table import column_of, open_arrow_table, without_words
+from gramian.sources.roles import table_roles
+
+
+def rows_of(table, names, texts=(), **options):
+    """The rows of some columns of a table in memory."""
+    opened = open_arrow_table(table, "t", None, budget=1 << 30)
+    found = {column.name: column for column in table_roles(opened.examined()).columns}
+    return opened.rows([found[name] for name in names], list(texts), **options)
 
 
 def test_numbers_come_in_the_order_asked_for_and_texts_as_strings():
     """Integers, booleans, floats and text that spells numbers are floats; null is NaN, and empty in text."""
     table = pa.table({"i": [1, None], "b": [True, False], "f": [0.5, 1.5], "s": ["2.5", "3e1"], "t": ["x", None]})
-    file = ArrowTable(table, ["s", "i", "b", "f"], texts=["t"], origin="t")
+    file = rows_of(table, ["s", "i", "b", "f"], ["t"])
     np.testing.assert_array_equal(file.read(slice(0, 2)), [[2.5, 1, 1, 0.5], [30, np.nan, 0, 1.5]])
     assert (file.shape, file.dtype, file.names) == ((2, 4), np.float64, ("s", "i", "b", "f"))
     assert file.column("t").tolist() == ["x", ""]
-    with pytest.raises(KeyError):
-        file.column("s")
 
 
 def test_single_precision_stays():
     """Where every column is float32, so are the rows."""
     table = pa.table({"a": pa.array([1, 2], pa.float32()), "b": pa.array([3, 4], pa.float32())})
-    assert ArrowTable(table, ["a", "b"], origin="t").dtype == np.float32
+    file = rows_of(table, ["a", "b"])
+    assert file.dtype == file.read(slice(0, 2)).dtype == np.float32
 
 
 def test_the_first_bad_cell_of_each_column_is_told_together():
-    """One error carries those of the other columns, in the order of the rows."""
-    table = pa.table({"a": ["1", "2", "x"], "b": ["1", "y", "z"], "c": ["1", "2", str(2**60)]})
-    with pytest.raises(InputError, match=r"row 1 .*column 'b': 'y' is text") as told:
-        ArrowTable(table, ["a", "b", "c"], origin="t")
-    assert [(error.row, error.column) for error in told.value.others] == [(2, "a"), (2, "c")]
-    assert told.value.others[1].problem.startswith("an integer beyond 2**53")
+    """One error carries those of the other columns, in the order of the rows; or bad cells are missing."""
+    cells = [str(i / 2) for i in range(40)]
+    table = pa.table({"a": [*cells[:30], "x", *cells[31:]], "b": [*cells[:20], "y", "z", *cells[22:]]})
+    with pytest.raises(InputError, match=r"row 20 .*column 'b': 'y' is text") as told:
+        rows_of(table, ["a", "b"])
+    assert [(error.row, error.column) for error in told.value.others] == [(30, "a")]
+    found = rows_of(table, ["a", "b"], lenient=True).read(slice(0, 40))
+    assert np.argwhere(np.isnan(found)).tolist() == [[20, 1], [21, 1], [30, 0]]
 
 
-def test_a_table_without_rows_or_room_is_refused(tmp_path):
-    """Nothing to read, and more than the budget, are told before any work."""
-    (tmp_path / "t").write_text("x")
+def test_a_table_without_rows_is_refused():
+    """Nothing to read is told before any work."""
     with pytest.raises(InputError, match="has 1 columns and 0 rows"):
-        open_arrow_table(pa.table({"a": pa.array([], pa.float64())}), "t", tmp_path / "t")
-    file = ArrowTable(pa.table({"a": np.zeros(10_000)}), ["a"], origin="t")
-    with pytest.raises(MemoryBudgetError, match="is read whole"):
-        file.require_room(100_000)
+        open_arrow_table(pa.table({"a": pa.array([], pa.float64())}), "t", None, budget=1 << 30)
+
+
+def test_a_table_beyond_the_budget_goes_to_disk(tmp_path, monkeypatch):
+    """Rows, texts and roles are the same from a temporary file, which goes with the rows."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    numbers = np.random.default_rng(0).normal(size=20_000)
+    table = pa.table({"a": numbers, "who": [f"row {i}" for i in range(20_000)]})
+    opened = open_arrow_table(table, "t", None, budget=1 << 20)
+    assert len(list(tmp_path.iterdir())) == 1
+    file = opened.rows([table_roles(opened.examined()).columns[0]], ["who"])
+    np.testing.assert_array_equal(file.read(slice(7, 19_000))[:, 0], numbers[7:19_000])
+    assert file.column("who")[-1] == "row 19999"
+    del opened, file
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
 
 
 MIDNIGHT = dt.datetime.fromisoformat("2020-01-02T00:00:00")

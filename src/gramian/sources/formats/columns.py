@@ -14,11 +14,10 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from gramian.arrays.namespace import HostArray
-from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, MemoryBudgetError, Parameter, Sentence
 from gramian.machine import MEGABYTE
 from gramian.sources.conversion import LARGEST_EXACT
-from gramian.sources.formats.arrow import floats_of, strings_of
+from gramian.sources.formats.arrow import floats_of, strings_of, working_type
 from gramian.sources.locations import Location, Names
 from gramian.sources.roles import Column
 from gramian.sources.row_file import FileVersion, RowFile, Spill
@@ -128,11 +127,9 @@ class ArrowColumns:
         """Return a column whole, as text where it is text in any batch."""
         return _joined([batch.column(name) for batch in self._batches])
 
-    def is_text(self, name: str) -> bool:
-        """Tell whether a column is text in any batch."""
-        import pyarrow as pa
-
-        return any(batch.schema.field(name).type == pa.string() for batch in self._batches)
+    def kind(self, name: str) -> Any:
+        """Return the Arrow type of a column: one that holds what it is in every batch."""
+        return _common_type([batch.schema.field(name).type for batch in self._batches])
 
     def examined(self, **_: bool) -> dict[str, Any]:
         """Return the columns by which roles are decided: whole, or rows spread evenly over a long table."""
@@ -196,8 +193,6 @@ class ColumnFile(RowFile):
         ``line(row)`` says in words in which line of a text a row begins.
     """
 
-    dtype = FLOAT64
-
     def __init__(
         self,
         kept: ArrowColumns,
@@ -213,10 +208,11 @@ class ColumnFile(RowFile):
         self.names: Names = tuple(column.name for column in columns) if named else None
         self.shape = (kept.n_rows, len(columns))
         self._kept, self._columns = kept, tuple(columns)
+        self.dtype = working_type([kept.kind(column.name) for column in columns])
         self._read: dict[str, HostArray] = {}
         errors = []
         for column in columns:
-            if kept.is_text(column.name) or (lenient and column.reading is not None):
+            if is_text(kept.kind(column.name)) or (lenient and column.reading is not None):
                 self._read[column.name], bad = self._whole(column, lenient=lenient)
                 errors += bad
         if errors:
@@ -237,7 +233,7 @@ class ColumnFile(RowFile):
         return strings_of(self._kept.column(name))
 
     def _dense(self, rows: slice) -> HostArray:
-        out = np.empty((rows.stop - rows.start, len(self._columns)))
+        out = np.empty((rows.stop - rows.start, len(self._columns)), dtype=self.dtype)
         for first, batch in self._kept.batches(rows):
             here = slice(first - rows.start, first - rows.start + batch.num_rows)
             for j, column in enumerate(self._columns):
@@ -405,14 +401,27 @@ def _is_rounded(found: Any, cells: Any) -> bool:
     return bool(pc.any(pc.match_substring_regex(cells, r"^[+-]?[0-9]{16,}$")).as_py())
 
 
+def is_text(kind: Any) -> bool:
+    """Tell whether an Arrow type is text, or text behind codes."""
+    from pyarrow import types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _common_type(kinds: Sequence[Any]) -> Any:
+    import pyarrow as pa
+
+    found = {kind for kind in kinds if kind != pa.null()}
+    if len(found) > 1:
+        found = {pa.float64() if found <= {pa.int64(), pa.float64()} else pa.string()}
+    return found.pop() if found else pa.null()
+
+
 def _joined(parts: Sequence[Any]) -> Any:
     """Return parts of a column as one, of a type that holds all of them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kinds = {part.type for part in parts if part.type != pa.null()}
-    if len(kinds) > 1:
-        numbers = kinds <= {pa.int64(), pa.float64()}
-        kinds = {pa.float64() if numbers else pa.string()}
-    kind = kinds.pop() if kinds else pa.null()
+    kind = _common_type([part.type for part in parts])
     return pa.chunked_array([pc.cast(part, kind) if part.type != kind else part for part in parts], kind)
