@@ -741,6 +741,31 @@ def sentence_of(fault: BaseException | warnings.WarningMessage) -> str:
     return args[0] if args and isinstance(args[0], Sentence) else str(said)
 
 
+def shortened(name: str, most: int) -> str:
+    """Return a name of at most so many letters, cut in the middle: names often differ only at their ends.
+
+    Examples
+    --------
+    >>> shortened("temperature of sensor 1", 13), shortened("short", 13)
+    ('temper…nsor 1', 'short')
+    """
+    if len(name) <= most:
+        return name
+    tail = (most - 1) // 2
+    return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def listed(names: Sequence[str]) -> str:
     """Return names as a person lists them, the first ones where there are many.
 

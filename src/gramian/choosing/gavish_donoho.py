@@ -5,8 +5,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.integrate import quad
-from scipy.optimize import brentq
 
 from gramian.choosing.spectrum import MeasuredSpectrum, Verdict, read_spectrum
 from gramian.errors import ParameterError
@@ -83,6 +81,9 @@ def marchenko_pastur_median(beta: float) -> float:
     >>> round(marchenko_pastur_median(1.0), 4)
     0.6528
     """
+    from scipy.integrate import quad
+    from scipy.optimize import brentq
+
     low = (1.0 - beta**0.5) ** 2
     width = 4.0 * beta**0.5
 

@@ -21,7 +21,6 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.sparse.linalg import eigsh
 from scipy.special import gammaincinv
 
@@ -84,6 +83,8 @@ def noise_edge(column_variances: Values, degrees: float, *, multiplicity: Values
     >>> round(noise_edge(np.ones(100), 400.0).edge, 6)
     2.25
     """
+    from scipy.optimize import brentq  # 0.2 s to import, which whoever only looks at a table does not pay
+
     tau, weight = _grouped(column_variances, multiplicity)
     top = float(tau.max(initial=0.0))
     if top == 0.0:

@@ -14,13 +14,12 @@ from typing import Any
 import click
 
 from gramian.analysis.analyze import Analysis, Request, analyze_table, plan_of, require_varying
-from gramian.analysis.table import Prepared, ReadOptions, open_table
+from gramian.analysis.table import Prepared, ReadOptions, counted, open_table, shortened
 from gramian.arrays.namespace import to_host
 from gramian.cli.exits import NotConvergedError
 from gramian.cli.options import file_options, name_of, origin_of, readable, require_device, stem_of
 from gramian.cli.output import Progress, in_flags, json_text
 from gramian.cli.writing import cannot_write, claimed, refuse_written, remove_stale
-from gramian.pictures.fitted import counted, shortened
 from gramian.sources.paths import files_of
 
 SHOWN = 12

@@ -27,11 +27,11 @@ def command(model: str, file: str, **flags: Any) -> None:
     Two distances: within the components (Hotelling's T2) and off them (squared prediction error), each with the limit
     that a share --level of Gaussian rows stays under.
     """
+    from gramian.analysis.table import counted
     from gramian.cli.loaded import open_rows
     from gramian.cli.options import readable
     from gramian.errors import ParameterError
     from gramian.models.archive.file import open_archive
-    from gramian.pictures.fitted import counted
     from gramian.pictures.outliers import outlier_map
 
     found = open_archive(model)

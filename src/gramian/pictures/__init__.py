@@ -21,10 +21,8 @@ from gramian.pictures.drawing import COLORS, MARKERS, blank_axes, to_svg
 from gramian.pictures.eigenfunctions import Eigenfunctions, eigenfunctions_of, plot_eigenfunctions
 from gramian.pictures.fitted import (
     column_names,
-    counted,
     model_of,
     names_of,
-    shortened,
 )
 from gramian.pictures.gamma import GammaCurve, gamma_curve, plot_gamma
 from gramian.pictures.images import ImageStrip, image_strip, plot_reconstructions
@@ -62,7 +60,6 @@ __all__ = [
     "certificate_table",
     "column_map",
     "column_names",
-    "counted",
     "eigenfunctions_of",
     "gamma_curve",
     "image_strip",
@@ -87,7 +84,6 @@ __all__ = [
     "scores_of",
     "scores_table",
     "scree_of",
-    "shortened",
     "shown_rows",
     "source_traces",
     "to_svg",

@@ -170,28 +170,3 @@ def require_pair(components: Sequence[int], k: int) -> list[int]:
 def host(values: Any) -> np.ndarray:
     """Return a small array as float64 on the host."""
     return np.asarray(values.cpu() if hasattr(values, "cpu") else values, dtype=np.float64)
-
-
-def shortened(name: str, most: int) -> str:
-    """Return a name of at most so many letters, cut in the middle: names often differ only at their ends.
-
-    Examples
-    --------
-    >>> shortened("temperature of sensor 1", 13), shortened("short", 13)
-    ('temper…nsor 1', 'short')
-    """
-    if len(name) <= most:
-        return name
-    tail = (most - 1) // 2
-    return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

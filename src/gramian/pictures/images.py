@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gramian.analysis.table import counted
 from gramian.errors import ParameterError
 from gramian.pictures.drawing import axes_or_new, bare, panels
-from gramian.pictures.fitted import counted, host, require_kind
+from gramian.pictures.fitted import host, require_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

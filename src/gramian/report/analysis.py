@@ -11,8 +11,9 @@ import numpy as np
 from gramian.analysis.analyze import Analysis
 from gramian.analysis.analyze import analyze as analyze_unrendered
 from gramian.analysis.groups import groups_of, is_number
+from gramian.analysis.table import shortened
 from gramian.pictures.drawing import color_of
-from gramian.pictures.fitted import axis_label, shortened
+from gramian.pictures.fitted import axis_label
 from gramian.pictures.loadings import leading_columns
 from gramian.report.answer import answer
 from gramian.report.document import write_material

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.groups import is_number
+from gramian.analysis.table import counted
 from gramian.models.kernel_pca.model import kernel_words
-from gramian.pictures import between_share, counted, leading_columns
+from gramian.pictures import between_share, leading_columns
 from gramian.pictures.certificate import CertificateTable
 from gramian.pictures.loadings import ColumnWeight
 from gramian.report.material import Labels, Material, gather

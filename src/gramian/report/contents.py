@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.groups import groups_of, is_number
+from gramian.analysis.table import shortened
 from gramian.errors import NotSupportedError
 from gramian.models.row_values import values_at
 from gramian.pictures import (
@@ -16,7 +17,6 @@ from gramian.pictures import (
     leading_columns,
     source_traces,
 )
-from gramian.pictures.fitted import shortened
 from gramian.pictures.sources import FEWEST_ROWS
 from gramian.report.material import Material
 from gramian.report.recipes import cut_code
