@@ -18,7 +18,7 @@ import numpy as np
 from gramian.analysis.folder import write_folder
 from gramian.analysis.groups import groups_by_label, label_values
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
-from gramian.analysis.table import Prepared, ReadOptions, Say, open_table, sentence_of
+from gramian.analysis.table import Prepared, ReadOptions, Say, counted, open_table, sentence_of
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.errors import ConvergenceWarning, InputError, MemoryBudgetError, Parameter, ParameterError, Sentence
 from gramian.machine import bytes_of
@@ -196,7 +196,7 @@ class Analysis:
         return "\n".join([f"{self.method.upper()} of {self.table.origin}: {size}", *self.findings])
 
     def __repr__(self) -> str:
-        return f"<Analysis: {self.method} of {self.table.origin}, {self.n_components} components>"
+        return f"<Analysis: {self.method} of {self.table.origin}, {counted(self.n_components, 'component')}>"
 
     def _repr_html_(self) -> str:
         """Return a short view for notebooks: what was found, the components, and the map of rows."""
