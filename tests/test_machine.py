@@ -334,23 +334,3 @@ def test_a_dense_problem_has_threads_where_it_takes_longer_than_the_passes_aroun
     monkeypatch.setattr(machine, "cores", lambda: count)
     with threadpool_limits(2, "blas"), machine.threads_for(dense, shared=shared):
         assert max(_blas()) == threads
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 7])
-def test_shared_work_comes_back_in_order_from_workers_that_do_not_share_again(count):
-    """Each part has its own result, and inside a worker there is one worker."""
-    with threadpool_limits(limits=2, user_api="blas"):
-        outer = machine.worker_count()
-        done = machine.shared(lambda part: (part, machine.worker_count()), range(count))
-        assert [part for part, _ in done] == list(range(count))
-        assert all(inner == 1 for _, inner in done) or count <= 1
-        assert machine.worker_count() == outer
-
-
-def test_an_error_in_shared_work_is_raised_after_the_others_ended():
-    """What one part raises reaches the caller; BLAS has its threads again."""
-    with threadpool_limits(limits=2, user_api="blas"):
-        before = blas_threads()
-        with pytest.raises(ZeroDivisionError):
-            machine.shared(lambda part: 1 / part, [1, 2, 0])
-        assert blas_threads() == before

@@ -14,18 +14,15 @@ import platform
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, lru_cache
-from itertools import pairwise
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from gramian.errors import ParameterError
-
-Result = TypeVar("Result")
 
 MEGABYTE = 1 << 20
 
@@ -368,32 +365,6 @@ def as_worker() -> Iterator[None]:
             yield
         finally:
             _LIMIT.swap_threads(before)
-
-
-def shared(work: Callable[[Any], Result], parts: Sequence[Any]) -> list[Result]:
-    """Return ``work(part)`` of each part, in order, made by all workers: a run of neighboring parts each.
-
-    For vectors as long as a table of rows, where BLAS's own threads would still spin when the next pass begins.
-
-    Examples
-    --------
-    >>> shared(lambda part: 2 * part, [1, 2, 3])
-    [2, 4, 6]
-    """
-    # A single part is not worth asking BLAS for its threads.
-    allowed = worker_count() if len(parts) > 1 else 1
-    workers = min(allowed, len(parts))
-    if workers <= 1:
-        return [work(part) for part in parts]
-    bounds = [round(w * len(parts) / workers) for w in range(workers + 1)]
-    runs = [parts[low:high] for low, high in pairwise(bounds)]
-    with as_worker():
-        futures = [worker_pool(allowed - 1).submit(lambda run: [work(part) for part in run], run) for run in runs[1:]]
-        try:
-            done = [work(part) for part in runs[0]]
-        finally:
-            wait(futures)
-    return done + [result for future in futures for result in future.result()]
 
 
 def blas_threads() -> int:

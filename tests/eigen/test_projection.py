@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from gramian.eigen.orthonormal import CHUNK, orthonormalized, projected, rotate
 
@@ -60,19 +59,3 @@ def test_an_overwritten_block_is_made_orthonormal_in_place():
     assert np.shares_memory(made, block)
     np.testing.assert_allclose(made.T @ made, np.eye(5), atol=1e-14)
     np.testing.assert_allclose(made @ (made.T @ before), before, atol=1e-13)
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_long_vectors_are_shared_out_without_another_answer(order):
-    """Chunks are summed in their order: two workers give the digits of one, orthonormal and orthogonal to the basis."""
-    rng = np.random.default_rng(5)
-    m = 2 * CHUNK + 7
-    basis = np.asfortranarray(np.linalg.qr(rng.standard_normal((m, 6)))[0])
-    block = np.asarray(rng.standard_normal((m, 4)), order=order)
-    made = {}
-    for threads in (1, 2):
-        with threadpool_limits(limits=threads, user_api="blas"):
-            made[threads] = orthonormalized(block, basis)
-    np.testing.assert_allclose(made[2], made[1], rtol=0, atol=1e-15)
-    both = np.hstack([basis, made[1]])
-    np.testing.assert_allclose(both.T @ both, np.eye(10), atol=1e-13)

@@ -19,7 +19,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray, gaussian, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.eigen.krylov_basis import KrylovBasis
-from gramian.eigen.orthonormal import coefficients, orthonormalized, rotated
+from gramian.eigen.orthonormal import orthonormalized
 from gramian.eigen.pairs import Approximation, Compression, EigenPairs, EigenSolver, Probe, Watch
 from gramian.operators.symmetric import SymmetricOperator
 
@@ -311,8 +311,8 @@ class _Iteration:
         distance = thetas[None, :] - mu[:, None]
         nearest = NEAR * abs(float(self.values[0]))
         distance = np.where(distance < 0, np.minimum(distance, -nearest), np.maximum(distance, nearest))
-        inside = coefficients(U, residuals.astype(U.dtype))
-        return np.asarray(residuals + rotated(U, mu[:, None] / distance * inside))
+        inside = U.T @ residuals.astype(U.dtype)
+        return np.asarray(residuals + U @ (mu[:, None] / distance * inside).astype(U.dtype))
 
     def _added(self, directions: HostArray) -> HostArray:
         """Return what directions add to the basis; Gaussian columns where they add nothing."""

@@ -29,8 +29,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.eigen.orthonormal import chunks_of, coefficients, longest, orthonormalized, projected, rotate, rotated
-from gramian.machine import shared
+from gramian.eigen.orthonormal import chunks_of, longest, orthonormalized, projected, rotate, rotated
 
 
 class RitzPairs(NamedTuple):
@@ -135,7 +134,7 @@ class KrylovBasis:
         W = A V and T = V'A V hold; R has no columns.
         """
         block = self._append(directions, products)
-        self._fill(coefficients(self.V, block))
+        self._fill(to_host(self.V.T @ block))
         self.R, self.B = self._V[:, :0], np.zeros((self.columns, 0))
 
     def _append(self, directions: Array, products: Array) -> Array:
@@ -184,12 +183,11 @@ class KrylovBasis:
 
     def residuals(self, pairs: RitzPairs) -> HostArray:
         """Return  |A v - theta v|  of some Ritz pairs, measured."""
-
-        def squares(rows: slice) -> HostArray:
+        squares = np.zeros(len(pairs.values))
+        for rows in chunks_of(self.V):
             part = self.remainders(pairs, rows)
-            return to_host(namespace_of(part).sum(part * part, axis=0))
-
-        return np.asarray(np.sqrt(sum(shared(squares, chunks_of(self.V)))))
+            squares += to_host(namespace_of(part).sum(part * part, axis=0))
+        return np.asarray(np.sqrt(squares))
 
     def estimates(self, pairs: RitzPairs) -> HostArray:
         """Return  |B's|,  what the residuals of some Ritz pairs are by the identity."""

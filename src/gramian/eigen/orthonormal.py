@@ -1,12 +1,9 @@
-"""Orthonormal blocks of vectors, in any array library; long ones on the host are shared out to all cores."""
-
-from functools import reduce
+"""Orthonormal blocks of vectors, in any array library."""
 
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
-from gramian.machine import shared
 
 CHUNK = 1 << 12
 """Entries of long vectors that are combined at a time, so that they stay in a core's cache."""
@@ -36,7 +33,7 @@ def orthonormalized(
     for first in (True, False):
         norms = _norms(block if before is None or not first else before)
         if basis is not None and basis.shape[1] > 0 and not (first and before is not None):
-            block = _without(block, basis, coefficients(basis, block))
+            block = block - rotated(basis, to_host(basis.T @ block))
         # A unit column that loses half of itself in the second projection was rounding: what is left of it is too.
         keep = _norms(block) > (drop if first else 0.5) * np.maximum(norms, np.finfo(float).tiny)
         if not keep.all():
@@ -57,24 +54,23 @@ def projected(block: Array, basis: Array, recent: slice) -> tuple[Array, HostArr
     rounding it is made again.
     """
     near = basis[:, recent]
-    part = np.zeros((basis.shape[1], block.shape[1]))
-    part[recent] = coefficients(near, block)
-    left = _without(block, near, part[recent])
+    coefficients = np.zeros((basis.shape[1], block.shape[1]))
+    coefficients[recent] = to_host(near.T @ block)
+    left = block - rotated(near, coefficients[recent])
     # Twice is enough but for a block that lies in the basis.
     for _ in range(3):
-        more = coefficients(basis, left)
-        left = _without(left, basis, more)
-        part += more
+        more = to_host(basis.T @ left)
+        left = left - rotated(basis, more)
+        coefficients += more
         # What a projection takes by rounding is at most as large as that: a digit of what is left.
         if np.all(np.linalg.norm(more, axis=0) <= 0.1 * _norms(left)):
             break
-    return left, part
+    return left, coefficients
 
 
 def _norms(block: Array) -> HostArray:
     if isinstance(block, np.ndarray):
-        squares = shared(lambda rows: np.einsum("ij,ij->j", block[rows], block[rows]), chunks_of(block))
-        return np.asarray(np.sqrt(reduce(np.add, squares)), dtype=FLOAT64)
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", block, block)), dtype=FLOAT64)
     return to_host(namespace_of(block).sum(block * block, axis=0) ** 0.5).astype(FLOAT64)
 
 
@@ -89,7 +85,7 @@ def _independent(block: Array, *, overwrite: bool = False) -> tuple[Array, float
     lengths = _norms(block)
     if len(lengths) == 1:
         return block / float(lengths[0]), 1.0
-    inner = coefficients(block, block).astype(FLOAT64, copy=False)
+    inner = to_host(block.T @ block).astype(FLOAT64, copy=False)
     s, U = np.linalg.eigh(inner / np.outer(lengths, lengths))
     # A combination of unit columns with a smaller square is rounding.
     kept = s > 4500 * eps_of(dtype_of(block))
@@ -101,26 +97,15 @@ def _independent(block: Array, *, overwrite: bool = False) -> tuple[Array, float
     return rotated(block, (root @ U.T if kept.all() else root) / lengths[:, None]), spread
 
 
-def coefficients(basis: Array, block: Array) -> HostArray:
-    """Return  B'block,  (p, b), on the host: sums over chunks of rows, added in their order."""
-    return reduce(np.add, shared(lambda rows: to_host(basis[rows, :].T @ block[rows, :]), chunks_of(block)))
-
-
 def rotated(vectors: Array, rotation: HostArray) -> Array:
     """Return ``vectors @ rotation``, the small factor moved to where the vectors live and to their precision.
 
     Vectors that lie one after the other in memory stay so: that product is the faster one too (by two for 4 columns).
     """
     rotation = rotation.astype(dtype_of(vectors), copy=False)
-    if not isinstance(vectors, np.ndarray):
-        return vectors @ from_host(np.ascontiguousarray(rotation), like=vectors)
-    by_columns = vectors.strides[0] == vectors.itemsize
-    if vectors.shape[0] > CHUNK:
-        shape = (vectors.shape[0], rotation.shape[1])
-        out: HostArray = np.empty(shape, dtype=vectors.dtype, order="F" if by_columns else "C")
-        rotate(vectors, rotation, out)
-        return out
-    return np.asarray((rotation.T @ vectors.T).T if by_columns else vectors @ np.ascontiguousarray(rotation))
+    if isinstance(vectors, np.ndarray) and vectors.strides[0] == vectors.itemsize:
+        return np.asarray((rotation.T @ vectors.T).T)
+    return vectors @ from_host(np.ascontiguousarray(rotation), like=vectors)
 
 
 def rotate(vectors: Array, rotation: HostArray, out: Array) -> None:
@@ -128,34 +113,15 @@ def rotate(vectors: Array, rotation: HostArray, out: Array) -> None:
 
     On the host a chunk of all vectors is taken at a time, so that no further long vectors are made.
     """
-
-    def fill(rows: slice) -> None:
+    for rows in chunks_of(vectors):
         out[rows, :] = rotated(vectors[rows, :], rotation)
-
-    shared(fill, chunks_of(vectors))
-
-
-def _without(block: Array, basis: Array, part: HostArray) -> Array:
-    """Return  block - basis part."""
-    if not isinstance(block, np.ndarray):
-        return block - rotated(basis, part)
-    left = np.empty_like(block)
-
-    def fill(rows: slice) -> None:
-        np.subtract(block[rows], rotated(basis[rows], part), out=left[rows])
-
-    shared(fill, chunks_of(block))
-    return left
 
 
 def chunks_of(vectors: Array) -> list[slice]:
-    """Cut long vectors on the host into chunks that stay in a core's cache; elsewhere they are one.
-
-    Workers share them out. Their number does not depend on the workers, so neither does the order of a sum.
-    """
+    """Cut long vectors on the host into chunks that stay in a core's cache; elsewhere they are one."""
     m = vectors.shape[0]
     step = CHUNK if isinstance(vectors, np.ndarray) else max(m, 1)
-    return [slice(low, min(low + step, m)) for low in range(0, m, step)] or [slice(0, 0)]
+    return [slice(low, min(low + step, m)) for low in range(0, m, step)]
 
 
 def longest(block: Array, columns: int) -> HostArray:
