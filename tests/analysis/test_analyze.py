@@ -260,3 +260,48 @@ def test_a_notebook_shows_findings_components_and_rows():
     assert "<b>c5" not in html
     assert len(html) < 100_000
     assert str(found).startswith("PCA of the table: 120 rows, 5 columns")
+
+
+def test_a_quantity_colors_rows_by_its_numbers(tmp_path):
+    """A column of numbers that is to color the rows is no group per number."""
+    rng = np.random.default_rng(0)
+    path = tmp_path / "t.csv"
+    rows = rng.normal(size=(50, 3)).round(3)
+    path.write_text("a,b,c\n" + "\n".join(",".join(map(str, row)) for row in rows.tolist()))
+    found = gramian.analyze(path, color="c")
+    np.testing.assert_allclose(found.labels["c"], rows[:, 2])
+    assert not any("roles" in str(note) for note in found.notes)
+
+
+def test_options_of_files_reach_an_analysis(tmp_path):
+    """Words for missing values, the decimal sign and labels mean what they mean for as_source."""
+    lines = [f"{i % 11},{i % 10};{i % 7},{i % 3}" for i in range(40)]
+    lines[4] = "nope;1,5"
+    (tmp_path / "t.csv").write_text("a;b\n" + "\n".join(lines))
+    found = gramian.analyze(tmp_path / "t.csv", na="nope", decimal=",", labels=["x", "y"] * 20)
+    assert found.table.n_filled == 1
+    assert set(found.labels["labels"]) == {"x", "y"}
+    with pytest.raises(ParameterError, match="are for files, and X is none"):
+        gramian.analyze(np.eye(5), sheet="first")
+    with pytest.raises(ParameterError, match="Pass a mapping of names to roles"):
+        gramian.analyze(tmp_path / "t.csv", roles="a=quantity")
+
+
+def test_intervals_of_pandas_are_a_category():
+    """What pandas.cut gives colors the rows."""
+    pd = pytest.importorskip("pandas")
+    values = np.random.default_rng(0).normal(size=(60, 2))
+    frame = pd.DataFrame({"x": values[:, 0], "y": values[:, 1], "g": pd.cut(values[:, 0], 3)})
+    found = gramian.analyze(frame)
+    assert found.table.names == ("x", "y")
+    assert len(set(found.labels["g"])) == 3
+
+
+def test_numbers_that_stand_for_missing_values_are_missing_where_none_may_be(tmp_path):
+    """missing="error" refuses -999 too, which the notes would call missing."""
+    lines = [f"{i % 5 + 1},{i}.5" for i in range(40)]
+    lines[3] = lines[9] = "-999,1.5"
+    (tmp_path / "t.csv").write_text("q,v\n" + "\n".join(lines))
+    assert gramian.analyze(tmp_path / "t.csv").table.n_filled == 2
+    with pytest.raises(InputError, match="row 4, column 'q' is missing"):
+        gramian.analyze(tmp_path / "t.csv", missing="error")

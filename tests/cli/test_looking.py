@@ -72,7 +72,7 @@ def test_dry_run_fills_nothing(folder, capfd, monkeypatch):
     for verb in ("pca", "ica"):
         code, out, err = run_here(capfd, verb, "t.csv", "--dry-run", "--quiet")
         assert code == 0, err
-        assert "Fill 1 missing values" in out
+        assert "Fill 1 missing value (" in out
 
 
 @pytest.mark.parametrize("word", ["oops", "inf"])
@@ -216,3 +216,30 @@ def test_bar_moves_by_the_numbers_of_a_pass():
     progress(PassProgress("t.csv: some rows read", what="t.csv", done=50, total=200))
     progress("37% of the way")
     assert seen == [(50, 200), (None, None)]
+
+
+def test_new_rows_are_read_as_those_of_the_fit(folder, capfd):
+    """A model knows the sentinels and the format of its columns: scores of its own first rows are the same."""
+    lines = [f"{i % 5 + 1};{1 + i % 7}.{100 + i},5{i % 10}" for i in range(40)]
+    lines[8] = "99;2.108,58"
+    lines[20] = "99;1.120,50"
+    (folder / "t.csv").write_text("grade;price\n" + "\n".join(lines) + "\n")
+    assert run_here(capfd, "pca", "t.csv", "-k", "2", "--quiet", "--no-report")[0] == 0
+    (folder / "new.csv").write_text("grade;price\n" + "\n".join([lines[0], "99;2.108", lines[2], ";2108"]) + "\n")
+    code, out, err = run_here(capfd, "project", "t-pca/model.gramian", "new.csv", "--quiet")
+    assert code == 0, err
+    found = [list(map(float, line.split(",")[1:])) for line in out.splitlines()[1:]]
+    told = (folder / "t-pca" / "scores.csv").read_text().splitlines()[1:]
+    expected = [list(map(float, line.split(",")[1:])) for line in (told[0], told[2])]
+    np.testing.assert_allclose([found[0], found[2]], expected, rtol=1e-12)
+    np.testing.assert_allclose(found[1], found[3], rtol=1e-12)
+
+
+def test_look_calls_a_table_in_which_nothing_varies_what_it_is(folder, capfd):
+    """Constant columns are left out, and the plan says that a fit refuses them."""
+    (folder / "t.csv").write_text("a,b\n" + "1,2\n" * 20)
+    code, out, _ = run_here(capfd, "look", "t.csv", "--json", "--quiet")
+    assert code == 0
+    found = json.loads(out)
+    assert [column["use"] for column in found["columns"]] == ["left_out", "left_out"]
+    assert found["plan"].startswith("refuse it: nothing varies")

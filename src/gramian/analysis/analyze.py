@@ -27,6 +27,8 @@ from gramian.models.pca.model import PCAOptions
 from gramian.models.pca.scoring import Outliers
 from gramian.planning.plan import plan_pca
 from gramian.sources.moments import Moments
+from gramian.sources.opening import require_mapping
+from gramian.sources.paths import FileOptions, is_path
 
 METHODS = ("pca", "kpca", "ica")
 """What a table can be analyzed by."""
@@ -262,7 +264,9 @@ def analyze(
         What renders the analysis; ``gramian.analyze`` passes that of ``gramian.report``.
     more : keywords
         Further attributes of :class:`Request`: ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``landmarks`` of
-        kernel PCA, ``algorithm`` and ``runs`` of ICA, ``image_shape`` and ``sampling_rate`` of what rows are.
+        kernel PCA, ``algorithm`` and ``runs`` of ICA, ``image_shape`` and ``sampling_rate`` of what rows are. Of a
+        file also ``array``, ``sheet``, ``decimal``, ``na``, ``transpose``, ``names`` and ``labels``, as for
+        :func:`~gramian.sources.opening.as_source`.
 
     Returns
     -------
@@ -284,11 +288,16 @@ def analyze(
     >>> found.findings[0]
     '100 rows of 2 columns, each centered. One direction is nearly all there is: PC1 alone holds 99.9% ...'
     """
-    known = {name for name in Request.__dataclass_fields__ if name not in ("method", "n_components", "seed")}
-    odd = [name for name in more if name not in known - {"memory_budget"}]
+    known = {*Request.__dataclass_fields__, *FileOptions._fields} - {"method", "n_components", "seed", "memory_budget"}
+    odd = [name for name in more if name not in known]
     if odd:
-        message = f"analyze takes no {odd[0]!r}. Further keywords are {', '.join(sorted(known - {'memory_budget'}))}."
+        message = f"analyze takes no {odd[0]!r}. Further keywords are {', '.join(sorted(known))}."
         raise ParameterError(message, parameter=odd[0], value=more[odd[0]])
+    require_mapping(roles)
+    file = FileOptions(**{name: more.pop(name) for name in FileOptions._fields if name in more})
+    if file != FileOptions() and not is_path(X):
+        message = "array, sheet, decimal, na, transpose, names and labels are for files, and X is none. Leave them out."
+        raise ParameterError(message, parameter="X")
     if missing not in ("em", "drop", "error"):
         message = f"missing={missing!r} is none of 'em', 'drop' and 'error'."
         raise ParameterError(message, parameter="missing", value=missing)
@@ -306,6 +315,7 @@ def analyze(
         memory=budget,
         keep_constant=request.image_shape is not None,
         roles=dict(roles or {}),
+        file=file,
     )
     table = open_table(X, options, progress, scatter=method == "pca")
     return analyze_table(table, request, progress, pages=pages)

@@ -69,7 +69,9 @@ def write_folder(
         parts = [drafts.enter_context(atomic_write(path)) for path in files]
         if progress is not None:
             progress("writing the model")
-        archive.save(model, parts[0], names=table.source.column_names, notes=said, copy_rows=True)
+        used = () if table.facts is None else table.facts.used
+        readings = {column.name: column.reading for column in used if column.reading is not None}
+        archive.save(model, parts[0], names=table.source.column_names, notes=said, copy_rows=True, readings=readings)
         row_names = table.row_numbers if table.row_names is None else table.row_names
         scores = to_host(found.kept_scores)
         header, columns = score_columns(scores, prefix=model.prefix, labels=table.labels, row_names=row_names)

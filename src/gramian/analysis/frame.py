@@ -93,6 +93,9 @@ def _arrow_column(series: Any) -> Any:
 
     try:
         found = pa.Array.from_pandas(series)
+        if pa.types.is_dictionary(found.type) and not pa.types.is_string(found.type.value_type):
+            # Categories that are no text, such as the intervals of pandas.cut.
+            found = pa.Array.from_pandas(series.astype(object).map(str, na_action="ignore")).dictionary_encode()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         missing = series.isna().to_numpy()
         found = pa.array([None if gone else str(value) for value, gone in zip(series, missing, strict=True)])

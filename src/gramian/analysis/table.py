@@ -6,8 +6,10 @@ Sentences name parameters (:class:`~gramian.errors.Parameter`), so that each fro
 
 import glob
 import os
+import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from gramian.analysis.frame import is_frame, open_frame
 from gramian.arrays.namespace import Array, HostArray, is_sparse, to_host
-from gramian.errors import InputError, MemoryBudgetError, Parameter, Sentence
+from gramian.errors import InputError, MemoryBudgetError, Parameter, Phrase, Sentence
 from gramian.machine import available_memory
 from gramian.models.pca.fit import first_facts
 from gramian.models.pca.model import PCAOptions
@@ -237,11 +239,11 @@ def opened(X: Any, options: ReadOptions, say: Say | None, *, drop: Sequence[str]
     }
     lenient = options.missing != "error"
     if is_frame(X):
-        chosen = Chosen(**words, lenient=lenient)
+        chosen = Chosen(**words, lenient=lenient, sentinels=True)
         return open_frame(X, chosen, origin=origin_of(X, options), memory_budget=options.memory)
     if not is_path(X):
         return as_source(X, memory_budget=options.memory)
-    words |= {"bad_cells": "missing" if lenient else "error"} | options.file._asdict()
+    words |= {"bad_cells": "missing" if lenient else "error", "sentinels": True} | options.file._asdict()
     return as_source(X, **words, memory_budget=options.memory, progress=say)
 
 
@@ -289,10 +291,20 @@ def _dense_block(block: Block) -> HostArray:
 
 def _plain(source: Any) -> Prepared:
     """Return rows as they are, with their labels and names."""
-    labels = {name: source.labels(name) for name in source.label_names}
+    labels = {name: _label(source, name) for name in source.label_names}
     return Prepared(
         source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=source.ids()
     )
+
+
+def _label(source: RowSource, name: str) -> Any:
+    """Return a label as groups, or as numbers where a quantity is to color the rows."""
+    values: Any = source.labels(name)
+    columns = () if source.facts is None else source.facts.columns
+    if any(column.name == name and column.role == "quantity" and column.kind != "boolean" for column in columns):
+        with suppress(ValueError):
+            return np.array([float(value or "nan") for value in values], dtype=np.float64)
+    return values
 
 
 def _image_shape(source: RowSource) -> tuple[int, int] | None:
@@ -478,7 +490,7 @@ def _refusal(origin: str, read: _Read) -> InputError:
     names, j = names_of(read.source), int(np.argmax(read.missing > 0))
     row = _first_row(read.source, j, np.isnan)
     message = Sentence(
-        "{origin}: row {row:,}, column {name!r} is empty, and {others:,} others are missing too. Fill them, or use "
+        "{origin}: row {row:,}, column {name!r} is missing, and {others:,} others are. Fill them, or use "
         "{em} (filled by the rest of the row) or {drop}.",
         origin=origin,
         row=row + 1,
@@ -506,9 +518,9 @@ def _column_notes(source: RowSource, facts: TableFacts | None) -> tuple[str, ...
         if column.use == "left_out":
             out.setdefault(column.reason, []).append(column.name)
     said = [f"Left out {listed([repr(name) for name in names])}: {why}." for why, names in out.items()]
-    doubted = [column.name for column in facts.doubted]
+    doubted = [column.name for column in facts.doubted if column.use == "left_out"]
     if doubted:
-        asked = Parameter("roles", (f"{doubted[0]}=quantity",))
+        asked = Phrase(f"roles={{{doubted[0]!r}: 'quantity'}}", f"--role {shlex.quote(doubted[0] + '=quantity')}")
         said.append(Sentence("To use a column of numbers that was left out, say what it is: {asked}.", asked=asked))
     about = [remark for column in facts.used for remark in column.remarks]
     header = () if facts.named else (f"{NO_HEADER}.",)
@@ -557,7 +569,7 @@ def _share(missing: HostArray, n_rows: int) -> str:
     """Say how many values are missing, given how many of each column."""
     count, columns = int(missing.sum()), int((missing > 0).sum())
     share = count / max(n_rows * len(missing), 1)
-    return f"{count:,} missing values ({share:.1%} of the table, {columns} of {len(missing)} columns)"
+    return f"{counted(count, 'missing value')} ({share:.1%} of the table, {columns} of {len(missing)} columns)"
 
 
 def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
@@ -777,11 +789,6 @@ def listed(names: Sequence[str]) -> str:
     if len(names) > LISTED:
         return f"{', '.join(names[:LISTED])} and {len(names) - LISTED:,} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _for_many(why: str, count: int) -> str:
-    """Return a reason as it is said of one column or of several."""
-    return why if count == 1 else why.replace("it holds", "they hold").replace("it is", "they are")
 
 
 def _times(ratio: float) -> str:

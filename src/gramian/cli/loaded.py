@@ -55,6 +55,7 @@ def _with_columns(path: str, found: Archive, flags: dict[str, Any], progress: Pr
             memory_budget=flags["memory"],
             progress=progress,
             bad_cells="missing",
+            readings=found.readings or None,
             **file_options(flags)._asdict(),
         )
     except ParameterError as error:

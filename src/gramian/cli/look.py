@@ -62,7 +62,8 @@ def _looked(path: str, options: Any, progress: Progress) -> tuple[dict[str, Any]
             raise
         found = {"rows": error.table.n_rows, "columns": [_column(column) for column in error.table.columns]}
         return found, (), f"refuse it: {said_by(error).replace(path, origin_of(path))}"
-    return _measured(prepared), tuple(map(in_flags, prepared.notes)), _plan(prepared, options)
+    plan = _plan(prepared, options) if prepared.varies else "refuse it: nothing varies, so there is nothing to find"
+    return _measured(prepared), tuple(map(in_flags, prepared.notes)), plan
 
 
 def _measured(prepared: Any) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def _column(column: Any, *, left_out: bool = False) -> dict[str, Any]:
         "name": column.name,
         "kind": column.kind,
         "role": column.role,
-        "use": "left_out" if left_out else column.use,
+        "use": "left_out" if left_out or column.role == "constant" else column.use,
         "reason": column.reason,
         "unit": column.unit,
         "missing": column.n_missing,
@@ -109,7 +110,11 @@ def _histograms(source: Any) -> list[dict[str, Any]]:
 
     from gramian.arrays.namespace import is_sparse, to_host
 
-    parts = [part.toarray() if is_sparse(part) else to_host(part) for part in source.evenly(HISTOGRAM_ROWS)]
+    blocks = range(0, source.n_blocks, max(1, source.n_blocks // 32))
+    each = -(-HISTOGRAM_ROWS // len(blocks))
+    some = (source.block(i).rows for i in blocks)
+    parts = [rows[:: max(1, rows.shape[0] // each)] for rows in some]
+    parts = [part.toarray() if is_sparse(part) else to_host(part) for part in parts]
     found: list[dict[str, Any]] = []
     for values in np.concatenate(parts).astype(np.float64).T:
         known = values[np.isfinite(values)]
@@ -162,6 +167,7 @@ def _text(file: str, found: dict[str, Any], notes: tuple[str, ...], plan: str) -
 def _values(column: dict[str, Any]) -> str:
     """Show what the values of a column are like: a histogram and the range, the levels, or why it is left out."""
     from gramian.analysis.table import shortened
+    from gramian.sources.roles import MOST_LEVELS
 
     if column["use"] == "used" and column["low"] is not None:
         unit = f" {column['unit']}" if column["unit"] else ""
@@ -171,7 +177,9 @@ def _values(column: dict[str, Any]) -> str:
     if column["levels"]:
         shown = [f"{shortened(level, 20)} {count:,}" for level, count in list(column["levels"].items())[:4]]
         more = len(column["levels"]) - len(shown)
-        return ", ".join(shown) + (f" and {more} more" if more else "")
+        # No more than so many are kept.
+        count = "" if len(column["levels"]) == MOST_LEVELS else f"{more} "
+        return ", ".join(shown) + (f" and {count}more" if more else "")
     return shortened(column["reason"], 70)
 
 

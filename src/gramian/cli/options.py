@@ -82,7 +82,7 @@ class Role(click.ParamType):  # type: ignore[type-arg]  # the same
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
         """Return the column and its role; whether they exist is known when the table is read."""
         column, equals, role = str(value).rpartition("=")
-        if not equals or not column or not role:
+        if not equals or not role:
             self.fail(f"{value!r} is no column and role. Write it as zip=category.", param, ctx)
         return column, role
 

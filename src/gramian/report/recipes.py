@@ -194,6 +194,7 @@ def _rows_code(path: str, options: ReadOptions, prepared: Prepared) -> str:
         "roles": dict(options.roles),
         **options.file._asdict(),
         "bad_cells": "missing" if prepared.facts is not None and options.missing != "error" else "",
+        "sentinels": prepared.facts is not None and options.missing == "error",
     }
     source = "'table.csv'" if path == "-" else repr(path)
     given = [source, *(f"{name}={_list_code(value)}" for name, value in words.items() if value)]

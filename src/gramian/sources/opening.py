@@ -32,6 +32,7 @@ from gramian.sources.locations import Names, dense_locations, sparse_locations
 from gramian.sources.pass_log import PassLog
 from gramian.sources.paths import Chosen, FileOptions, is_path, labels_of, open_path
 from gramian.sources.progress import Say
+from gramian.sources.roles import Reading
 from gramian.sources.rows import RowSource, rows_here
 from gramian.sources.sparse import SparseRows
 from gramian.sources.table import is_table, open_table
@@ -59,6 +60,8 @@ def as_source(
     labels: str | os.PathLike[str] | Sequence[Any] | None = None,
     roles: Mapping[str, str] | None = None,
     bad_cells: str = "error",
+    sentinels: bool | None = None,
+    readings: Mapping[str, Reading] | None = None,
 ) -> RowSource:
     """Open X as rows that can be read again and again, without copying what need not be copied.
 
@@ -109,8 +112,13 @@ def as_source(
         For table files: what columns are, by name, in place of what the rules of :mod:`gramian.sources.roles` find:
         "quantity", "category", "id", "name", "date" or "text".
     bad_cells : str
-        For table files: a cell that is no number in a column of numbers is an "error", or "missing", as are then the
-        numbers that stand for a missing value (-999).
+        For table files: a cell that is no number in a column of numbers is an "error", or "missing".
+    sentinels : bool, optional
+        For table files: whether numbers that stand for a missing value (-999) are missing; by default where bad cells
+        are.
+    readings : mapping of str to Reading, optional
+        For table files: how the cells of columns are read, as ``source.facts`` of another table says, so that new
+        rows are read as the former were.
 
     Returns
     -------
@@ -148,7 +156,7 @@ def as_source(
     options = OpenOptions(
         weights=weights,
         column_names=column_names,
-        chosen=Chosen(columns, drop, label, id, roles, lenient=_is_lenient(bad_cells)),
+        chosen=_checked(Chosen(columns, drop, label, id, roles, readings=readings), bad_cells, sentinels),
         memory_budget=None if memory_budget is None else bytes_of(memory_budget),
         progress=_checked_progress(progress),
         checkpoint=checkpoint,
@@ -201,15 +209,31 @@ def _open_file(X: Any, options: OpenOptions) -> RowSource:
         budget=options.memory_budget,
         progress=options.progress,
         log=log if log is None or isinstance(log, PassLog) else PassLog(log),
-        read_as="" if said == FileOptions() else repr(said),
+        read_as=_read_as(said, options.chosen),
     )
 
 
-def _is_lenient(bad_cells: str) -> bool:
+def _read_as(said: FileOptions, chosen: Chosen) -> str:
+    """Return what a checkpoint has to know of how the numbers of a file were read; nothing where nothing was said."""
+    how = (said, dict(chosen.roles or {}), chosen.lenient, chosen.sentinels, dict(chosen.readings or {}))
+    return "" if how == (FileOptions(), {}, False, False, {}) else repr(how)
+
+
+def require_mapping(roles: Any) -> None:
+    """Refuse roles that are no mapping of names to roles."""
+    if roles is not None and not isinstance(roles, Mapping):
+        message = f"roles is {roles!r}. Pass a mapping of names to roles, such as {{'zip': 'category'}}."
+        raise ParameterError(message, parameter="roles", value=roles)
+
+
+def _checked(chosen: Chosen, bad_cells: str, sentinels: Any) -> Chosen:
+    """Return what is said about columns, and what is made of cells that are no numbers."""
     if bad_cells not in ("error", "missing"):
         message = f"bad_cells is {bad_cells!r}. Pass 'error' or 'missing'."
         raise ParameterError(message, parameter="bad_cells", value=bad_cells)
-    return bad_cells == "missing"
+    require_mapping(chosen.roles)
+    lenient = bad_cells == "missing"
+    return chosen._replace(lenient=lenient, sentinels=lenient if sentinels is None else bool(sentinels))
 
 
 def _open_source(X: RowSource, options: OpenOptions) -> RowSource:
@@ -246,7 +270,8 @@ def _open_array(open_: Callable[[Any], tuple[Array, Names]], X: Any, options: Op
 
 def _refuse_file_options(options: OpenOptions) -> None:
     """Refuse what is said about files and their columns where X is no file: it would be without effect."""
-    said = options.chosen._asdict() | {"lenient": None, "checkpoint": options.checkpoint} | options.file._asdict()
+    chosen = options.chosen._asdict() | {"lenient": None, "sentinels": None, "readings": None}
+    said = chosen | {"checkpoint": options.checkpoint} | options.file._asdict()
     for name, value in said.items():
         if value is not None and value is not False:
             message = (

@@ -23,7 +23,7 @@ from gramian.sources.formats import FORMATS, Format, format_of, is_one_file
 from gramian.sources.formats.dialect import words_in
 from gramian.sources.names import name_columns
 from gramian.sources.progress import Say
-from gramian.sources.roles import Column, TableRoles, kind_of, table_roles
+from gramian.sources.roles import Column, Reading, TableRoles, kind_of, table_roles
 from gramian.sources.row_file import FileVersion, OpenedTable, RowFile
 from gramian.sources.table_facts import TableFacts, Wanted, choose_columns
 from gramian.sources.transposed import transpose_array, transpose_table
@@ -215,6 +215,8 @@ class Chosen(NamedTuple):
     id: str | bool | None = None
     roles: Mapping[str, str] | None = None
     lenient: bool = False
+    sentinels: bool = False
+    readings: Mapping[str, Reading] | None = None
 
 
 def is_path(X: Any) -> bool:
@@ -247,6 +249,9 @@ def open_path(
     budget = budget or memory_budget()
     if options.labels is not None:
         chosen = _without_label(chosen)
+    styles = [reading.format for reading in (chosen.readings or {}).values() if reading.format is not None]
+    if options.decimal is None and "decimal" in format_.takes and any(style.decimal == "," for style in styles):
+        options = options._replace(decimal=",")
     names = _given_names(options.names)
     taken = _taken(format_, chosen, options._replace(names=None if options.transpose else names), files[0])
     if not format_.has_named_columns:
@@ -469,11 +474,11 @@ def open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> t
     texts = [name for name in (*facts.labels, facts.id) if name is not None]
     wanted = _shared_names(first, facts, chosen)
     try:
-        files = [first.rows(facts.used, texts, lenient=chosen.lenient)]
+        strict = {"lenient": chosen.lenient, "sentinels": chosen.sentinels}
+        files = [first.rows(facts.used, texts, **strict)]
         for table in tables:
             require_same_names(first.origin, wanted, table.origin, _shared_names(table, facts, chosen))
-            _require_numbers(table, facts, first.origin)
-            files.append(table.rows(facts.used, texts, lenient=chosen.lenient))
+            files.append(table.rows(_same_columns(table, facts, chosen, first.origin), texts, **strict))
     except InputError as error:
         error.table = facts
         raise
@@ -483,11 +488,29 @@ def open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> t
 
 def _roles_of(table: OpenedTable, chosen: Chosen) -> TableRoles:
     """Decide what each column is; columns of floats that need not be read for it are quantities."""
-    examined = table.examined(numbers=chosen.lenient)
-    found = table_roles(examined, roles=chosen.roles or {}, index=table.frame_index)
+    examined = table.examined(numbers=chosen.sentinels)
+    found = table_roles(examined, roles=chosen.roles or {}, index=table.frame_index, decimal=table.decimal)
     known = {column.name: column for column in found.columns}
+    for name, reading in (chosen.readings or {}).items():
+        if name in known:
+            known[name] = _read_as(known[name], reading, is_text=kind_of(examined[name].type) == "text")
     columns = (known.get(name) or Column(name, "number", "quantity", "numbers") for name in table.names)
-    return replace(found, columns=tuple(columns))
+    n_examined = len(next(iter(examined.values()))) if examined else table.n_rows
+    remarks = found.remarks
+    if n_examined < table.n_rows:
+        # What holds in every row is not known.
+        what = "what columns are, their ranges and the counts of their levels, is told by these"
+        remarks = (f"{n_examined:,} of {table.n_rows:,} rows, spread over the file, were examined: {what}.",)
+    return replace(found, columns=tuple(columns), remarks=remarks)
+
+
+def _read_as(column: Column, reading: Reading, *, is_text: bool) -> Column:
+    """Return a column that is read as that of another table was: its format where this is text, its sentinels."""
+    if not is_text:
+        return replace(column, reading=replace(reading, format=None))
+    if reading.format is None:
+        return replace(column, reading=replace(column.reading or reading, missing=reading.missing))
+    return replace(column, kind="number", role="quantity", reading=reading)
 
 
 def _shared_names(table: OpenedTable, facts: TableFacts, chosen: Chosen) -> list[str]:
@@ -498,13 +521,12 @@ def _shared_names(table: OpenedTable, facts: TableFacts, chosen: Chosen) -> list
     return [name for name in table.names if name not in table.frame_index or name in (*used, *facts.labels, facts.id)]
 
 
-def _require_numbers(table: OpenedTable, facts: TableFacts, first: str) -> None:
-    found = {
-        column.name: column for column in table_roles(table.examined(numbers=False), index=table.frame_index).columns
-    }
+def _same_columns(table: OpenedTable, facts: TableFacts, chosen: Chosen, first: str) -> list[Column]:
+    """Return the columns used as a further file writes them; one that holds no numbers there is refused."""
+    found = {column.name: column for column in _roles_of(table, chosen).columns}
     for column in facts.used:
-        here = found.get(column.name)
-        if here is not None and here.kind in ("text", "date", "nested"):
+        here = found[column.name]
+        if here.kind in ("text", "date", "nested"):
             message = Sentence(
                 "Column {name!r} of {origin} holds {kind}, and numbers in {first} beside it. Mend that file, or leave "
                 "the column out ({drop}).",
@@ -515,6 +537,7 @@ def _require_numbers(table: OpenedTable, facts: TableFacts, first: str) -> None:
                 drop=Parameter("drop"),
             )
             raise InputError(message, column=column.name)
+    return [found[column.name] for column in facts.used]
 
 
 def files_of(X: Any) -> list[Path]:
@@ -586,7 +609,7 @@ def near_name(path: Path) -> str:
 
 def _refuse_columns(chosen: Chosen, path: Path) -> None:
     """Refuse a choice where there is none: columns of an array without names, and columns of text in any array."""
-    asked = chosen._replace(lenient=False)._asdict()
+    asked = chosen._replace(lenient=False, sentinels=False, readings=None)._asdict()
     given = [name for name, value in asked.items() if value not in (None, False)]
     if not given:
         return

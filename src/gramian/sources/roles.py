@@ -174,6 +174,7 @@ def table_roles(
     *,
     roles: Mapping[str, str] = MappingProxyType({}),
     index: Collection[str] = (),
+    decimal: str | None = None,
 ) -> TableRoles:
     """Decide what each column of a table is.
 
@@ -185,6 +186,8 @@ def table_roles(
         Roles that are given and not decided, by the name of the column.
     index : collection of str
         Columns that the file calls the index of a data frame: they name rows at most.
+    decimal : str, optional
+        The decimal sign of numbers that are written as text, where it is known.
 
     Returns
     -------
@@ -217,9 +220,9 @@ def table_roles(
     seen date 20010601.0
     """
     _check_roles(roles, columns)
-    found = {name: _column(name, data, is_index=name in index) for name, data in columns.items()}
+    found = {name: _column(name, data, is_index=name in index, decimal=decimal) for name, data in columns.items()}
     for name, role in roles.items():
-        found[name] = _given(found[name], columns[name], role)
+        found[name] = _given(found[name], columns[name], role, decimal=decimal)
     remarks = []
     for block in _dummies(found, columns, roles):
         names = ", ".join(map(repr, block[:MOST_LEVELS]))
@@ -336,6 +339,7 @@ class _Text:
     cells: Any
     counts: HostArray
     n_rows: int
+    decimal: str | None = None
 
     @property
     def n(self) -> int:
@@ -429,7 +433,7 @@ def _strings(column: Any) -> Any:
         return pa.array(texts, pa.string())
 
 
-def _text_of(data: Any, n_rows: int) -> _Text:
+def _text_of(data: Any, n_rows: int, decimal: str | None = None) -> _Text:
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -440,13 +444,13 @@ def _text_of(data: Any, n_rows: int) -> _Text:
         merged = pa.table({"cell": trimmed, "count": counts}).group_by("cell").aggregate([("count", "sum")])
         merged = merged.filter(pc.not_equal(merged["cell"], ""))
         trimmed, counts = merged["cell"].combine_chunks(), merged["count_sum"].combine_chunks()
-    return _Text(trimmed, np.asarray(counts, dtype=np.int64), n_rows)
+    return _Text(trimmed, np.asarray(counts, dtype=np.int64), n_rows, decimal)
 
 
 # The rules.
 
 
-def _column(name: str, data: Any, *, is_index: bool) -> Column:
+def _column(name: str, data: Any, *, is_index: bool, decimal: str | None) -> Column:
     import pyarrow as pa
 
     is_category = pa.types.is_dictionary(data.type)
@@ -455,13 +459,13 @@ def _column(name: str, data: Any, *, is_index: bool) -> Column:
     kind = "nested" if pa.types.is_nested(data.type) or pa.types.is_interval(data.type) else kind_of(data.type)
     if kind == "nested":
         why = "it holds nested values, such as lists or spans of time"
-        return Column(name, kind, "text", why, n_missing=data.null_count)
+        return Column(name, kind, "text", why)
     if kind == "empty" or data.null_count == len(data):
         return Column(name, "empty", "empty", "it has no value in any row", n_missing=len(data))
     if kind == "date":
         found = _temporal(name, data)
     elif kind == "text":
-        found = _text(name, data, is_category=is_category)
+        found = _text(name, data, is_category=is_category, decimal=decimal)
     else:
         found = _numbers(name, kind, data, is_category=is_category)
     return _index(found, data) if is_index and found.role not in ("constant", "empty") else found
@@ -600,8 +604,8 @@ def _code(why: str, *, differ: bool, n_distinct: int) -> tuple[str, str]:
     return "category", f"{why}, whose sums and means say nothing; it has {n_distinct:,} different values"
 
 
-def _text(name: str, data: Any, *, is_category: bool) -> Column:
-    text = _text_of(data, len(data))
+def _text(name: str, data: Any, *, is_category: bool, decimal: str | None) -> Column:
+    text = _text_of(data, len(data), decimal)
     if not text.n:
         return Column(name, "empty", "empty", "its cells are blank", n_missing=len(data))
     if not is_category:
@@ -649,7 +653,7 @@ def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) 
 
     if not text.n or (not asked and not _has_numbers(text)):
         return None
-    style = number_format(text.cells, text.counts)
+    style = number_format(text.cells, text.counts, decimal=text.decimal)
     fits = style.fits(text.cells)
     good = int(text.counts[fits].sum())
     n_bad = text.n - good
@@ -673,12 +677,12 @@ def _has_numbers(text: _Text) -> bool:
     counts = text.counts if len(few) == text.n_distinct else np.ones(len(few), dtype=np.int64)
     if 2 * counts[_matching(few, r"\d")].sum() < counts.sum():
         return False
-    return bool(2 * counts[number_format(few, counts).fits(few)].sum() >= counts.sum())
+    return bool(2 * counts[number_format(few, counts, decimal=text.decimal).fits(few)].sum() >= counts.sum())
 
 
 def _are_few_bad(n_bad: int, n_good: int) -> bool:
     """Tell whether cells that are no numbers are exceptions: one of four or more, or one in ten."""
-    return not n_bad or (n_good >= 3 and n_bad <= max(1, (1 - NEARLY_ALL) * (n_bad + n_good)))
+    return not n_bad or (n_good >= 3 and (n_bad == 1 or 10 * n_bad <= n_bad + n_good))
 
 
 def _nothing() -> set[str]:
@@ -755,6 +759,8 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
         return "text", "its name and its sentences are those of free text"
     says_group = named.says_group(name) and not text.differ and text.n_distinct <= MOST_LEVELS
     if text.are_few or says_group:
+        if text.n_distinct > MOST_LEVELS and (numbers := _why_no_numbers(text)) is not None:
+            return "text", numbers
         if text.words_per_cell >= 4 and 2 * text.n < text.n_rows:
             return "text", "few rows have a cell, and cells are sentences"
         if named.says_id(name) and text.n_distinct > MOST_LEVELS:
@@ -784,7 +790,9 @@ def _why_no_numbers(text: _Text) -> str | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    fits = number_format(text.cells, text.counts).fits(text.cells) if _has_numbers(text) else np.zeros(1, dtype=bool)
+    fits = np.zeros(1, dtype=bool)
+    if _has_numbers(text):
+        fits = number_format(text.cells, text.counts, decimal=text.decimal).fits(text.cells)
     if fits.any() and text.counts[fits].sum() > text.n / 2:
         odd = pc.min(text.cells.filter(pa.array(~fits))).as_py()
         return f"most cells are numbers, but more than one in ten is none, such as {odd[:40]!r}"
@@ -853,7 +861,7 @@ def _facts(name: str, hint: str) -> dict[str, Any]:
     return {"roles": Parameter("roles"), "name": name, "hint": hint}
 
 
-def _given(found: Column, data: Any, role: str) -> Column:
+def _given(found: Column, data: Any, role: str, *, decimal: str | None) -> Column:
     """Return a column in the role that is asked for, or say why it cannot have it."""
     import pyarrow as pa
 
@@ -868,7 +876,7 @@ def _given(found: Column, data: Any, role: str) -> Column:
     if found.kind == "nested":
         raise _refusal(found, role, "it holds nested values", "Write its parts as columns of their own")
     if role == "quantity":
-        return _as_quantity(found, data)
+        return _as_quantity(found, data, decimal)
     if role == "date":
         if found.kind not in ("number", "integer", "date"):
             told = f"it holds {found.kind} that is not written as dates are"
@@ -907,7 +915,7 @@ def _number_levels(values: HostArray, counts: HostArray) -> tuple[tuple[str, int
     return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:MOST_LEVELS])
 
 
-def _as_quantity(found: Column, data: Any) -> Column:
+def _as_quantity(found: Column, data: Any, decimal: str | None) -> Column:
     import pyarrow as pa
 
     kind = kind_of(data.type)
@@ -915,10 +923,10 @@ def _as_quantity(found: Column, data: Any) -> Column:
         return replace(found, role="quantity", reason="as asked", levels=())
     if kind == "date":
         raise _refusal(found, "quantity", "it holds dates", "Turn them into numbers first, such as days since a day")
-    text, _ = _text_of(data, len(data)).known()
+    text, _ = _text_of(data, len(data), decimal).known()
     column = _spelled_numbers(found.name, text, data, asked=True)
     if column is None:
-        style = number_format(text.cells, text.counts)
+        style = number_format(text.cells, text.counts, decimal=text.decimal)
         row, cell = _first_cells(data, text.cells.filter(pa.array(~style.fits(text.cells))))[0]
         what = "dates" if found.role == "date" else "text"
         told = f"it holds {what}: row {row + 1:,} ({cell[:40]!r}) is the first cell that is no number"

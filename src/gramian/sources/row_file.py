@@ -113,14 +113,16 @@ class OpenedTable(NamedTuple):
         ``examined(numbers=...)`` gives the Arrow columns, by name, by which their roles are decided: whole, or rows
         spread evenly over a long table. Columns of floats may be left out unless ``numbers``.
     rows : callable
-        ``rows(columns, texts, lenient=...)`` makes the file of the columns used as numbers; of other columns only
-        those in ``texts`` (labels, names of rows) can be read later, as strings.
+        ``rows(columns, texts, lenient=..., sentinels=...)`` makes the file of the columns used as numbers; of other
+        columns only those in ``texts`` (labels, names of rows) can be read later, as strings.
     named : bool
         Whether the columns have names of their own.
     frame_index : frozenset of str
         Columns that the file calls the index of a data frame, and no variables.
     remarks : tuple of str
         What a person should know of how the file was read.
+    decimal : str or None
+        The decimal sign of text, where it is known.
     """
 
     origin: str
@@ -131,6 +133,7 @@ class OpenedTable(NamedTuple):
     named: bool = True
     frame_index: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
+    decimal: str | None = None
 
 
 class FileVersion(NamedTuple):

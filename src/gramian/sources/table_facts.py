@@ -161,7 +161,7 @@ def choose_columns(
         for name, column in table.items()
     }
     uses |= _labels_and_names(table, label=label, id_=id, n_rows=n_rows)
-    reasons: dict[str, str] = {}
+    reasons = {word: ASKED for word in (label, id) if isinstance(word, str)}
     for name, column in table.items():
         if asked is not None and name in asked and name not in (label, id):
             if column.kind not in NUMBERS:

@@ -144,7 +144,7 @@ def normalized(cells: Any) -> Any:
     return pc.utf8_trim_whitespace(cells)
 
 
-def number_format(cells: Any, counts: HostArray) -> NumberFormat:
+def number_format(cells: Any, counts: HostArray, *, decimal: str | None = None) -> NumberFormat:
     """Return the format in which most cells are numbers.
 
     Parameters
@@ -153,6 +153,8 @@ def number_format(cells: Any, counts: HostArray) -> NumberFormat:
         The different cells, as :func:`normalized` gives them.
     counts : array of int
         How often each occurs.
+    decimal : str, optional
+        The decimal sign, where it is known.
 
     Cost: a regular expression over the different cells for each pair of signs that occurs in them; one in all where a
     sample of the cells shows a format that fits every cell.
@@ -164,9 +166,9 @@ def number_format(cells: Any, counts: HostArray) -> NumberFormat:
     NumberFormat(thousands=',', decimal='.', currency='$', unit='')
     """
     few = drawn(cells, counts)
-    guess = _best_format(few, np.ones(len(few), dtype=np.int64), few)
+    guess = _best_format(few, np.ones(len(few), dtype=np.int64), few, decimal)
     # A format that comes before it and fits every cell would have fitted the sample.
-    return guess if guess.fits(cells).all() else _best_format(cells, counts, few)
+    return guess if guess.fits(cells).all() else _best_format(cells, counts, few, decimal)
 
 
 def drawn(cells: Any, counts: HostArray) -> Any:
@@ -181,11 +183,11 @@ def drawn(cells: Any, counts: HostArray) -> Any:
     return cells.take(np.searchsorted(ends, at, side="right"))
 
 
-def _best_format(cells: Any, counts: HostArray, few: Any) -> NumberFormat:
+def _best_format(cells: Any, counts: HostArray, few: Any, known: str | None) -> NumberFormat:
     """Return the format that fits most cells, the first of equals; money and units are those of a few of them."""
     import pyarrow.compute as pc
 
-    best = NumberFormat()
+    best = NumberFormat(decimal=known or ".")
     most, total = int(counts[best.fits(cells)].sum()), int(counts.sum())
     if most == total:
         return best
@@ -193,7 +195,7 @@ def _best_format(cells: Any, counts: HostArray, few: Any) -> NumberFormat:
     seen = {sign for sign in ",.' " if pc.any(pc.match_substring(cells, sign)).as_py()}
     for thousands, decimal in BODIES:
         needed = {thousands} if thousands == "." else {thousands, decimal} - {"."}
-        if not needed - {""} <= seen:
+        if not needed - {""} <= seen or known not in (None, decimal):
             continue
         for currency in ("", *currencies):
             for unit in ("", *units):

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +26,8 @@ from gramian.models.kernel_pca.expansion import RowExpansion
 from gramian.models.kernel_pca.model import KernelPCAModel
 from gramian.sources.dense import DenseRows
 from gramian.sources.paths import near_name
+from gramian.sources.roles import Reading
+from gramian.sources.written_numbers import BODIES, NumberFormat
 
 VERSION = 1
 """Of the format. A file of a lower one opens; fields that it lacks have their defaults."""
@@ -52,6 +54,8 @@ class Archive:
         Sentences about the table that the model was fitted to.
     written_by : str
         The version of Gramian.
+    readings : mapping of str to Reading
+        How cells of columns of that table become numbers, where plain casting does not do it.
     """
 
     model: Any
@@ -59,6 +63,7 @@ class Archive:
     estimator: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
     written_by: str = field(default=__version__)
+    readings: Mapping[str, Reading] = field(default_factory=dict)
 
 
 def save(
@@ -69,6 +74,7 @@ def save(
     estimator: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
     copy_rows: bool = False,
+    readings: Mapping[str, Reading] | None = None,
 ) -> Path:
     """Write a fitted model to a file, whole or not at all.
 
@@ -90,6 +96,8 @@ def save(
         Sentences about the table.
     copy_rows : bool, default=False
         Whether rows that live in files may be copied into this one.
+    readings : mapping of str to Reading, optional
+        How cells of columns become numbers, so that new rows are read as those of the fit were.
 
     Raises
     ------
@@ -122,6 +130,7 @@ def save(
         "names": None if names is None else list(names),
         "estimator": encoder.encode(estimator, "estimator"),
         "notes": list(notes),
+        "readings": {name: asdict(reading) for name, reading in (readings or {}).items()},
     }
     header = json.dumps(document, allow_nan=False, separators=(",", ":"))
     if len(header) > LARGEST_HEADER // 2:
@@ -189,7 +198,19 @@ def _opened(path: str | os.PathLike[str], kinds: tuple[type[Any], ...]) -> Archi
         _estimator(document.get("estimator"), decoder),
         _texts(document.get("notes") or []),
         str(document.get("written_by"))[:40],
+        {str(name): _reading(node) for name, node in (document.get("readings") or {}).items()},
     )
+
+
+def _reading(node: Any) -> Reading:
+    """Return how the cells of a column are read; signs that no number is written with are refused."""
+    style = node["format"]
+    if style is not None:
+        affixes = (style["currency"], style["unit"])
+        if (style["thousands"], style["decimal"]) not in BODIES or not all(len(str(affix)) <= 40 for affix in affixes):
+            refuse("its numbers are written in a way that is not known")
+        style = NumberFormat(style["thousands"], style["decimal"], *map(str, affixes))
+    return Reading(style, tuple(float(value) for value in node["missing"]))
 
 
 def _self_contained(model: KernelPCAModel, *, copy_rows: bool) -> KernelPCAModel:

@@ -51,7 +51,6 @@ class Format(NamedTuple):
     takes: tuple[str, ...] = ()
 
 
-TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".dat", ".tab", ".csv.gz", ".tsv.gz", ".txt.gz")
 IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif", ".pgm", ".ppm", ".webp")
 
 FORMATS: list[Format] = [

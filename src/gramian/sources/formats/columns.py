@@ -25,22 +25,22 @@ from gramian.sources.row_file import FileVersion, RowFile, Spill
 ROOM = 4
 """Columns are kept in memory up to this part of the budget."""
 
-EXAMINED_ROWS = 1_000_000
-"""Rows by which roles are decided, at most; of a longer table they are spread evenly over it."""
+BATCH = 1 << 16
+"""Rows of a batch, at most."""
 
 LONG_INTEGER = re.compile(r"\s*[+-]?[0-9]{16,400}\s*")
 ABOVE = "an integer beyond 2**53, where float64 no longer holds every integer"
 
 
 def examined_rows(budget: int, n_columns: int) -> int:
-    """Return how many rows roles are decided by: as many as a sixteenth of the budget holds, a million at most.
+    """Return how many rows roles are decided by, where not by all: as many as a sixteenth of the budget holds.
 
     Examples
     --------
     >>> examined_rows(16 << 30, 12), examined_rows(16 << 20, 100)
-    (1000000, 1000)
+    (5592405, 1000)
     """
-    return max(min(EXAMINED_ROWS, budget // 16 // (16 * n_columns)), 1_000)
+    return max(budget // 16 // (16 * n_columns), 1_000)
 
 
 class ArrowColumns:
@@ -57,10 +57,12 @@ class ArrowColumns:
     names : tuple of str
     budget : int
         Bytes for everything.
+    decimal : str
+        The decimal sign of text: numbers of one batch are written with it beside the text of another.
     """
 
-    def __init__(self, origin: str, names: tuple[str, ...], *, budget: int) -> None:
-        self.origin, self.names = origin, names
+    def __init__(self, origin: str, names: tuple[str, ...], *, budget: int, decimal: str = ".") -> None:
+        self.origin, self.names, self._decimal = origin, names, decimal
         self.n_rows = 0
         self._budget, self._bytes = budget, 0
         self._batches: list[Any] = []
@@ -76,10 +78,12 @@ class ArrowColumns:
 
     def add(self, batch: Any) -> None:
         """Keep some more rows: a record batch with all columns, of whatever types."""
-        self.n_rows += batch.num_rows
-        self._stops.append(self.n_rows)
-        self._bytes += batch.nbytes
-        self._batches.append(batch)
+        # In parts, so that rows that are examined of each part are spread over the table.
+        for part in (batch.slice(at, BATCH) for at in range(0, batch.num_rows, BATCH)):
+            self.n_rows += part.num_rows
+            self._stops.append(self.n_rows)
+            self._bytes += part.nbytes
+            self._batches.append(part)
         if self._spill is None and self._bytes > self._budget // ROOM:
             self._spill = Spill()
             with self._room_on_disk():
@@ -125,17 +129,20 @@ class ArrowColumns:
 
     def column(self, name: str) -> Any:
         """Return a column whole, as text where it is text in any batch."""
-        return _joined([batch.column(name) for batch in self._batches])
+        return _joined([batch.column(name) for batch in self._batches], self._decimal)
 
     def kind(self, name: str) -> Any:
         """Return the Arrow type of a column: one that holds what it is in every batch."""
         return _common_type([batch.schema.field(name).type for batch in self._batches])
 
     def examined(self, **_: bool) -> dict[str, Any]:
-        """Return the columns by which roles are decided: whole, or rows spread evenly over a long table."""
-        step = -(-self.n_rows // examined_rows(self._budget, len(self.names)))
+        """Return the columns by which roles are decided: whole, or of a table on disk rows spread over it.
+
+        Of those each batch gives its first ones, as many as a sixteenth of the budget holds in all.
+        """
+        step = 1 if self.in_memory else -(-self.n_rows // examined_rows(self._budget, len(self.names)))
         parts = [batch.slice(0, -(-batch.num_rows // step)) for batch in self._batches]
-        return {name: _joined([part.column(name) for part in parts]) for name in self.names}
+        return {name: _joined([part.column(name) for part in parts], self._decimal) for name in self.names}
 
     def _write(self) -> None:
         """Move the batches that are in memory to the file, each as a stream of its own: their types may differ."""
@@ -189,6 +196,8 @@ class ColumnFile(RowFile):
         Whether the columns have names of their own.
     lenient : bool
         Whether a cell that is no number is missing; else it is refused with its place.
+    sentinels : bool
+        Whether numbers that stand for a missing value are missing.
     line : callable, optional
         ``line(row)`` says in words in which line of a text a row begins.
     """
@@ -202,6 +211,7 @@ class ColumnFile(RowFile):
         versions: tuple[FileVersion, ...] = (),
         named: bool = True,
         lenient: bool = False,
+        sentinels: bool = False,
         line: Callable[[int], str] = lambda _: "",
     ) -> None:
         self.origin, self.versions = kept.origin, versions
@@ -212,8 +222,8 @@ class ColumnFile(RowFile):
         self._read: dict[str, HostArray] = {}
         errors = []
         for column in columns:
-            if is_text(kept.kind(column.name)) or (lenient and column.reading is not None):
-                self._read[column.name], bad = self._whole(column, lenient=lenient)
+            if is_text(kept.kind(column.name)) or (sentinels and column.reading is not None):
+                self._read[column.name], bad = self._whole(column, lenient=lenient, sentinels=sentinels)
                 errors += bad
         if errors:
             self._refuse(errors, line)
@@ -245,13 +255,11 @@ class ColumnFile(RowFile):
                 )
         return out
 
-    def _whole(self, column: Column, *, lenient: bool) -> tuple[HostArray, "list[_BadCell]"]:
+    def _whole(self, column: Column, *, lenient: bool, sentinels: bool) -> tuple[HostArray, "list[_BadCell]"]:
         """Read the numbers of a column of text, and find a cell that is none, or that float64 rounds."""
         cells = self._kept.column(column.name)
-        reading = column.reading
-        if reading is not None and not lenient:
-            reading = replace(reading, missing=())  # a number is a number, where nobody said otherwise
-        values = numbers_of(cells) if reading is None else reading.numbers(cells)
+        plain = None if column.reading is None else replace(column.reading, missing=())
+        values = numbers_of(cells) if plain is None else plain.numbers(cells)
         bad = []
         for i in np.flatnonzero(np.abs(values) >= LARGEST_EXACT):
             text = str(cells[int(i)].as_py())
@@ -261,6 +269,8 @@ class ColumnFile(RowFile):
         if not lenient and (odd := np.isnan(values) & cells.is_valid().to_numpy()).any():
             row = int(np.argmax(odd))
             bad.append(_BadCell(row, column.name, str(cells[row].as_py()), "text in a column of numbers"))
+        if sentinels and column.reading is not None:
+            values = np.where(np.isin(values, column.reading.missing), np.nan, values)
         return values, bad[:1]
 
     def _refuse(self, bad: "list[_BadCell]", line: Callable[[int], str]) -> NoReturn:
@@ -293,7 +303,7 @@ class _BadCell(NamedTuple):
 
 
 def typed_column(cells: Any, *, decimal: str = ".", missing: Sequence[str] = ()) -> Any:
-    """Return the cells of a column as integers, numbers, or true and false where each is one; else as text.
+    """Return the cells of a column as integers or numbers where each is one; else as text.
 
     Text is given back without blanks around it, and without words for missing values that blanks hid. A whole number
     with a zero before it (007) is no number, nor is an integer that float64 rounds and int64 does not hold.
@@ -334,6 +344,8 @@ def numbers_of(cells: Any) -> HostArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_boolean(cells.type):
+        cells = pc.cast(cells, pa.uint8())
     try:
         return np.asarray(pc.cast(cells, pa.float64()).to_numpy(), dtype=np.float64)
     except pa.ArrowInvalid:
@@ -342,7 +354,7 @@ def numbers_of(cells: Any) -> HostArray:
 
 
 def _cast(cells: Any, decimal: str) -> Any:
-    """Return cells as int64 or float64, as booleans, or ``None`` where a cell is none of these or is a code."""
+    """Return cells as int64 or float64, or ``None`` where a cell is none of these or is a code."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -352,7 +364,7 @@ def _cast(cells: Any, decimal: str) -> Any:
         cells = pc.replace_substring(cells, decimal, ".")
     floats = _as_type(cells, pa.float64())
     if floats is None:
-        return _as_type(pc.utf8_lower(cells), pa.bool_())
+        return None
     values = floats.to_numpy(zero_copy_only=False)
     if (np.floor(values) < values).any():
         return floats
@@ -418,10 +430,25 @@ def _common_type(kinds: Sequence[Any]) -> Any:
     return found.pop() if found else pa.null()
 
 
-def _joined(parts: Sequence[Any]) -> Any:
-    """Return parts of a column as one, of a type that holds all of them."""
+def _joined(parts: Sequence[Any], decimal: str) -> Any:
+    """Return parts of a column as one, of a type that holds all of them; text that is true or false as that."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     kind = _common_type([part.type for part in parts])
-    return pa.chunked_array([pc.cast(part, kind) if part.type != kind else part for part in parts], kind)
+    cast = [part if part.type == kind else _text_or_number(part, kind, decimal) for part in parts]
+    whole = pa.chunked_array(cast, kind)
+    if kind != pa.string():
+        return whole
+    booleans = _as_type(pc.utf8_lower(whole), pa.bool_())
+    return whole if booleans is None else booleans
+
+
+def _text_or_number(part: Any, kind: Any, decimal: str) -> Any:
+    """Return a part in another type; numbers beside text are written as the text is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = pc.cast(part, kind)
+    is_written = kind == pa.string() and pa.types.is_floating(part.type) and decimal != "."
+    return pc.replace_substring(found, ".", decimal) if is_written else found

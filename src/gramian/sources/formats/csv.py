@@ -69,6 +69,7 @@ def open_csv(
         partial(ColumnFile, kept, versions=(text.version,), named=dialect.named, line=text.line),
         named=dialect.named,
         remarks=dialect.remarks,
+        decimal=decimal or ("," if dialect.decimal == "," else None),
     )
 
 
@@ -98,7 +99,7 @@ class TextTable:
 
         workers = worker_count()
         size = min(PIECE, max(budget // (16 * workers), MEGABYTE // 4))
-        kept = ArrowColumns(self.origin, self.dialect.names, budget=budget)
+        kept = ArrowColumns(self.origin, self.dialect.names, budget=budget, decimal=self.dialect.decimal)
         meter: Meter | None = None
         try:
             for piece, parsed in _in_order(self._batch, self.pieces(size), workers):

@@ -58,7 +58,7 @@ def read_excel(
     names : sequence of str, optional
         Names of the columns, in place of those that the sheet has.
     """
-    return _read(path, origin, sheet=sheet, na=na, names=names).table
+    return _read(path, origin, sheet=sheet, na=na, names=names, budget=memory_budget()).table
 
 
 def open_excel(
@@ -73,14 +73,15 @@ def open_excel(
 ) -> OpenedTable:
     """Open the table of one sheet of a workbook: see :func:`read_excel`. Cost: all of the sheet is read."""
     del say  # read in one call
-    found = _read(path, origin, sheet=sheet, na=na, names=names)
-    return open_arrow_table(
-        found.table, origin, path, is_named=found.is_named, remarks=found.remarks, budget=budget or memory_budget()
-    )
+    budget = budget or memory_budget()
+    found = _read(path, origin, sheet=sheet, na=na, names=names, budget=budget)
+    return open_arrow_table(found.table, origin, path, is_named=found.is_named, remarks=found.remarks, budget=budget)
 
 
-def _read(path: Path, origin: str, *, sheet: str | None, na: Sequence[str], names: Sequence[str] | None) -> _Sheet:
-    with _opened(path, origin) as book:
+def _read(
+    path: Path, origin: str, *, sheet: str | None, na: Sequence[str], names: Sequence[str] | None, budget: int
+) -> _Sheet:
+    with _opened(path, origin, budget) as book:
         sheets = {each.title: each for each in book.worksheets}
         if sheet is not None:
             if sheet not in sheets:
@@ -180,7 +181,7 @@ def _word(cell: Any) -> str:
 
 
 @contextmanager
-def _opened(path: Path, origin: str) -> Iterator[Any]:
+def _opened(path: Path, origin: str, budget: int) -> Iterator[Any]:
     try:
         import openpyxl
     except ImportError as error:
@@ -191,7 +192,7 @@ def _opened(path: Path, origin: str) -> Iterator[Any]:
         raise NotSupportedError(message) from error
     with _explained(origin), zipfile.ZipFile(path) as archive:
         sizes = [info.file_size for info in archive.infolist() if info.filename.startswith("xl/worksheets/")]
-    require_small(max(sizes, default=0), origin, times=TIMES)
+    require_small(max(sizes, default=0), origin, times=TIMES, budget=budget)
     with warnings.catch_warnings(), path.open("rb") as file:
         warnings.simplefilter("ignore")  # of styles and extensions, which are not read
         with _explained(origin):

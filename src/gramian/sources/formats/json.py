@@ -56,7 +56,7 @@ def read_json(path: Path, origin: str, *, na: Sequence[str] = (), names: Sequenc
     ...     read_json(path, "t.json").to_pydict()
     {'who': ['ann', 'bob'], 'age': [40, None]}
     """
-    return _read(path, origin, na, names)[0]
+    return _read(path, origin, na, names, memory_budget())[0]
 
 
 def open_json(
@@ -70,15 +70,18 @@ def open_json(
 ) -> OpenedTable:
     """Open the table of a JSON file: see :func:`read_json`. Cost: all of the file is read."""
     del say  # parsed in one call
-    table, is_named, remarks = _read(path, origin, na, names)
-    return open_arrow_table(table, origin, path, is_named=is_named, remarks=remarks, budget=budget or memory_budget())
+    budget = budget or memory_budget()
+    table, is_named, remarks = _read(path, origin, na, names, budget)
+    return open_arrow_table(table, origin, path, is_named=is_named, remarks=remarks, budget=budget)
 
 
-def _read(path: Path, origin: str, na: Sequence[str], names: Sequence[str] | None) -> tuple[Any, bool, tuple[str, ...]]:
+def _read(
+    path: Path, origin: str, na: Sequence[str], names: Sequence[str] | None, budget: int
+) -> tuple[Any, bool, tuple[str, ...]]:
     """Return the Arrow table, whether its columns have names of their own, and what is said of the names."""
     import pyarrow as pa
 
-    data = _content(path, origin)
+    data = _content(path, origin, budget)
     table = _typed_lines(data) if path.name.lower().endswith(LINES) else None
     if table is not None:
         called, remarks = name_columns(table.column_names, names, origin)
@@ -94,13 +97,13 @@ def _read(path: Path, origin: str, na: Sequence[str], names: Sequence[str] | Non
     return pa.table(columns, names=list(called)), found.is_named or names is not None, remarks
 
 
-def _content(path: Path, origin: str) -> bytes:
+def _content(path: Path, origin: str, budget: int) -> bytes:
     data = path.read_bytes()
-    require_small(len(data), origin, times=TIMES)
+    require_small(len(data), origin, times=TIMES, budget=budget)
     try:
         while data[:2] == b"\x1f\x8b":
             data = gzip.decompress(data)
-            require_small(len(data), origin, times=TIMES)
+            require_small(len(data), origin, times=TIMES, budget=budget)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         message = f"{origin} is damaged or cut short: it cannot be unpacked ({error}). Compress the table again."
         raise InputError(message) from error

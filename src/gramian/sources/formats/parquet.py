@@ -16,7 +16,7 @@ from gramian.sources.formats.arrow import dense_rows, strings_of, working_type
 from gramian.sources.formats.columns import ArrowColumns, ColumnFile, examined_rows
 from gramian.sources.names import name_columns
 from gramian.sources.progress import Say
-from gramian.sources.roles import Column, kind_of
+from gramian.sources.roles import Column, Reading, kind_of
 from gramian.sources.row_file import FileVersion, OpenedTable, RowFile
 
 BUFFER = 1 << 16
@@ -35,13 +35,13 @@ class GroupedFile(RowFile):
     Groups are where reading can begin: inside one, rows before the first wanted are decoded and dropped. Cost of a
     pass: decoding. Groups of 10,000 to 100,000 rows serve best; a Parquet group of millions of rows and hundreds of
     columns holds a page of each column in memory, and is refused where that is more than the budget.
-    ``missing`` are numbers that stand for a missing value, by column.
+    ``readings`` say, by column, which numbers stand for a missing value; infinity is missing there too.
     """
 
     def __init__(
-        self, groups: "_Groups", names: tuple[str, ...], *, missing: Mapping[int, tuple[float, ...]] | None = None
+        self, groups: "_Groups", names: tuple[str, ...], *, readings: Mapping[int, Reading] | None = None
     ) -> None:
-        self._groups, self._missing = groups, missing or {}
+        self._groups, self._readings = groups, readings or {}
         self.origin, self.versions, self.names = groups.origin, groups.versions, names
         kinds = {field.name: field.type for field in groups.schema}
         self.dtype = working_type([kinds[name] for name in names])
@@ -107,8 +107,9 @@ class GroupedFile(RowFile):
     def _dense(self, batches: list[Any], start: int) -> HostArray:
         parts = [dense_rows(batch, self.dtype, self.origin, start) for batch in batches]
         rows = parts[0] if len(parts) == 1 else np.concatenate(parts)
-        for j, numbers in self._missing.items():
-            rows[np.isin(rows[:, j], numbers), j] = np.nan
+        for j, reading in self._readings.items():
+            missing = np.array(reading.missing, dtype=rows.dtype)
+            rows[~np.isfinite(rows[:, j]) | np.isin(rows[:, j], missing), j] = np.nan
         return rows
 
 
@@ -214,9 +215,7 @@ def _examined(groups: _Groups, index: frozenset[str], budget: int, *, numbers: b
         return {}
     starts = list(accumulate([0, *groups.counts]))
     share, chosen = starts[-1], range(len(groups.counts))
-    # Whoever fits these rows pays for their decoding too: a part of them tells an id from a quantity.
-    most = min(examined_rows(budget, len(names)), starts[-1] if numbers else 100_000)
-    if most < starts[-1]:
+    if (most := examined_rows(budget, len(names))) < starts[-1]:
         chosen = chosen[:: max(1, len(chosen) // 64)]
         share = -(-most // len(chosen))
     spans = [(starts[i], min(starts[i + 1], starts[i] + share)) for i in chosen]
@@ -224,17 +223,19 @@ def _examined(groups: _Groups, index: frozenset[str], budget: int, *, numbers: b
     return {name: pa.chunked_array([batch.column(name) for batch in batches]) for name in names}
 
 
-def _rows(groups: _Groups, budget: int, columns: Sequence[Column], texts: Sequence[str], *, lenient: bool) -> RowFile:
+def _rows(
+    groups: _Groups, budget: int, columns: Sequence[Column], texts: Sequence[str], *, lenient: bool, sentinels: bool
+) -> RowFile:
     """Return the rows of some columns; where one is written as text, all are read once and kept."""
     names = tuple(column.name for column in columns)
     if all(kind_of(groups.schema.field(name).type) in ("number", "integer", "boolean") for name in names):
-        readings = {j: column.reading for j, column in enumerate(columns) if lenient and column.reading is not None}
-        return GroupedFile(groups, names, missing={j: reading.missing for j, reading in readings.items()})
+        readings = {j: column.reading for j, column in enumerate(columns) if sentinels and column.reading is not None}
+        return GroupedFile(groups, names, readings=readings)
     kept = ArrowColumns(groups.origin, tuple(dict.fromkeys((*names, *texts))), budget=budget)
     for batch in groups.batches(0, sum(groups.counts), list(kept.names), 1 << 16):
         kept.add(batch)
     kept.finish()
-    return ColumnFile(kept, columns, texts=texts, versions=groups.versions, lenient=lenient)
+    return ColumnFile(kept, columns, texts=texts, versions=groups.versions, lenient=lenient, sentinels=sentinels)
 
 
 def _renamed_schema(schema: Any, names: Sequence[str]) -> Any:

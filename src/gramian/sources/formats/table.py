@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gramian.errors import InputError, MemoryBudgetError, Parameter, Sentence
-from gramian.machine import MEGABYTE, memory_budget
+from gramian.machine import MEGABYTE
 from gramian.sources.conversion import LARGEST_EXACT
 from gramian.sources.formats.columns import ArrowColumns, ColumnFile
 from gramian.sources.formats.dialect import MISSING, is_number
@@ -34,9 +34,9 @@ def open_arrow_table(
     return OpenedTable(origin, table.num_rows, kept.names, kept.examined, rows, named=is_named, remarks=remarks)
 
 
-def require_small(size: int, origin: str, *, times: int) -> None:
+def require_small(size: int, origin: str, *, times: int, budget: int) -> None:
     """Refuse a file of ``size`` bytes that is read whole and takes so many times its size, where that is too much."""
-    _require_room(times * size, memory_budget(), origin)
+    _require_room(times * size, budget, origin)
 
 
 def holds_numbers(table: Any) -> bool:
