@@ -128,6 +128,7 @@ def test_roles_are_decided_said_and_changed_by_a_flag(folder, capfd):
     [
         ("zip", exits.USAGE, "'zip' is no column and role. Write it as zip=category."),
         ("zip=number", exits.USAGE, "which is no role"),
+        (["zip=id", "zip=category"], exits.USAGE, "--role gives column 'zip' two roles, id and category"),
         ("zp=id", exits.USAGE, "names 'zp', which is no column of the table. Did you mean 'zip'?"),
         ("species=quantity", exits.DATA, "but it holds text: row 1 ('a') is the first cell that is no number"),
     ],
@@ -135,7 +136,8 @@ def test_roles_are_decided_said_and_changed_by_a_flag(folder, capfd):
 def test_a_role_that_cannot_be_is_refused(folder, capfd, role, code, words):
     """The sentence says what is wrong with the column or the role, and what to do."""
     (folder / "t.csv").write_text(ROLE_TABLE)
-    found, _, err = run_here(capfd, "pca", "t.csv", "--role", role, "--quiet")
+    words = [word for given in ([role] if isinstance(role, str) else role) for word in ("--role", given)]
+    found, _, err = run_here(capfd, "pca", "t.csv", *words, "--quiet")
     assert found == code
     assert words in " ".join(err.split())
 

@@ -53,6 +53,11 @@ def tables():
             ("rating", r.integers(1, 11, N) / 2, "quantity"),
             ("timestamp", r.integers(964_000_000, 1_500_000_000, N), "date"),
         ],
+        "numbers of people": [
+            ("MRN", np.random.default_rng(1).integers(10**9, 10**10, N), "id"),
+            ("card", np.random.default_rng(2).integers(4 * 10**15, 5 * 10**15, N), "id"),
+            ("tax number", np.random.default_rng(3).integers(10**9, 10**10, N), "id"),
+        ],
         "pandas index": [("Unnamed: 0", np.arange(N), "id"), ("a", r.normal(size=N), "quantity")],
         "R index": [("", r.permutation(N) + 1, "id"), ("a", r.normal(size=N), "quantity")],
         "index by name": [("index", np.arange(N), "id"), ("b", r.poisson(3, N), "quantity")],

@@ -284,6 +284,24 @@ def test_bad_cells_are_blanked_and_said_with_their_places():
     assert np.flatnonzero(np.isnan(numbers_of(column, pa.array(cells)))).tolist() == [3, 10, 20, 30, 40, 50]
 
 
+@pytest.mark.parametrize("n", [100, 200])
+def test_one_bad_cell_in_ten_is_an_exception(n):
+    """Exactly one in ten leaves a column of numbers; one more does not."""
+    cells = [f"{i}.5" for i in range(n)]
+    cells[: n // 10] = ["closed"] * (n // 10)
+    assert (role_of(cells).role, role_of(cells).n_bad) == ("quantity", n // 10)
+    cells[n // 10] = "closed"
+    assert role_of(cells).role == "text"
+
+
+def test_numbers_among_many_words_are_no_levels():
+    """A long column of which an eighth is a word is text that was meant as numbers, and says so."""
+    cells = ["closed" if i % 8 == 0 else f"{i % 700}.{i % 10}" for i in range(30_000)]
+    found = role_of(cells)
+    assert found.role == "text"
+    assert "most cells are numbers" in found.reason
+
+
 def test_many_bad_cells_make_text():
     """Where more than one cell in ten is no number, nothing is blanked, and the reason names one of them."""
     cells = [f"{i}.5" for i in range(100)]

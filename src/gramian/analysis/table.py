@@ -506,7 +506,7 @@ def _column_notes(source: RowSource, facts: TableFacts | None) -> tuple[str, ...
     """Say how the file was read, what was left out of it, and what colors and names the rows."""
     labels = [repr(name) for name in source.label_names]
     roles = [f"Rows are colored by {listed(labels)}."] if labels else []
-    roles += [] if source.id_name is None else [f"Rows are named by {source.id_name!r}."]
+    roles += [] if source.id_name is None else [f"Rows are named by {_spoken_name(source.id_name)}."]
     if (image := _image_shape(source)) is not None:
         roles.append(f"Rows are images of {image[0]} x {image[1]} pixels, as the file has them.")
     elif source.row_shape is not None:
@@ -525,6 +525,13 @@ def _column_notes(source: RowSource, facts: TableFacts | None) -> tuple[str, ...
     about = [remark for column in facts.used for remark in column.remarks]
     header = () if facts.named else (f"{NO_HEADER}.",)
     return (*header, *source.remarks, *said, *about, *facts.relations, *roles)
+
+
+def _spoken_name(name: str) -> str:
+    """Return a column as a person would call it, where it has no name of its own."""
+    if not name:
+        return "the column without a name"
+    return "the index of the frame" if name.startswith("__index_level_") else repr(name)
 
 
 def _without_missing(options: ReadOptions, prepared: Prepared, missing: HostArray, say: Say, *, fill: bool) -> Prepared:

@@ -87,6 +87,16 @@ class Role(click.ParamType):  # type: ignore[type-arg]  # the same
         return column, role
 
 
+def _one_role_each(_ctx: Any, _param: Any, given: Any) -> dict[str, str]:
+    """Return the roles by column; two for one column are a slip."""
+    roles: dict[str, str] = {}
+    for column, role in given:
+        if roles.setdefault(column, role) != role:
+            message = f"--role gives column {column!r} two roles, {roles[column]} and {role}. Give it one."
+            raise click.UsageError(message)
+    return roles
+
+
 def file_options(flags: dict[str, Any]) -> Any:
     """Return what the flags say about reading files."""
     from gramian.sources.paths import FileOptions
@@ -108,7 +118,7 @@ def table_flags(command: Any) -> Any:
             "roles",
             multiple=True,
             type=Role(),
-            callback=lambda _ctx, _param, given: dict(given),
+            callback=_one_role_each,
             help="What a column is: quantity, category, id, name, date or text, as in zip=category.",
         ),
         row_flags,

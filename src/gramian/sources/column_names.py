@@ -7,7 +7,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-ID_WORDS = _words("id ids pid uid sid uuid guid pk ssn isbn ean sku imei iban vin barcode rowid rownum accession oid")
+ID_WORDS = _words(
+    "id ids pid uid sid uuid guid pk ssn mrn nhs npi isbn ean sku imei iban vin barcode rowid rownum accession oid"
+)
 """Last words of names that tell things apart, whether or not their values repeat."""
 
 GLUED_ID = re.compile(
@@ -20,12 +22,12 @@ GLUED_ID = re.compile(
 NUMBERED = _words(
     "account batch booking card case claim client contract customer document employee file flight house invoice "
     "item license line loan member observation obs order page parcel part participant passport patient phone "
-    "plate plot policy product record ref reference registration row sample serial student subject ticket "
+    "plate plot policy product record ref reference registration row sample serial student subject tax ticket "
     "transaction user"
 )
 """Things that are numbered to tell them apart, where "number" or "no" follows."""
 
-CONTACTS = _words("account acct phone telephone tel mobile fax invoice ticket passport tracking")
+CONTACTS = _words("account acct card phone telephone tel mobile fax invoice ticket passport tracking")
 """Things that long numbers name without the word number."""
 
 ENTITIES = _words(
