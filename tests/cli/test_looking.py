@@ -136,8 +136,8 @@ def test_roles_are_decided_said_and_changed_by_a_flag(folder, capfd):
 def test_a_role_that_cannot_be_is_refused(folder, capfd, role, code, words):
     """The sentence says what is wrong with the column or the role, and what to do."""
     (folder / "t.csv").write_text(ROLE_TABLE)
-    words = [word for given in ([role] if isinstance(role, str) else role) for word in ("--role", given)]
-    found, _, err = run_here(capfd, "pca", "t.csv", *words, "--quiet")
+    flags = [word for given in ([role] if isinstance(role, str) else role) for word in ("--role", given)]
+    found, _, err = run_here(capfd, "pca", "t.csv", *flags, "--quiet")
     assert found == code
     assert words in " ".join(err.split())
 
