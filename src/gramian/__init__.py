@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         fastica,
     )
     from gramian.estimators.mixins import load
+    from gramian.kernels.centering import center_kernel
     from gramian.kernels.checking import check_kernel
     from gramian.models.kernel_pca.bandwidth import choose_gamma, kernel_score
     from gramian.models.pca.fit import how_many
@@ -46,6 +47,7 @@ _HOMES = {
     "ProbabilisticPCA": "gramian.estimators",
     "analyze": "gramian.report.analysis",
     "as_source": "gramian.sources.opening",
+    "center_kernel": "gramian.kernels.centering",
     "check_kernel": "gramian.kernels.checking",
     "how_many": "gramian.models.pca.fit",
     "choose_gamma": "gramian.models.kernel_pca.bandwidth",
@@ -71,6 +73,7 @@ __all__ = [
     "__version__",
     "analyze",
     "as_source",
+    "center_kernel",
     "check_contrast",
     "check_kernel",
     "choose_gamma",

@@ -117,9 +117,9 @@ SKLEARN = "get_feature_names_out get_metadata_routing get_params set_output set_
 FILES = "save write_scores plot report"
 BACK = "inverse_transform reconstruction_error"
 PROOF = "certificate_ plan_"
-GAUSSIAN = "get_covariance get_precision hotelling_t2 loadings_ outliers score score_samples"
+GAUSSIAN = "get_covariance get_precision hotelling_t2 loadings_ outliers rank_ score score_samples"
 NAMES = {
-    "PCA": f"{LEARNING} {SKLEARN} {FILES} {BACK} {PROOF} {GAUSSIAN} n_components_reason_ partial_fit scale_ "
+    "PCA": f"{LEARNING} {SKLEARN} {FILES} {BACK} {PROOF} {GAUSSIAN} n_components_reason_ partial_fit power_trace_ scale_ "
     "set_fit_request set_partial_fit_request",
     "IncrementalPCA": f"{LEARNING} {SKLEARN} {FILES} {BACK} {PROOF} {GAUSSIAN} partial_fit "
     "set_fit_request set_partial_fit_request",

@@ -32,7 +32,7 @@ def test_centered_matrix_is_that_of_centered_features(X, weighted):
     """H K H' = Phi_c Phi_c', Phi_c being the features about their mean."""
     w = weights_of(weighted)
     centered = features_of(X, w)
-    np.testing.assert_allclose(center_kernel(Polynomial(2, 1.0)(X), w), centered @ centered.T, atol=1e-12)
+    np.testing.assert_allclose(center_kernel(Polynomial(2, 1.0)(X), weights=w), centered @ centered.T, atol=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -54,7 +54,7 @@ def test_projected_vectors_center_the_matrix_without_touching_it(X, weighted):
     rows, K = RowWeights.of(N, weights_of(weighted)), Gaussian(0.3)(X)
     V = np.random.default_rng(3).standard_normal((N, 4))
     D = np.diag(np.ones(N) if rows.weights is None else np.sqrt(rows.weights))
-    A = D @ center_kernel(K, rows.weights) @ D
+    A = D @ center_kernel(K, weights=rows.weights) @ D
     np.testing.assert_allclose(rows.project(rows.scaled(K @ rows.scaled(rows.project(V)))), A @ V, atol=1e-12)
     np.testing.assert_allclose(rows.centered_norm(np.sum((D @ K @ D) ** 2), K @ np.diag(D) ** 2), np.sum(A**2))
     Z = rows.scaled(V)
@@ -75,7 +75,7 @@ def test_projection_may_overwrite_its_vectors(weighted, dtype):
 
 def test_constant_kernel_is_centered_to_zero():
     """Exactly: a mean of equal values is that value."""
-    assert not center_kernel(np.ones((N, N)), weights_of(True)).any()
+    assert not center_kernel(np.ones((N, N)), weights=weights_of(True)).any()
 
 
 def test_nothing_is_centered_where_that_is_asked(X):

@@ -1,9 +1,14 @@
 """M7, M8, M9, M10, F9, F14, F15, F16, F18 and F19 of the lectures, with their numbers."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
+import gramian
+from gramian import KernelPCA, PolynomialMap
+from gramian.errors import InputError, RankWarning
 from gramian.features import MappedRows, Monomials
 from gramian.kernels import BlockKernel, Gaussian, Linear, Polynomial, Precomputed
 from gramian.models.kernel_pca.fit import fit_kernel_pca
@@ -216,3 +221,63 @@ def test_m10_pre_images_state_how_far_they_are(method, k):
         weights = 1 / 60 + model.scores @ centered.T
         truth = 1 - 2 * np.sum(weights * K[60:], axis=1) + np.einsum("ij,jk,ik->i", weights, K[:60], weights)
     np.testing.assert_allclose(found.errors, truth, atol=1e-8 * max(1.0, float(truth.max())))
+
+
+@pytest.mark.parametrize("n", [5, 6, 17, 200])
+@pytest.mark.parametrize("eigen_solver", ["auto", "dense", "tiled"])
+def test_f9_without_centering_there_are_five_values(n, eigen_solver):
+    """`center=False` gives all five eigenvalues of K/n on the circle, the constant direction among them."""
+    t = 2 * np.pi * np.arange(n) / n
+    circle = 10 * np.column_stack([np.cos(t), np.sin(t)])
+    words = {"kernel": "poly", "degree": 2, "gamma": 1.0, "coef0": 1.0, "eigen_solver": eigen_solver}
+    kpca = KernelPCA(5, center=False, **words).fit(circle)
+    np.testing.assert_allclose(kpca.eigenvalues_ / n, [5001, 2500, 2500, 100, 100], rtol=1e-6)
+    np.testing.assert_allclose(np.abs(kpca.eigenvectors_[:, 0]), 1 / np.sqrt(n), atol=1e-6)
+    K = (1 + circle @ circle.T) ** 2
+    scores = kpca.transform(circle)
+    np.testing.assert_allclose(scores @ scores.T, K, atol=1e-3)
+    np.testing.assert_allclose(kpca.reconstruction_error(circle), 0.0, atol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+@pytest.mark.parametrize("features", [None, "landmarks"])
+def test_m7_without_centering_the_scores_give_the_kernel_itself(kernel, features, tmp_path):
+    """With all components and no centering, inner products of scores are k(x, y); a saved model gives the same."""
+    X = np.random.default_rng(3).standard_normal((40, 3))
+    words = {"gamma": 0.5, "degree": 2, "coef0": 1.0}
+    kpca = KernelPCA(kernel=kernel, center=False, landmarks=40 if features else None, **words)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RankWarning)
+        kpca.fit(X)
+    new = np.random.default_rng(4).standard_normal((7, 3))
+    scores = kpca.transform(np.vstack([X, new]))
+    np.testing.assert_allclose(scores[:40] @ scores[:40].T, kpca.kernel_(X), atol=1e-6)
+    np.testing.assert_allclose(scores[:40] @ scores[40:].T, kpca.kernel_(X, new), atol=1e-5)
+    kpca.save(tmp_path / "plain.gramian")
+    loaded = gramian.load(tmp_path / "plain.gramian")
+    assert loaded.center is False
+    np.testing.assert_allclose(loaded.transform(new), kpca.transform(new), atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_m8_new_rows_are_centered_by_the_matrix_of_the_fit(weighted):
+    """center_kernel of new rows equals inner products of features about the mean of the fit, and KernelPCA's own."""
+    rng = np.random.default_rng(0)
+    X, new = rng.standard_normal((30, 2)), rng.standard_normal((6, 2))
+    w = rng.integers(0, 3, 30).astype(float) if weighted else None
+    phi = PolynomialMap(2).fit(X)
+    mean = np.average(phi.transform(X), axis=0, weights=w)
+    K, K_new = (1 + X @ X.T) ** 2, (1 + new @ X.T) ** 2
+    expected = (phi.transform(new) - mean) @ (phi.transform(X) - mean).T
+    np.testing.assert_allclose(gramian.center_kernel(K_new, fitted=K, weights=w), expected, atol=1e-10)
+    np.testing.assert_allclose(
+        gramian.center_kernel(K, fitted=K, weights=w), gramian.center_kernel(K, weights=w), atol=1e-10
+    )
+
+
+def test_m8_shapes_that_do_not_fit_are_refused():
+    """A K that is not square wants the matrix of the fit, which has to be square and as wide."""
+    with pytest.raises(InputError, match="pass fitted"):
+        gramian.center_kernel(np.ones((2, 3)))
+    with pytest.raises(InputError, match=r"fitted \(2, 2\)"):
+        gramian.center_kernel(np.ones((2, 3)), fitted=np.ones((2, 2)))

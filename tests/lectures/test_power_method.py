@@ -5,8 +5,9 @@ import warnings
 import numpy as np
 import pytest
 
+import gramian
 from gramian import PCA
-from gramian.eigen.power import Power
+from gramian.eigen.power import Power, steps_enough
 from gramian.errors import ConvergenceWarning
 from gramian.operators.symmetric import DenseMatrix
 from gramian.testing import exact_symmetric, largest_angle, rows_with_spectrum
@@ -108,3 +109,61 @@ def test_m4_reports_its_iterations():
         assert pairs.applications == operator.applications > 1
         counts.append(pairs.applications)
     assert counts == sorted(set(counts))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("n, d", [(60, 10), (10, 60)])
+def test_m4_the_trace_is_what_each_step_saw(n, d, seed):
+    """Each step's Rayleigh quotient, residual and angle are those of the iterates themselves, made again by hand."""
+    X, _ = rows_with_spectrum(n, d, [16.0, 8.0, 4.0, 1.0, 0.5], mean=1.0, seed=seed)
+    A = np.cov(X.T)
+    pairs = Power(tol=1e-9).solve(DenseMatrix(A), 2, seed=seed)
+    v = np.random.default_rng(seed).standard_normal((d, 2))[:, 0]
+    first, iterates = pairs.trace.of(0), []
+    for _ in range(len(first.value)):
+        v = v / np.linalg.norm(v)
+        iterates.append(v)
+        v = A @ v
+    V = np.array(iterates)
+    values = np.einsum("ij,jk,ik->i", V, A, V)
+    np.testing.assert_allclose(first.value, values, rtol=1e-12)
+    np.testing.assert_allclose(first.residual, np.linalg.norm(V @ A - values[:, None] * V, axis=1), atol=1e-10)
+    angles = [largest_angle(row, V[-1]) for row in V]
+    np.testing.assert_allclose(first.angle, angles, atol=1e-6)
+    assert np.array_equal(pairs.trace.n_steps, [np.sum(pairs.trace.component == i) for i in (0, 1)])
+    assert pairs.trace.n_steps.sum() == pairs.applications
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_m4_pca_keeps_the_trace_in_the_units_of_its_variances(ddof, tmp_path):
+    """`power_trace_` ends at `explained_variance_`, is saved with the model, and other solvers have none."""
+    X, _ = rows_with_spectrum(50, 8, [9.0, 4.0, 1.0], seed=0)
+    pca = PCA(2, svd_solver="power", ddof=ddof).fit(X)
+    for i in (0, 1):
+        trace = pca.power_trace_.of(i)
+        assert trace.value[-1] == pytest.approx(pca.explained_variance_[i], rel=1e-9)
+        assert trace.residual[-1] <= 1e-9 * pca.explained_variance_[0]
+        assert trace.angle[-1] == 0.0
+        assert trace.angle[0] > 0.1
+    pca.save(tmp_path / "power.gramian")
+    loaded = gramian.load(tmp_path / "power.gramian")
+    np.testing.assert_array_equal(loaded.power_trace_.value, pca.power_trace_.value)
+    assert PCA(2).fit(X).power_trace_ is None
+
+
+def test_m4_the_number_of_steps_can_be_limited():
+    """`iterated_power` steps are taken for each component, and a warning says that they were not enough."""
+    X, _ = rows_with_spectrum(50, 8, [9.0, 8.9, 1.0], seed=0)
+    with pytest.warns(ConvergenceWarning):
+        pca = PCA(1, svd_solver="power", iterated_power=5).fit(X)
+    assert pca.power_trace_.n_steps.tolist() == [5]
+    assert PCA(1, svd_solver="power").fit(X).power_trace_.n_steps[0] > 5
+
+
+def test_m4_steps_stay_within_the_claim():
+    """The first value is known to a tenth within log(d / 0.1) / 0.1 steps on tied values."""
+    A, lam, _ = exact_symmetric([1.0] * 4 + [0.5] * 60, seed=1)
+    for seed in range(20):
+        trace = Power(tol=1e-12, max_iterations=200).solve(DenseMatrix(A), 1, seed=seed).trace
+        reached = 1 + int(np.argmax(trace.value >= 0.9 * lam[0]))
+        assert 1 < reached <= steps_enough(64, 0.1)

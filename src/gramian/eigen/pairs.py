@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -74,6 +74,8 @@ class EigenPairs:
         tolerance allows for them.
     formed : SymmetricOperator or None
         The operator with its matrix, where the solver formed it on the way: what the pairs are to be checked by.
+    trace : PowerTrace or None
+        What the power method saw at each step.
     """
 
     values: HostArray
@@ -91,6 +93,7 @@ class EigenPairs:
     square_sum: float | None = None
     error: float = 0.0
     formed: SymmetricOperator | None = None
+    trace: "PowerTrace | None" = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +111,42 @@ class Compression:
 
     values: HostArray
     coupling: float
+
+
+@dataclass(frozen=True, eq=False)
+class PowerTrace:
+    """What the power method saw at each step, for all pairs one after the other (s steps in all).
+
+    Attributes
+    ----------
+    component : numpy array (s,) of int
+        Which pair was looked for, from 0.
+    value : numpy array (s,)
+        Rayleigh quotient  v'A v.
+    residual : numpy array (s,)
+        |A v - (v'A v) v|.
+    angle : numpy array (s,)
+        Between v and the vector that the iteration ended at, in radians; to about 1e-7.
+    """
+
+    component: HostArray
+    value: HostArray
+    residual: HostArray
+    angle: HostArray
+
+    def of(self, component: int) -> "PowerTrace":
+        """Return the steps of one pair."""
+        mine = self.component == component
+        return PowerTrace(self.component[mine], self.value[mine], self.residual[mine], self.angle[mine])
+
+    @property
+    def n_steps(self) -> HostArray:
+        """Steps that each pair took."""
+        return np.bincount(self.component)
+
+    def scaled(self, factor: float) -> "PowerTrace":
+        """Return the trace of a multiple of the operator."""
+        return replace(self, value=self.value * factor, residual=self.residual * factor)
 
 
 def sum_of_squares(matrix: HostArray) -> float:

@@ -80,7 +80,7 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
         Only after ``fit``; ``partial_fit`` has no batches to choose.
     feature_names_in_ : array (d,)
         Only for tables whose column names are all strings.
-    certificate_, plan_, loadings_
+    certificate_, plan_, loadings_, rank_
         As those of ``PCA``.
 
     Examples

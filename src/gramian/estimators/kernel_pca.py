@@ -134,6 +134,9 @@ class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Transfo
     pre_image : {'ridge', 'fixed_point', 'distances', 'auto'} or None, default=None
         How ``inverse_transform`` finds rows; 'auto' chooses by held-out error. None: 'ridge' where
         ``fit_inverse_transform`` is set.
+    center : bool, default=True
+        Whether features are centered. False: the eigenpairs of K itself, in which the constant part of the features
+        has a direction of its own.
     device : str or None, default=None
         Where to compute. Kernel values are computed on the CPU alone, to which rows are copied block by block: None
         or 'cpu'; anything else is refused.
@@ -217,6 +220,7 @@ class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Transfo
             one_of("ridge", "fixed_point", "distances", "auto"),
             Limit(lambda value: isinstance(value, PreimageMethod), "a pre-image method"),
         ),
+        "center": (FLAG,),
         **RESOURCES,
     }
 
@@ -250,6 +254,7 @@ class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Transfo
         landmarks: int | None = None,
         features: Any = None,
         pre_image: Any = None,
+        center: bool = True,
         device: str | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
@@ -273,6 +278,7 @@ class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Transfo
         self.landmarks = landmarks
         self.features = features
         self.pre_image = pre_image
+        self.center = center
         self.device = device
         self.progress = progress
 
@@ -481,6 +487,7 @@ class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Transfo
         return KernelPCAOptions(
             n_components=min(int(k), n) if is_whole(k) else k if k is None else float(k),
             kernel=kernel,
+            center=self.center,
             way=EIGEN_SOLVERS[self.eigen_solver] if n > 1 else "dense",
             tol=float(self.tol),
             seed=seed_of(self.random_state),
@@ -557,6 +564,7 @@ class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Transfo
             landmarks=asked.landmarks,
             features=asked.features,
             remove_zero_eig=asked.drop_zeros,
+            center=asked.center,
         )
         return estimator, model
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from sklearn.utils import Tags
 
 from gramian.arrays.namespace import Array, HostArray
+from gramian.eigen.pairs import PowerTrace
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.estimators.inputs import (
     FLAG,
@@ -76,7 +77,10 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         is the power method with deflation. Every name gives the same answer within ``tol``.
     tol : float, default=0.0
         Largest residual, relative to the first eigenvalue. 0 means 1e-10 (1e-6 for float32 rows).
-    iterated_power, n_oversamples, power_iteration_normalizer : default='auto', 10, 'auto'
+    iterated_power : int or 'auto', default='auto'
+        Of ``svd_solver='power'``: steps that each component may take, 10,000 by default. Other solvers stop on
+        residuals, whatever it says.
+    n_oversamples, power_iteration_normalizer : default=10, 'auto'
         Accepted as scikit-learn's, and checked; iterations stop on residuals, so none of them changes the answer.
     random_state : int, RandomState, Generator or None, default=None
         Where iterations start. None is a fixed seed; it changes the answer by rounding at most.
@@ -105,6 +109,11 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
     noise_variance_ : float
         Mean variance of the directions left out.
     n_components_, n_samples_, n_features_in_ : int
+    rank_ : int
+        Components whose variance is more than rounding; of all components, the rank of the centered rows.
+    power_trace_ : PowerTrace or None
+        Of ``svd_solver='power'``: Rayleigh quotient (``value``), ``residual`` and ``angle`` to the component found, at
+        each step of each component.
     feature_names_in_ : array (d,)
         Only for tables whose column names are all strings.
     loadings_ : array (d, k)
@@ -192,6 +201,12 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
     def n_components_reason_(self) -> str:
         """How the number of components was chosen, in words; empty when it was given."""
         return str(self._fitted_model().verdict)
+
+    @property
+    def power_trace_(self) -> PowerTrace | None:
+        """What the power method saw at each step, in the units of ``explained_variance_``; None for other solvers."""
+        trace: PowerTrace | None = self._fitted_model().power_trace
+        return trace
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
         """Learn the components from rows.
@@ -336,8 +351,15 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             seed=seed_of(self.random_state),
             memory_budget=self.memory_budget,
             progress=self.progress,
+            most_steps=self._most_steps(),
         )
         return options, name
+
+    def _most_steps(self) -> int | None:
+        """Return the steps that the power method may take; 0, which scikit-learn allows, means one."""
+        if self.svd_solver != "power" or isinstance(self.iterated_power, str):
+            return None
+        return max(1, int(self.iterated_power))
 
     def _restore(self, model: PCAModel, names: HostArray | None, fields: Mapping[str, Any]) -> None:
         super()._restore(model, names, fields)

@@ -268,6 +268,11 @@ class GaussianScores:
     _opened: Any
 
     @property
+    def rank_(self) -> int:
+        """Components whose variance is more than rounding; of all components, the rank of the centered rows."""
+        return int(self._fitted_model().rank)
+
+    @property
     def loadings_(self) -> Array:
         """Components times the deviation along each (d, k), or covariances of columns with unit-variance scores."""
         model = self._fitted_model()

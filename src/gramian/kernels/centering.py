@@ -18,6 +18,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,15 +165,43 @@ def center_matrix(K: HostArray, rows: RowWeights) -> KernelCentering:
     return centering
 
 
-def center_kernel(K: Any, weights: Any = None) -> HostArray:
-    """Return  H K H'  of a square kernel matrix, as a new float64 array.
+def center_kernel(K: Any, *, fitted: Any = None, weights: Any = None) -> HostArray:
+    """Return kernel values of centered features, as a new float64 array.
+
+    Computes  H K H',  H = I - 1 s',  of a square kernel matrix (s the weights over their sum, 1/n without weights); of
+    the values K (m, n) between new rows and those of a fit, whose own kernel matrix is ``fitted`` (n, n),
+    K - 1 s'F - K s 1' + 1 s'F s 1',  F being that matrix. Cost: a copy and a few passes over it.
+
+    Parameters
+    ----------
+    K : array (n, n), or (m, n) with ``fitted``
+    fitted : array (n, n), optional
+        The kernel matrix of the rows of the fit, as it was before centering.
+    weights : array (n,), optional
+        How often each row of the fit counts.
 
     Examples
     --------
-    >>> center_kernel([[2.0, 0.0], [0.0, 4.0]])
+    >>> K = np.array([[2.0, 0.0], [0.0, 4.0]])
+    >>> center_kernel(K)
     array([[ 1.5, -1.5],
            [-1.5,  1.5]])
+    >>> center_kernel(K[:1], fitted=K)  # a new row that equals the first
+    array([[ 1.5, -1.5]])
     """
-    centered = np.array(K, dtype=FLOAT64)
-    center_matrix(centered, RowWeights.of(len(centered), weights))
+    centered = np.array(K, dtype=FLOAT64, ndmin=2)
+    matrix = centered if fitted is None else np.asarray(fitted, dtype=FLOAT64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or centered.shape[1:] != matrix.shape[1:]:
+        message = (
+            f"K has shape {centered.shape}, and a kernel matrix is square. For new rows pass fitted, the kernel matrix "
+            "of the rows of the fit."
+            if fitted is None
+            else f"K has shape {centered.shape} and fitted {matrix.shape}. Pass kernel values between new rows and the "
+            "n of the fit (m, n), and the square matrix of those (n, n)."
+        )
+        raise InputError(message)
+    rows = RowWeights.of(len(matrix), weights)
+    if fitted is not None:
+        return KernelCentering.from_means(rows.means(matrix), rows).rows(centered)
+    center_matrix(centered, rows)
     return centered

@@ -94,6 +94,8 @@ class Facts:
         Components that such a rule has looked at; ``None`` while that is not known.
     share : float
         Share of the variance that the components kept are to hold: a dense solve repairs no digits beyond them.
+    most_steps : int or None
+        Steps that the power method may take for each pair; ``None`` for its own limit.
     """
 
     n: int
@@ -112,6 +114,7 @@ class Facts:
     rule: RuleMemory | None = None
     examined: int | None = None
     share: float = 1.0
+    most_steps: int | None = None
 
     @property
     def m(self) -> int:
@@ -325,7 +328,7 @@ def _power(facts: Facts, side: str) -> Plan:
     why = "because the power method was asked for"
     formed = m <= 4 * DIRECT_SIZE
     memory = dense_bytes(facts, side, m) if formed else basis_bytes(facts, m) + pass_or_rule_bytes(facts)
-    solver = Power(tol=facts.tol)
+    solver = Power(tol=facts.tol) if facts.most_steps is None else Power(facts.tol, facts.most_steps)
     passes = 2 if formed else FORECAST * facts.wanted
     # What was asked for is not replaced by a dense solve: it warns.
     return Plan(side, formed, solver, why, passes, _forming(facts), memory, dense_fits=False)

@@ -11,6 +11,7 @@ from gramian.eigen.certificate import Certificate
 from gramian.eigen.davidson import Davidson
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
+from gramian.eigen.pairs import PowerTrace
 from gramian.eigen.power import Power
 from gramian.errors import ModelFileError
 from gramian.features.feature_map import FeatureMap
@@ -46,7 +47,7 @@ CLASSES: Mapping[str, type[Any]] = {
     for kind in (
         *ANY_MODEL,
         *(PCAOptions, KernelPCAOptions, ICAOptions),
-        *(Certificate, Plan, Forming, KernelPlan, Direct, Krylov, Power, Davidson),
+        *(Certificate, Plan, Forming, KernelPlan, Direct, Krylov, Power, PowerTrace, Davidson),
         *(RowExpansion, FeatureExpansion, MatrixExpansion, KernelCentering, PlacedKernel, KernelError),
         *(Landmarks, RandomFourier, Monomials),
         *(family for family, _ in FAMILIES.values()),
@@ -75,6 +76,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "Certificate": dict.fromkeys(
         ("values", "residuals", "bounds", "gaps", "grades", "gap_grades", "failure_probabilities", "ties"), "k"
     ),
+    "PowerTrace": dict.fromkeys(("component", "value", "residual", "angle"), "s"),
     "KernelPCAModel": {"eigenvalues": "k", "vectors": "nk", "shares": "k", "weights": "n"},
     "KernelCentering": {"row_means": "n", "shares": "n"},
     "RowExpansion": {"coefficients": "nk"},
@@ -109,7 +111,11 @@ NOT_FINITE = {"Certificate", "Independence", "KernelError", "Trial"}
 MAY_OVERFLOW = {("PCAModel", name) for name in ("variances", "total_variance", "noise_variance")}
 """Fields that may be infinite, and not NaN: variances leave the floating-point range before anything else does."""
 
-KINDS: Mapping[tuple[str, str], str] = {("Certificate", "ties"): "b", ("LandmarkMap", "positions"): "i"}
+KINDS: Mapping[tuple[str, str], str] = {
+    ("Certificate", "ties"): "b",
+    ("LandmarkMap", "positions"): "i",
+    ("PowerTrace", "component"): "i",
+}
 """Kinds of arrays that are not floating-point numbers."""
 
 

@@ -330,6 +330,9 @@ def _assembled(
         options=options,
         verdict=choice.reason,
         left_out_dimensions=whole.spread_beyond(k, square_sum=solved.pairs.square_sum, eps=eps_of(shape.dtype)),
+        power_trace=None
+        if solved.pairs.trace is None
+        else solved.pairs.trace.scaled(float(sized(2, 1.0 / divisor if divisor > 0 else 0.0))),
     )
 
 
@@ -389,7 +392,16 @@ def _facts(shape: _Shape, options: PCAOptions, k: int | None, **known: Any) -> F
     tol, budget = resolve_tolerance(options.tol, shape.dtype), options.memory_budget or memory_budget()
     asked = options.n_components
     share = asked if isinstance(asked, float) and asked < 1 else 1.0
-    return Facts(d=shape.d, itemsize=shape.dtype.itemsize, k=k, tol=tol, budget=budget, share=share, **known)
+    return Facts(
+        d=shape.d,
+        itemsize=shape.dtype.itemsize,
+        k=k,
+        tol=tol,
+        budget=budget,
+        share=share,
+        most_steps=options.most_steps,
+        **known,
+    )
 
 
 def _say(options: PCAOptions, sentence: str) -> None:

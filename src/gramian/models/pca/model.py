@@ -10,6 +10,7 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.eigen.certificate import Certificate
+from gramian.eigen.pairs import PowerTrace
 from gramian.operators.standardization import Standardization
 from gramian.planning.plan import Plan
 from gramian.sources.rows import Block, RowSource
@@ -38,6 +39,8 @@ class PCAOptions:
         Bytes beyond the rows.
     progress : callable or None
         Called with a sentence before each stage.
+    most_steps : int or None
+        Steps that the power method may take for each component; ``None`` for its own limit.
     """
 
     n_components: int | float | str | None = None
@@ -49,6 +52,7 @@ class PCAOptions:
     seed: int = 0
     memory_budget: int | None = None
     progress: Callable[[str], None] | None = None
+    most_steps: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +79,8 @@ class PCAModel:
     left_out_dimensions : float or None
         Over how many directions the variance beyond the components spreads: its sum, squared, over the sum of its
         squares. None where the fit formed no matrix to measure it by.
+    power_trace : PowerTrace or None
+        What the power method saw at each step, in the units of ``variances``; None for other solvers.
     """
 
     kind: ClassVar[str] = "pca"
@@ -99,6 +105,7 @@ class PCAModel:
     options: PCAOptions
     verdict: str = ""
     left_out_dimensions: float | None = None
+    power_trace: PowerTrace | None = None
 
     @property
     def n_components(self) -> int:
