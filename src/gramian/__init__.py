@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gramian.estimators.mixins import load
     from gramian.kernels.centering import center_kernel
     from gramian.kernels.checking import check_kernel
+    from gramian.models.clustering import kmeans_cost
     from gramian.models.kernel_pca.bandwidth import choose_gamma, kernel_score
     from gramian.models.pca.fit import how_many
     from gramian.models.plan import plan
@@ -51,6 +52,7 @@ _HOMES = {
     "check_kernel": "gramian.kernels.checking",
     "how_many": "gramian.models.pca.fit",
     "choose_gamma": "gramian.models.kernel_pca.bandwidth",
+    "kmeans_cost": "gramian.models.clustering",
     "kernel_score": "gramian.models.kernel_pca.bandwidth",
     "check_contrast": "gramian.unmixing.contrast",
     "fastica": "gramian.estimators",
@@ -81,6 +83,7 @@ __all__ = [
     "how_many",
     "kernel_score",
     "kernels",
+    "kmeans_cost",
     "load",
     "plan",
     "plot",

@@ -119,8 +119,8 @@ BACK = "inverse_transform reconstruction_error"
 PROOF = "certificate_ plan_"
 GAUSSIAN = "get_covariance get_precision hotelling_t2 loadings_ outliers rank_ score score_samples"
 NAMES = {
-    "PCA": f"{LEARNING} {SKLEARN} {FILES} {BACK} {PROOF} {GAUSSIAN} n_components_reason_ partial_fit power_trace_ scale_ "
-    "set_fit_request set_partial_fit_request",
+    "PCA": f"{LEARNING} {SKLEARN} {FILES} {BACK} {PROOF} {GAUSSIAN} n_components_reason_ partial_fit power_trace_ "
+    "scale_ set_fit_request set_partial_fit_request",
     "IncrementalPCA": f"{LEARNING} {SKLEARN} {FILES} {BACK} {PROOF} {GAUSSIAN} partial_fit "
     "set_fit_request set_partial_fit_request",
     "TruncatedSVD": f"{LEARNING} {SKLEARN} {FILES} {BACK} {PROOF} set_fit_request",

@@ -1,8 +1,8 @@
 """Every picture by its short name, from a fitted model: ``from gramian import plot; plot.scree(pca)``.
 
-Each takes ``ax=`` and returns it, and each is also a method of the model: ``pca.plot.scree()``; ``gamma`` alone is of
-what ``choose_gamma`` gives. What is drawn comes from ``gramian.pictures``, so the same numbers are at hand without a
-picture.
+Each takes ``ax=`` and returns it, and each is also a method of the model: ``pca.plot.scree()``; but ``gamma`` is of
+what ``choose_gamma`` gives, and ``kmeans`` of what ``kmeans_cost`` does. What is drawn comes from ``gramian.pictures``,
+so the same numbers are at hand without a picture.
 """
 
 from gramian.pictures.biplot import biplot, correlation_circle
@@ -10,6 +10,7 @@ from gramian.pictures.certificate import certificate
 from gramian.pictures.eigenfunctions import eigenfunctions
 from gramian.pictures.gamma import gamma
 from gramian.pictures.images import reconstructions
+from gramian.pictures.kmeans import kmeans
 from gramian.pictures.loadings import contributions, loadings
 from gramian.pictures.outliers import outliers
 from gramian.pictures.scores import scores
@@ -23,6 +24,7 @@ __all__ = [
     "correlation_circle",
     "eigenfunctions",
     "gamma",
+    "kmeans",
     "loadings",
     "outliers",
     "reconstructions",
@@ -31,8 +33,8 @@ __all__ = [
     "sources",
 ]
 
-OF_MODELS = tuple(name for name in __all__ if name != "gamma")
-"""Pictures of a fitted model; that of a width is of its choice."""
+OF_MODELS = tuple(name for name in __all__ if name not in {"gamma", "kmeans"})
+"""Pictures of a fitted model; the others are of what was measured."""
 
 
 def __dir__() -> list[str]:
