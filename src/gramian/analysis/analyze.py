@@ -65,7 +65,17 @@ class Request:
     n_components : int, float, str or None
     seed : int
     memory_budget : int or None
-    kernel, gamma, degree, coef0, landmarks, copy_rows
+    center : bool
+        Whether rows, or the features of a kernel, are centered.
+    ddof : int
+        Of PCA: variances are sums of squares over n - ddof.
+    solver : str
+        Of PCA: "auto", or a name that :class:`~gramian.PCA` takes as ``svd_solver``.
+    tol : float
+        Residual, relative to the first eigenvalue; 0 for the default.
+    most_steps : int or None
+        Steps that the power method may take for each component.
+    kernel, gamma, sigma, degree, coef0, landmarks, copy_rows
         Of kernel PCA.
     algorithm, runs
         Of ICA.
@@ -89,6 +99,12 @@ class Request:
     runs: int = 1
     image_shape: tuple[int, int] | None = None
     sampling_rate: float | None = None
+    center: bool = True
+    ddof: int = 1
+    solver: str = "auto"
+    tol: float = 0.0
+    most_steps: int | None = None
+    sigma: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,9 +279,10 @@ def analyze(
     pages : Pages, optional
         What renders the analysis; ``gramian.analyze`` passes that of ``gramian.report``.
     more : keywords
-        Further attributes of :class:`Request`: ``kernel``, ``gamma``, ``degree``, ``coef0`` and ``landmarks`` of
-        kernel PCA, ``algorithm`` and ``runs`` of ICA, ``image_shape`` and ``sampling_rate`` of what rows are. Of a
-        file also ``array``, ``sheet``, ``decimal``, ``na``, ``transpose``, ``names`` and ``labels``, as for
+        Further attributes of :class:`Request`: ``center``, ``ddof``, ``solver``, ``tol`` and ``most_steps`` of PCA,
+        ``kernel``, ``gamma``, ``sigma``, ``degree``, ``coef0`` and ``landmarks`` of kernel PCA, ``algorithm`` and
+        ``runs`` of ICA, ``image_shape`` and ``sampling_rate`` of what rows are. Of a file also ``array``, ``sheet``,
+        ``decimal``, ``na``, ``transpose``, ``names`` and ``labels``, as for
         :func:`~gramian.sources.opening.as_source`.
 
     Returns
@@ -384,6 +401,11 @@ def _pca_options(table: Prepared, request: Request, count: Any, say: Say | None 
     return PCAOptions(
         n_components=count,
         scale=table.scale,
+        center=request.center,
+        ddof=request.ddof,
+        solver="auto" if request.solver in {"arpack", "randomized"} else request.solver,
+        tol=request.tol,
+        most_steps=request.most_steps,
         seed=request.seed,
         memory_budget=request.memory_budget,
         progress=say,
@@ -430,7 +452,10 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
 def _solved(table: Prepared, request: Request, say: Say) -> tuple[PCASolve, Any]:
     """Return the one solve, and what every rule says of it where they are asked."""
     source, count = table.source, request.n_components
-    asked = count == "auto" or source.n_rows * source.n_columns <= ASKED_UNASKED
+    # A solver that was named solves for what was asked, and no more: the power method is slow for many.
+    asked = count == "auto" or (
+        request.solver in {"auto", "full"} and source.n_rows * source.n_columns <= ASKED_UNASKED
+    )
     if asked:
         # What the rules say is worth a few seconds also where the number was given.
         options = _pca_options(table, request, "auto", say)
@@ -456,6 +481,8 @@ def _kernel_options(table: Prepared, request: Request, say: Say | None = None) -
     return KernelPCAOptions(
         n_components=count,
         kernel=_kernel_of(table, request),
+        center=request.center,
+        tol=request.tol,
         seed=request.seed,
         memory_budget=request.memory_budget,
         landmarks=request.landmarks,
@@ -473,9 +500,10 @@ def _kernel_of(table: Prepared, request: Request) -> Any:
 
     gamma = request.gamma
     # The median distance gives the width of a kernel of distances; the others take 1/d when nothing is said.
-    if gamma is None and request.kernel in {"rbf", "laplacian", "matern"}:
+    if gamma is None and request.sigma is None and request.kernel in {"rbf", "laplacian", "matern"}:
         gamma = "median"
-    kernel = as_kernel(request.kernel, gamma=gamma, degree=request.degree, coef0=request.coef0)
+    words = {"gamma": gamma, "sigma": request.sigma, "degree": request.degree, "coef0": request.coef0}
+    kernel = as_kernel(request.kernel, **words)
     if not table.scale:
         return kernel
     factors = 1.0 / np.where(table.spread > 0, table.spread, 1.0)

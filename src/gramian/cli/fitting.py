@@ -5,7 +5,7 @@ The answer says the method and why, how many components, what they are made of, 
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 from textwrap import wrap
@@ -35,6 +35,7 @@ class Answer:
     notes: tuple[str, ...]
     files: tuple[Path, ...]
     command: str
+    traced: bool = False
 
     @property
     def origin(self) -> str:
@@ -76,6 +77,7 @@ def run(path: str, flags: dict[str, Any], request: Request) -> None:
             table = open_table(file, options, progress, scatter=request.method == "pca")
             found = analyze_table(table, request, progress, pages=PAGES)
             answer = _written(found, path, target, page=not flags["no_report"], progress=progress)
+            answer = replace(answer, traced=flags.get("trace", False))
         text = json_text(as_json(answer)) if flags["as_json"] else as_text(answer)
     click.echo(text)
     if not found.converged:
@@ -130,6 +132,7 @@ def as_text(answer: Answer) -> str:
     parts = [head, *_paragraphs([f"- {note}" for note in answer.notes], indent="  "), ""]
     parts += [*_paragraphs(found.findings), "", *_paragraphs([found.why]), ""]
     parts += [*how_many(answer), *component_table(answer), ""]
+    parts += [*_power_steps(found.model), ""] if answer.traced else []
     worth = rows_worth_a_look(answer)
     parts += [*worth, ""] if worth else []
     folder = answer.files[0].parent
@@ -214,6 +217,26 @@ def _leading(model: Any, j: int, names: Sequence[str]) -> str:
     # The numbers of the page's cards.
     columns = leading_columns(model, j, count=4, names=names)
     return ", ".join(f"{shortened(column.name, 24)} {column.weight:+.2f}" for column in columns if column.weight != 0)
+
+
+def _power_steps(model: Any) -> list[str]:
+    """Return a line per step of the power method, thinned where there are many, and the steps that are claimed."""
+    from gramian.eigen.power import steps_enough
+
+    lines = []
+    for i, steps in enumerate(model.power_trace.n_steps.tolist()):
+        trace = model.power_trace.of(i)
+        lines += [f"{model.prefix}{i + 1}: {counted(steps, 'step')} of the power method"]
+        lines += [f"{'step':>8}{'value':>14}{'residual':>12}{'angle':>12}"]
+        shown = sorted(
+            {*range(min(5, steps)), *(t for t in (round(1.5**e) for e in range(50)) if t < steps), steps - 1}
+        )
+        lines += [f"{t + 1:>8,}{trace.value[t]:>14.6g}{trace.residual[t]:>12.2e}{trace.angle[t]:>12.2e}" for t in shown]
+        if i == 0:
+            within = 1 + int((trace.value < 0.99 * trace.value[-1]).sum())
+            enough = steps_enough(min(model.n_rows, model.n_columns), 0.01)
+            lines.append(f"The value is within 1% after {within}; log(m / e) / e = {enough:,.0f} steps are claimed.")
+    return lines
 
 
 def rows_worth_a_look(answer: Answer) -> list[str]:

@@ -10,18 +10,48 @@ from gramian.kernels.named import FAMILIES
 KERNELS = tuple(name for name in FAMILIES if name != "precomputed")
 """Kernels of rows, by name."""
 
+
+class KernelText(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
+    """A kernel by its name, or as text with parameters, sums and products."""
+
+    name = "kernel"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text, refused before any work where it is no kernel of rows."""
+        from gramian.errors import ParameterError
+        from gramian.kernels.named import as_kernel
+
+        if value == "precomputed":
+            self.fail("a matrix of kernel values is no table of rows. Use gramian.KernelPCA for it.", param, ctx)
+        try:
+            as_kernel(value)
+        except ParameterError as error:
+            self.fail(str(error), param, ctx)
+        return str(value)
+
+
 EXAMPLES = """\b
 Examples:
   gramian kpca rings.csv                    a Gaussian kernel of median width, into ./rings-kpca/
   gramian kpca rings.csv --gamma 2 -k 4
   gramian kpca rings.csv --kernel poly --degree 2
+  gramian kpca rings.csv --sigma 0.5
+  gramian kpca rings.csv --kernel 'rbf(2) + 0.1 * linear'
   gramian kpca big.parquet --landmarks 500  an approximation, for many rows; it says how near it is
 """
 
 
 @click.command("kpca", epilog=EXAMPLES)
 @click.argument("file")
-@click.option("--kernel", type=click.Choice(KERNELS), default="rbf", show_default=True)
+@click.option(
+    "--kernel",
+    type=KernelText(),
+    default="rbf",
+    show_default=True,
+    help=f"One of {', '.join(KERNELS)}; or text such as 'rbf(0.1) + poly(2)'.",
+)
+@click.option("--sigma", type=click.FloatRange(0.0, min_open=True), help="Width of rbf and matern, instead of gamma.")
+@click.option("--center/--no-center", default=True, help="Center the features first, or not.")
 @click.option("--gamma", help="A number, or median, scale; default: median, or 1/d for poly, sigmoid and chi2.")
 @click.option("--degree", type=click.IntRange(1), default=3, show_default=True, help="Of the polynomial kernel.")
 @click.option("--coef0", type=float, default=1.0, show_default=True, help="Of the polynomial and sigmoid kernels.")
@@ -45,6 +75,8 @@ def command(file: str, **flags: Any) -> None:
         flags["memory"],
         kernel=flags["kernel"],
         gamma=_checked_gamma(flags["gamma"]),
+        sigma=flags["sigma"],
+        center=flags["center"],
         degree=flags["degree"],
         coef0=flags["coef0"],
         landmarks=flags["landmarks"],

@@ -6,6 +6,9 @@ import click
 
 from gramian.cli.options import Shape, fit_flags
 
+SOLVER_NAMES = ("auto", "full", "covariance_eigh", "arpack", "randomized", "gram", "krylov", "power")
+"""Solvers by name; a test compares them with those that plans know."""
+
 EXAMPLES = """\b
 Examples:
   gramian pca wine.csv                      everything by itself, into ./wine-pca/
@@ -15,6 +18,8 @@ Examples:
   gramian pca survey.csv --missing drop     leave out rows with missing values
   gramian pca 'parts/*.parquet' --memory 4GB
   gramian pca faces.npy --no-scale --image 64x64
+  gramian pca line.csv --ddof 0 --no-scale  variances over n, as in the lectures
+  gramian pca line.csv --solver power --trace   the power method, and what it saw at each step
   gramian pca wine.csv --dry-run            the plan, and nothing else
   gramian pca wine.csv --json | jq .shares
 """
@@ -23,6 +28,12 @@ Examples:
 @click.command("pca", epilog=EXAMPLES)
 @click.argument("file")
 @click.option("--image", "shape", type=Shape(), help="Rows are images of this height and width, such as 64x64.")
+@click.option("--solver", type=click.Choice(SOLVER_NAMES), default="auto", show_default=True, help="How to solve.")
+@click.option("--tol", type=click.FloatRange(0.0), default=0.0, help="Residual that counts as found; default: 1e-10.")
+@click.option("--steps", type=click.IntRange(1), help="Of --solver power: steps for each component, at most.")
+@click.option("--trace", is_flag=True, help="Of --solver power: print what each step saw.")
+@click.option("--ddof", type=click.IntRange(0), default=1, show_default=True, help="Variances are divided by n - ddof.")
+@click.option("--center/--no-center", default=True, help="Take the means of the columns off first, or not.")
 @fit_flags
 def command(file: str, **flags: Any) -> None:
     """Find the directions along which the rows of FILE vary most.
@@ -34,5 +45,22 @@ def command(file: str, **flags: Any) -> None:
     from gramian.analysis.analyze import Request
     from gramian.cli.fitting import run
 
-    request = Request("pca", flags["count"], flags["seed"], flags["memory"], image_shape=flags["shape"])
+    if flags["trace"] and flags["solver"] != "power":
+        message = "--trace shows the steps of the power method. Add --solver power."
+        raise click.UsageError(message)
+    if flags["trace"] and flags["count"] == "auto":
+        message = "--trace follows a number of components. Say how many with -k."
+        raise click.UsageError(message)
+    request = Request(
+        "pca",
+        flags["count"],
+        flags["seed"],
+        flags["memory"],
+        image_shape=flags["shape"],
+        solver=flags["solver"],
+        tol=flags["tol"],
+        most_steps=flags["steps"],
+        ddof=flags["ddof"],
+        center=flags["center"],
+    )
     run(file, flags, request)

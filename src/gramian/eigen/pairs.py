@@ -136,8 +136,14 @@ class PowerTrace:
 
     def of(self, component: int) -> "PowerTrace":
         """Return the steps of one pair."""
-        mine = self.component == component
-        return PowerTrace(self.component[mine], self.value[mine], self.residual[mine], self.angle[mine])
+        return self._some(self.component == component)
+
+    def leading(self, k: int) -> "PowerTrace":
+        """Return the steps of the first ``k`` pairs."""
+        return self._some(self.component < k)
+
+    def _some(self, kept: HostArray) -> "PowerTrace":
+        return PowerTrace(self.component[kept], self.value[kept], self.residual[kept], self.angle[kept])
 
     @property
     def n_steps(self) -> HostArray:

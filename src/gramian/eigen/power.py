@@ -37,7 +37,8 @@ def _angles(steps: Sequence[_Step]) -> HostArray:
     """Return the angle of each iterate to the last one, from lengths and Rayleigh quotients alone.
 
     With  c_j = v_0'A^j v_0,  v_s'v_t = c_(s+t) / sqrt(c_2s c_2t)  for iterates  v_t = A^t v_0 / |A^t v_0|  of a
-    symmetric A. Lengths give the even ones,  c_2t = c_0 prod |A v_i|^2,  and  c_(2t+1) = (v_t'A v_t) c_2t.
+    symmetric A. Lengths give the even ones,  c_2t = c_0 prod |A v_i|^2,  and  c_(2t+1) = (v_t'A v_t) c_2t. A cosine may
+    exceed one by rounding.
     """
     last = len(steps) - 1
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -47,7 +48,7 @@ def _angles(steps: Sequence[_Step]) -> HostArray:
         moments[0::2], moments[1::2] = even, odd
         t = np.arange(len(steps))
         log_cosine = moments[last + t] - (even[last] + even[t]) / 2
-        angles = np.arcsin(np.sqrt(np.clip(-np.expm1(2 * log_cosine), 0.0, 1.0)))
+        angles = np.arcsin(np.sqrt(np.clip(np.abs(np.expm1(2 * log_cosine)), 0.0, 1.0)))
     return np.asarray(np.nan_to_num(angles, nan=np.pi / 2))
 
 

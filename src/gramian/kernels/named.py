@@ -1,5 +1,7 @@
-"""Kernels by scikit-learn's names, and the name of a kernel matrix that is given instead of rows."""
+"""Kernels by scikit-learn's names, as text such as ``"rbf(0.1) + poly(2)"``, and a kernel matrix that is given."""
 
+import ast
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
@@ -99,8 +101,9 @@ def as_kernel(
     ----------
     kernel : str, Kernel or callable
         A name: "linear", "poly" or "polynomial", "rbf" or "gaussian", "laplacian", "matern", "sigmoid", "cosine",
-        "chi2", "precomputed". A callable is a function of two points, as in scikit-learn; wrap one of two blocks in
-        :class:`~gramian.kernels.own.BlockKernel`. A kernel is returned as it is.
+        "chi2", "precomputed". Names with parameters, their sums, products and multiples, as text:
+        ``"2 * rbf(sigma=3) + poly(2, gamma=1)"``. A callable is a function of two points, as in scikit-learn; wrap one
+        of two blocks in :class:`~gramian.kernels.own.BlockKernel`. A kernel is returned as it is.
     gamma, degree, coef0 : as in scikit-learn's KernelPCA
         A named kernel takes those it has and ignores the others; a word for gamma that has no meaning for a kernel
         with a gamma ("median" for an inner product) is refused, since no number would be what was asked for.
@@ -126,6 +129,8 @@ def as_kernel(
     Gaussian(gamma=0.1)
     >>> as_kernel("poly", degree=2)
     Polynomial(degree=2, gamma=None, coef0=1.0)
+    >>> as_kernel("rbf(0.1) + 2 * poly(2, gamma=1)")
+    Gaussian(gamma=0.1) + 2.0 * Polynomial(degree=2, gamma=1.0, coef0=1.0)
     """
     given: dict[str, Any] = {"gamma": gamma, "sigma": sigma, "degree": degree, "coef0": coef0}
     for_functions: dict[str, Any] = {"kernel_params": parameters or None}
@@ -136,6 +141,10 @@ def as_kernel(
         advice = "A function takes its parameters from kernel_params={...}."
         _require_nothing_ignored("a kernel that is a function", given, advice)
         return PointKernel(kernel, parameters or {})
+    if isinstance(kernel, str) and not kernel.strip().isidentifier():
+        advice = "Write it into the text, as in rbf(0.1)."
+        _require_nothing_ignored(f"kernel={kernel!r}", given | for_functions, advice)
+        return _kernel_of_text(kernel)
     name = _ALIASES.get(kernel, kernel) if isinstance(kernel, str) else None
     if name not in FAMILIES:
         known = ", ".join((*FAMILIES, *_ALIASES))
@@ -160,3 +169,58 @@ def _require_nothing_ignored(kernel: str, given: Mapping[str, Any], advice: str)
         if not unset:
             message = f"{name}={value!r} is given beside {kernel}, which does not see it. {advice}"
             raise ParameterError(message)
+
+
+def _kernel_of_text(text: str) -> Kernel:
+    """Return the kernel that a text writes: names with parameters, ``+``, ``*`` and numbers. Nothing is evaluated."""
+    try:
+        found = _read(ast.parse(text.strip(), mode="eval").body)
+    except ParameterError:
+        raise
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = None
+    if not isinstance(found, Kernel):
+        message = (
+            f"kernel={text!r} is no kernel. Write names of kernels with their parameters, and +, * and numbers between "
+            f"them, such as 2 * rbf(sigma=3) + poly(2, gamma=1). The names are {', '.join((*FAMILIES, *_ALIASES))}."
+        )
+        raise ParameterError(message, parameter="kernel", value=text)
+    return found
+
+
+_OPERATORS = {ast.Add: operator.add, ast.Mult: operator.mul}
+
+
+def _read(node: ast.expr) -> Any:
+    """Return what an expression stands for: a kernel, a number, or the word of a width; ValueError for any other."""
+    match node:
+        case ast.Constant(value=int() | float() | str() as value) if not isinstance(value, bool):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -value
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            both = _read(left), _read(right)
+            kernels = sum(isinstance(part, Kernel) for part in both)
+            if kernels == 2 or (kernels == 1 and isinstance(op, ast.Mult) and not isinstance(both[0], str)):
+                return _OPERATORS[type(op)](*both)
+        case ast.Name(id=name):
+            return _family(name)()
+        case ast.Call(func=ast.Name(id=name), args=values, keywords=named) if all(word.arg for word in named):
+            given = {str(word.arg): _read(word.value) for word in named}
+            numbers = [_read(value) for value in values]
+            try:
+                return _family(name)(*numbers, **given)
+            except TypeError:
+                takes = ", ".join(FAMILIES[_ALIASES.get(name, name)][1]) or "no parameters"
+                message = f"kernel {ast.unparse(node)}: {name} takes {takes}."
+                raise ParameterError(message, parameter="kernel", value=name) from None
+    message = "no kernel"
+    raise ValueError(message)
+
+
+def _family(name: str) -> type[Kernel]:
+    family, _ = FAMILIES.get(_ALIASES.get(name, name), (None, ()))
+    if family is None or family is Precomputed:
+        message = f"no kernel has the name {name}"
+        raise ValueError(message)
+    return family

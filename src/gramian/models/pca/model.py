@@ -175,6 +175,7 @@ class PCAModel:
             certificate=self.certificate.leading(k),
             options=replace(self.options, n_components=k),
             left_out_dimensions=self._dimensions_left(left, beyond),
+            power_trace=None if self.power_trace is None else self.power_trace.leading(k),
         )
 
     def _dimensions_left(self, left: HostArray, beyond: float) -> float | None:

@@ -1,0 +1,98 @@
+"""What a lecturer varies has a flag: divisor, centering, solver, steps, width, kernel."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gramian import PCA, KernelPCA
+from gramian.cli import exits
+from gramian.cli.pca import SOLVER_NAMES
+from gramian.planning.plan import SOLVERS
+from tests.cli.command import run_here
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch):
+    """A small table, in table.csv of the current folder."""
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).standard_normal((80, 4)) * [2.0, 1.5, 1.2, 1.0] + 3.0
+    np.savetxt("table.csv", X, delimiter=",", header="a,b,c,d", comments="", fmt="%.17g")
+    return X
+
+
+def answer(capfd, *words):
+    """Run a verb and return its JSON."""
+    code, out, err = run_here(capfd, *words, "--json", "--quiet", "--no-report")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_f1_a_particle_has_the_lectures_variance(tmp_path, monkeypatch, capfd):
+    """u^2 (T^2 - 1) / 12 with --ddof 0, from the command line."""
+    monkeypatch.chdir(tmp_path)
+    seen = 0.5 * np.outer(np.arange(200.0), np.array([2.0, -1.0, 2.0]) / 3)
+    np.savetxt("line.csv", seen, delimiter=",", header="a,b,c", comments="", fmt="%.17g")
+    found = answer(capfd, "pca", "line.csv", "--no-scale", "--ddof", "0", "-k", "1")
+    assert found["variances"][0] == pytest.approx(0.25 * (200**2 - 1) / 12, rel=1e-12)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver_gives_the_estimators_numbers(rows, capfd, solver):
+    """--solver, --no-center and --ddof are svd_solver, center and ddof."""
+    found = answer(capfd, "pca", "table.csv", "--no-scale", "-k", "2", "--solver", solver, "--no-center", "--ddof", "0")
+    own = PCA(2, svd_solver=solver, center=False, ddof=0).fit(rows)
+    np.testing.assert_allclose(found["variances"], own.explained_variance_, rtol=1e-9)
+
+
+def test_the_solvers_of_the_command_line_are_those_of_plans():
+    """A new solver is named in both places."""
+    assert set(SOLVER_NAMES) == set(SOLVERS)
+
+
+def test_the_trace_shows_each_component_and_the_claim(rows, capfd):
+    """--trace prints the steps of as many components as were asked for, and how many the claim allows."""
+    words = ["pca", "table.csv", "--no-scale", "-k", "2", "--solver", "power", "--trace", "--quiet", "--no-report"]
+    code, out, err = run_here(capfd, *words)
+    assert code == 0, err
+    own = PCA(2, svd_solver="power", random_state=0).fit(rows).power_trace_
+    for i, steps in enumerate(own.n_steps):
+        assert f"PC{i + 1}: {steps} steps of the power method" in out
+    assert "log(m / e) / e = 599 steps are claimed" in out
+
+
+@pytest.mark.usefixtures("rows")
+def test_steps_are_limited(capfd):
+    """--steps ends the power method early, with the exit code of what has not converged."""
+    code, _, _ = run_here(capfd, "pca", "table.csv", "-k", "1", "--solver", "power", "--steps", "2", "--no-report")
+    assert code == exits.NOT_CONVERGED
+
+
+def test_kernels_by_width_and_by_text(rows, capfd):
+    """--sigma, --no-center and a kernel as text give the numbers of the estimator."""
+    found = answer(capfd, "kpca", "table.csv", "--no-scale", "--sigma", "2", "--no-center", "-k", "3")
+    own = KernelPCA(3, kernel="rbf", gamma=1 / 8, center=False).fit(rows)
+    np.testing.assert_allclose(found["variances"], own.eigenvalues_, rtol=1e-6)
+    found = answer(capfd, "kpca", "table.csv", "--no-scale", "--kernel", "rbf(0.1) + poly(2, gamma=1)", "-k", "3")
+    own = KernelPCA(3, kernel="rbf(0.1) + poly(2, gamma=1)").fit(rows)
+    np.testing.assert_allclose(found["variances"], own.eigenvalues_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["pca", "--trace", "-k", "1"], "Add --solver power"),
+        (["pca", "--solver", "power", "--trace"], "Say how many with -k"),
+        (["pca", "--solver", "lanczos"], "lanczos"),
+        (["kpca", "--kernel", "rbf(0.1"], "is no kernel"),
+        (["kpca", "--kernel", "precomputed"], "no table of rows"),
+        (["kpca", "--sigma", "0"], "--sigma"),
+    ],
+)
+@pytest.mark.usefixtures("rows")
+def test_wrong_words_are_usage(capfd, words, said):
+    """They are refused before any work, in a sentence."""
+    code, _, err = run_here(capfd, words[0], "table.csv", *words[1:])
+    assert code == exits.USAGE
+    assert said in err
+    assert "Traceback" not in err
