@@ -25,7 +25,7 @@ ARGS ?=
 help:  ## List the commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Which ones: make demo DEMOS="wine circle cocktail particle digits faces"
+# Which ones: make demo DEMOS="wine particle circle rings zero-one digits faces cocktail"
 DEMOS ?= wine
 
 demo: $(VENV)/.ready-demo  ## Run PCA on a table of wines and write a page to look at (DEMOS= for others).

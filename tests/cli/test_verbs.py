@@ -283,7 +283,16 @@ def test_doctor_says_what_is_there(capfd):
     assert json.loads(run_here(capfd, "doctor", "--json")[1])["cores"] >= 1
 
 
-@pytest.mark.parametrize("name", ["wine", "digits", "circle", "particle", "cocktail"])
+def test_demo_lists_the_demos(capfd):
+    """Without a name, one line each; and each has a table."""
+    from gramian.cli.demo import DEMOS, MAKERS
+
+    code, out, _ = run_here(capfd, "demo")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == list(DEMOS) == list(MAKERS)
+
+
+@pytest.mark.parametrize("name", ["wine", "digits", "zero-one", "circle", "rings", "particle", "cocktail"])
 def test_demo_ends_in_a_page(name, capfd, tmp_path, monkeypatch):
     """Each demo writes its table, fits it, and says where the page is."""
     monkeypatch.chdir(tmp_path)

@@ -4,6 +4,7 @@ Tables are generated, or those that come with scikit-learn's files (wine and dig
 """
 
 import gzip
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,31 +20,36 @@ from gramian.errors import NotSupportedError
 
 DEMOS = {
     "wine": "178 wines, 13 measurements: what tells three cultivars apart",
+    "particle": "a particle on a straight line at constant speed, seen by three sensors: three columns, one motion",
+    "circle": "60 points on a circle of radius 10 under the kernel (1 + x.y)^2: four directions, no more",
+    "rings": "two rings that no straight line parts, and a kernel that does",
+    "zero-one": "360 handwritten zeros and ones of 8 x 8 pixels: two components part them",
     "digits": "1,797 handwritten digits of 8 x 8 pixels, and what they are made of",
-    "circle": "two rings that no straight line parts, and a kernel that does",
-    "particle": "a particle on a straight line, seen by three sensors: three columns, one motion",
+    "faces": "eigenfaces of 300 faces that are drawn, not photographed: a face from a few numbers",
     "cocktail": "four sounds recorded by four microphones, unmixed",
-    "faces": "eigenfaces: a face from a few numbers",
 }
 """The demos, each with what it shows."""
 
 EXAMPLES = """\b
 Examples:
-  gramian demo                  wine, into ./demo/
-  gramian demo cocktail
+  gramian demo                  the list
+  gramian demo wine             into ./demo/
   gramian demo faces -o out
 """
 
 
 @click.command("demo", epilog=EXAMPLES)
-@click.argument("name", type=click.Choice(list(DEMOS)), default="wine")
+@click.argument("name", type=click.Choice(list(DEMOS)), required=False)
 @click.option("-o", "--output", metavar="DIR", type=click.Path(), default="demo", show_default=True)
 @click.option("--quiet", is_flag=True, help="Say nothing on stderr while working.")
-def command(name: str, output: str, *, quiet: bool) -> None:
-    """Run an example of the lectures: wine, digits, circle, particle, cocktail or faces.
+def command(name: str | None, output: str, *, quiet: bool) -> None:
+    """Run an example, most of them of the lectures; without a name, list them.
 
     Writes the table to DIR, fits it as `gramian pca`, `kpca` or `ica` would, and says where the page is.
     """
+    if name is None:
+        click.echo("\n".join(f"{demo:10}{words}" for demo, words in DEMOS.items()))
+        return
     from gramian.atomic import atomic_write
     from gramian.cli.writing import cannot_write
     from gramian.models.archive.export import write_csv
@@ -58,7 +64,7 @@ def command(name: str, output: str, *, quiet: bool) -> None:
             _refuse_another(table, part)
     target = folder / f"{name}-{made.verb}"
     words = (made.verb, str(table), *made.flags)
-    click.echo(f"{DEMOS[name]}.\n$ gramian {' '.join(words)}\n")
+    click.echo(f"{DEMOS[name]}.\n$ gramian {shlex.join(words)}\n")
     verb: click.Command = import_module(f"gramian.cli.{made.verb}").command
     given = [*made.flags, "-o", str(target), *(["--quiet"] if quiet else []), "--", str(table)]
     with verb.make_context(made.verb, given, obj=words) as context:
@@ -94,9 +100,6 @@ WINE = (
 )
 """Measurements of the wine table (Aeberhard and Forina, UCI, CC BY 4.0)."""
 
-FACES = "shared/data/images/olivetti_att_faces_400x64x64.npz"
-"""Where a set of faces may lie beside a checkout."""
-
 
 @dataclass(frozen=True, eq=False)
 class DemoTable:
@@ -125,7 +128,21 @@ def digits() -> DemoTable:
     return DemoTable("pca", ["digit", *_pixels(8, 8)], [digit, *X[:, :-1].T], flags)
 
 
+def zero_one() -> DemoTable:
+    """The zeros and ones among the digits."""
+    every = digits()
+    digit = every.columns[0]
+    kept = (digit == "digit 0") | (digit == "digit 1")
+    return DemoTable("pca", every.header, [column[kept] for column in every.columns], (*every.flags, "-k", "2"))
+
+
 def circle() -> DemoTable:
+    """Equally spaced points on a circle of radius 10: eigenvalues of K/n are 2500, 2500, 100, 100 (F9)."""
+    t = 2 * np.pi * np.arange(60) / 60
+    return DemoTable("kpca", ["x", "y"], [10 * np.cos(t), 10 * np.sin(t)], ("--kernel", "poly(2, gamma=1)", "-k", "4"))
+
+
+def rings() -> DemoTable:
     """Two rings around one center."""
     rng = np.random.default_rng(0)
     n = 600
@@ -137,12 +154,11 @@ def circle() -> DemoTable:
 
 
 def particle() -> DemoTable:
-    """A particle on a straight line at constant speed, seen by three sensors: one direction holds all its variance."""
-    rng = np.random.default_rng(0)
-    t = np.arange(200.0)
+    """A particle at speed u = 0.5 over T = 200 instants: one component holds u^2 (T^2 - 1) / 12 = 833.3125 (F1)."""
     along = np.array([2.0, -1.0, 2.0]) / 3.0
-    seen = 0.5 * np.outer(t, along) + 0.4 * rng.standard_normal((len(t), 3))
-    return DemoTable("pca", [f"sensor {j + 1}" for j in range(3)], list(seen.T), ("--no-scale",))
+    seen = 0.5 * np.outer(np.arange(200.0), along)
+    flags = ("--no-scale", "--ddof", "0", "-k", "1")
+    return DemoTable("pca", [f"sensor {j + 1}" for j in range(3)], list(seen.T), flags)
 
 
 def cocktail() -> DemoTable:
@@ -163,22 +179,22 @@ def cocktail() -> DemoTable:
 
 
 def faces() -> DemoTable:
-    """Faces of 32 x 32 pixels: a set beside the checkout where there is one, else faces that are drawn."""
-    images = _faces_at_hand()
-    if images is None:
-        images = _drawn_faces()
+    """Faces of 32 x 32 pixels that are drawn."""
+    images = _drawn_faces()
     n, height, width = images.shape
-    flags = ("--no-scale", "-k", "50", "--image", f"{height}x{width}")
+    flags = ("--no-scale", "-k", "15", "--image", f"{height}x{width}")
     return DemoTable("pca", _pixels(height, width), list(images.reshape(n, -1).T.astype(float)), flags)
 
 
 MAKERS: dict[str, Callable[[], DemoTable]] = {
     "wine": wine,
-    "digits": digits,
-    "circle": circle,
     "particle": particle,
-    "cocktail": cocktail,
+    "circle": circle,
+    "rings": rings,
+    "zero-one": zero_one,
+    "digits": digits,
     "faces": faces,
+    "cocktail": cocktail,
 }
 """The table of each demo."""
 
@@ -196,16 +212,6 @@ def _bundled(name: str) -> Path:
 
 def _pixels(height: int, width: int) -> list[str]:
     return [f"pixel {row},{column}" for row in range(height) for column in range(width)]
-
-
-def _faces_at_hand() -> HostArray | None:
-    for folder in (Path.cwd(), *Path.cwd().parents[:2]):
-        path = folder / FACES
-        if path.exists():
-            with np.load(path) as found:
-                images: HostArray = found["images"].reshape(-1, 64, 64)
-                return np.asarray(images.reshape(len(images), 32, 2, 32, 2).mean(axis=(2, 4)))
-    return None
 
 
 def _drawn_faces(n: int = 300, size: int = 32) -> HostArray:
