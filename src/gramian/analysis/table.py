@@ -162,7 +162,7 @@ def open_table(
     """Open a table and make it ready: columns chosen, missing values filled, constant columns out, scaling decided.
 
     Cost: one pass, which measures moments; where values are missing, one that counts them, and the filling. With
-    ``fill=False`` nothing is filled, and the notes say what would be: no row is kept.
+    ``fill=False`` nothing is filled, and the notes say what would be: no row is kept, nor its label and name.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def open_table(
     if options.missing == "error" and read.missing.any():
         raise _refusal(origin, read)
     shape = _image_shape(read.source)
-    prepared = replace(_plain(read.source), left_out=read.left_out, moments=read.moments, image_shape=shape)
+    prepared = replace(_plain(read.source, described=fill), left_out=read.left_out, moments=read.moments, image_shape=shape)
     if shape is not None:
         options = replace(options, keep_constant=True)
     if read.missing.any():
@@ -289,11 +289,12 @@ def _dense_block(block: Block) -> HostArray:
     return block.rows.toarray() if is_sparse(block.rows) else to_host(block.rows)
 
 
-def _plain(source: Any) -> Prepared:
-    """Return rows as they are, with their labels and names."""
-    labels = {name: _label(source, name) for name in source.label_names}
+def _plain(source: Any, *, described: bool) -> Prepared:
+    """Return rows as they are, with their labels and names where a fit will want them: a string for each row."""
+    labels = {name: _label(source, name) for name in source.label_names} if described else {}
+    row_names = source.ids() if described else None
     return Prepared(
-        source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=source.ids()
+        source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=row_names
     )
 
 
