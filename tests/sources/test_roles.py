@@ -11,7 +11,7 @@ import pytest
 from pyarrow import csv
 
 from gramian.errors import InputError, ParameterError
-from gramian.sources.roles import ROLES, Column, Reading, numbers_of, table_roles
+from gramian.sources.roles import ROLES, Column, Reading, table_roles
 from tests.sources.role_tables import DATA, N, generated, names, read_csv, tables
 
 FOUND = DATA.exists()
@@ -211,7 +211,7 @@ def test_sentinels_are_missing(value):
     assert column.high < 25
     assert column.low > -5
     assert f"3 cells of 't' hold {value:g}, far from the rest" in column.remarks[0]
-    np.testing.assert_array_equal(numbers_of(column, pa.array(x)), np.where(x == value, np.nan, x))
+    np.testing.assert_array_equal(column.numbers(pa.array(x)), np.where(x == value, np.nan, x))
 
 
 def test_a_sentinel_in_the_middle_is_a_number():
@@ -245,7 +245,7 @@ def test_numbers_are_read_as_they_are_written(cells, numbers, words):
     assert column.role == "quantity"
     assert column.remarks[0] == f"The numbers of 'v' are written with {words}."
     assert (column.low, column.high) == (min(numbers), max(numbers))
-    np.testing.assert_array_equal(numbers_of(column, pa.array(cells)), numbers)
+    np.testing.assert_array_equal(column.numbers(pa.array(cells)), numbers)
 
 
 def test_thousands_in_doubt_are_said():
@@ -281,7 +281,7 @@ def test_bad_cells_are_blanked_and_said_with_their_places():
             "row 31 ('bad 30'), row 41 ('bad 40') and 1 more."
         ),
     )
-    assert np.flatnonzero(np.isnan(numbers_of(column, pa.array(cells)))).tolist() == [3, 10, 20, 30, 40, 50]
+    assert np.flatnonzero(np.isnan(column.numbers(pa.array(cells)))).tolist() == [3, 10, 20, 30, 40, 50]
 
 
 @pytest.mark.parametrize("n", [100, 200])
@@ -327,7 +327,7 @@ def test_infinity_is_a_bad_cell():
     """Infinity in a column of floats is missing, said with its place."""
     column = role_of([1.0, np.inf, 2.5, 3.5, np.nan], "v")
     assert (column.low, column.high, column.n_missing, column.bad_cells) == (1, 3.5, 2, ((1, "inf"),))
-    assert np.isnan(numbers_of(column, pa.array([1.0, np.inf]))).tolist() == [False, True]
+    assert np.isnan(column.numbers(pa.array([1.0, np.inf]))).tolist() == [False, True]
 
 
 def test_levels_are_counted_most_common_first():
@@ -392,7 +392,7 @@ def test_roles_that_are_given_hold():
     found = {column.name: column for column in table_roles(table, roles=asked).columns}
     assert {name: column.role for name, column in found.items()} == asked
     assert {column.reason for column in found.values()} == {"as asked"}
-    assert numbers_of(found["zip"], table["zip"]).tolist() == [1234, 90210, 1234, 90210]
+    assert found["zip"].numbers(table["zip"]).tolist() == [1234, 90210, 1234, 90210]
     assert found["cyl"].levels == (("4", 2), ("6", 1), ("8", 1))
     assert (found["rate"].levels, found["rate"].n_missing) == ((("1.5", 2), ("2.5", 1)), 1)
 

@@ -189,7 +189,9 @@ def open_table(
     if options.missing == "error" and read.missing.any():
         raise _refusal(origin, read)
     shape = _image_shape(read.source)
-    prepared = replace(_plain(read.source, described=fill), left_out=read.left_out, moments=read.moments, image_shape=shape)
+    prepared = replace(
+        _plain(read.source, described=fill), left_out=read.left_out, moments=read.moments, image_shape=shape
+    )
     if shape is not None:
         options = replace(options, keep_constant=True)
     if read.missing.any():

@@ -89,9 +89,7 @@ def marchenko_pastur_median(beta: float) -> float:
         s, c = np.sin(u), np.cos(u)
         return float(width**2 * (s * c) ** 2 / (np.pi * beta * (low + width * s * s)))
 
-    u = scipy.optimize.brentq(
-        lambda end: scipy.integrate.quad(density, 0.0, end, limit=200)[0] - 0.5, 1e-9, np.pi / 2
-    )
+    u = scipy.optimize.brentq(lambda end: scipy.integrate.quad(density, 0.0, end, limit=200)[0] - 0.5, 1e-9, np.pi / 2)
     return float(low + width * np.sin(u) ** 2)
 
 

@@ -564,7 +564,9 @@ def _is_below(columns: HostArray, values: HostArray, V: HostArray, level: float)
         if len(part) or beta < 0:
             # BLAS wants one column at least.
             scaled = V[:, part] * np.sqrt(sign * values[part]) if len(part) else np.zeros((len(V), 1))
-            columns = scipy.linalg.blas.dsyrk(sign, np.asfortranarray(scaled), beta=beta, c=columns, lower=1, overwrite_c=1)
+            columns = scipy.linalg.blas.dsyrk(
+                sign, np.asfortranarray(scaled), beta=beta, c=columns, lower=1, overwrite_c=1
+            )
             beta = 1.0
     _diagonal(columns)[...] += level
     _, broken_at = scipy.linalg.lapack.dpotrf(columns, lower=1, clean=0, overwrite_a=1)

@@ -342,7 +342,9 @@ class ChunkOpening:
     def probe(self) -> Block:
         """Return one made-up row, by which the shape of a result is learned."""
         if self.sparse:
-            return Block(scipy.sparse.csr_array(([1.0], ([0], [0])), shape=(1, self.n_columns), dtype=self.dtype), 0, None)
+            return Block(
+                scipy.sparse.csr_array(([1.0], ([0], [0])), shape=(1, self.n_columns), dtype=self.dtype), 0, None
+            )
         return Block(np.ones((1, self.n_columns), self.dtype), 0, None)
 
 
