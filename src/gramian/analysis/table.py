@@ -525,7 +525,8 @@ def _column_notes(source: RowSource, facts: TableFacts | None) -> tuple[str, ...
     if doubted:
         asked = Phrase(f"roles={{{doubted[0]!r}: 'quantity'}}", f"--role {shlex.quote(doubted[0] + '=quantity')}")
         said.append(Sentence("To use a column of numbers that was left out, say what it is: {asked}.", asked=asked))
-    about = [remark for column in facts.used for remark in column.remarks]
+    kept = [column for column in facts.columns if column.use in ("label", "id")]
+    about = [remark for column in (*facts.used, *kept) for remark in column.remarks]
     header = () if facts.named else (f"{NO_HEADER}.",)
     return (*header, *source.remarks, *said, *about, *facts.relations, *roles)
 

@@ -6,10 +6,11 @@ others in some rows, with coefficients that are 1, 0 or -1. Every candidate is t
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log2
+from typing import Any
 
 import numpy as np
 
@@ -273,6 +274,43 @@ def _constant_sum(plus: Sequence[HostArray], minus: Sequence[HostArray] = (), *,
     return 0.0 if abs(constant) <= close * size[known].max() else constant
 
 
+STEM = re.compile(r"(.+?)[_.\-=: ]+([^_.\-=: ]+)")
+"""A name that begins as those of its block do, and ends in its level."""
+
+
+@dataclass(frozen=True)
+class DummyBlock:
+    """Columns of zeros and ones that are one category: what it is called, and the level that each column stands for.
+
+    Examples
+    --------
+    >>> block = DummyBlock.of(["color_blue", "color_red"])
+    >>> block.name, block.levels, block.labels({"color_blue": ["0", "1"], "color_red": ["1", "0"]}.__getitem__)
+    ('color', ('blue', 'red'), array(['red', 'blue'], dtype=object))
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    levels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, columns: Sequence[str], taken: Collection[str] = ()) -> "DummyBlock":
+        """Name a block by what the names of its columns begin with, unless that is ``taken``; else by all of them."""
+        parts = [STEM.fullmatch(name) for name in columns]
+        stems = {part[1] for part in parts if part is not None}
+        if len(stems) == 1 and None not in parts and stems.isdisjoint(taken):
+            return cls(stems.pop(), tuple(columns), tuple(part[2] for part in parts if part is not None))
+        more = " / ..." if len(columns) > 3 else ""
+        return cls(" / ".join(columns[:3]) + more, tuple(columns), tuple(columns))
+
+    def labels(self, read: Callable[[str], Any]) -> HostArray:
+        """Return the level of each row, given what reads a column as strings; empty where no column has a one."""
+        found = np.full(len(read(self.columns[0])), "", dtype=object)
+        for name, level in zip(self.columns, self.levels, strict=True):
+            found[np.isin(np.asarray(read(name), dtype=str), ("1", "1.0", "True", "true"))] = level
+        return found
+
+
 def dummy_blocks(columns: Mapping[str, HostArray]) -> list[tuple[str, ...]]:
     """Return blocks of columns of zeros and ones of which every row has a one in exactly one: a category spelled out.
 
@@ -297,7 +335,7 @@ def dummy_blocks(columns: Mapping[str, HostArray]) -> list[tuple[str, ...]]:
     n = len(columns[names[0]]) if names else 0
     stems: dict[str, list[str]] = {}
     for name in names:
-        stem = re.match(r"(.+)[_.\-=: ]+[^_.\-=: ]+$", name)
+        stem = STEM.fullmatch(name)
         if stem is not None:
             stems.setdefault(stem[1], []).append(name)
     found = []

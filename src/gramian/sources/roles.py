@@ -31,7 +31,7 @@ from gramian.sources.arrow import from_numpy, from_words, is_text, texts, to_num
 from gramian.sources.conversion import LARGEST_EXACT
 from gramian.sources.dates import is_time_axis, is_year_axis, number_dates, says_year, written_dates
 from gramian.sources.missing_words import MISSING, words_among_numbers
-from gramian.sources.relations import dummy_blocks, relations
+from gramian.sources.relations import DummyBlock, dummy_blocks, relations
 from gramian.sources.sentinels import sentinels
 from gramian.sources.written_numbers import NumberFormat, drawn, is_ambiguous, normalized, number_format
 
@@ -170,10 +170,11 @@ class Column:
 
 @dataclass(frozen=True)
 class TableRoles:
-    """What the columns of a table are, and sentences about several of them together."""
+    """What the columns of a table are, sentences about several of them together, and those that are one category."""
 
     columns: tuple[Column, ...]
     remarks: tuple[str, ...] = ()
+    blocks: tuple[DummyBlock, ...] = ()
 
 
 def table_roles(
@@ -230,8 +231,8 @@ def table_roles(
     found = {name: _column(name, data, is_index=name in index, decimal=decimal) for name, data in columns.items()}
     for name, role in roles.items():
         found[name] = _given(found[name], columns[name], role, decimal=decimal)
-    remarks = []
-    for block in _dummies(found, columns, roles):
+    remarks, blocks = [], _dummies(found, columns, roles)
+    for block in blocks:
         names = ", ".join(map(repr, block[:MOST_LEVELS]))
         remarks.append(f"Columns {names} are one category spelled out: every row has a one in exactly one of them.")
         others = f"one of {len(block)} columns of zeros and ones that together are one category"
@@ -242,7 +243,7 @@ def table_roles(
         replace(column, is_distinct=_is_distinct(column, columns[name]), is_index=name in index)
         for name, column in found.items()
     )
-    return TableRoles(tuple(told), tuple(remarks))
+    return TableRoles(tuple(told), tuple(remarks), tuple(DummyBlock.of(block, taken=columns) for block in blocks))
 
 
 def _is_distinct(column: Column, data: Any) -> bool:
@@ -646,6 +647,8 @@ def _spelled_codes(name: str, text: _Text) -> Column | None:
 
 def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) -> Column | None:
     """Return text as a column of numbers where nearly all cells are numbers in one format, or most where asked for."""
+    import pyarrow.compute as pc
+
     if not text.n or (not asked and not _has_numbers(text)):
         return None
     style = number_format(text.cells, text.counts, decimal=text.decimal)
@@ -653,6 +656,10 @@ def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) 
     good = int(text.counts[fits].sum())
     n_bad = text.n - good
     if not good or not (n_bad < good if asked else _are_few_bad(n_bad, good)):
+        return None
+    bare = fits & ~style.has_unit(text.cells)
+    n_bare = int(text.counts[bare].sum()) if style.unit else 0
+    if not asked and not _are_few_bad(n_bare, good - n_bare):
         return None
     values = style.numbers(text.cells.filter(from_numpy(fits)))
     if not asked and np.abs(values).max() >= LARGEST_EXACT and text.share(r"^[+-]?\d{16,}$") > 0.5:
@@ -663,6 +670,10 @@ def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) 
     found = _of_numbers(name, "integer" if whole else "number", finite, text.n_rows, style=style)
     if found.role == "quantity" and style.words():
         found = replace(found, remarks=(_how_written(name, style, text.cells), *found.remarks))
+    if n_bare:
+        cells = f"1 cell of {name!r} has" if n_bare == 1 else f"{n_bare:,} cells of {name!r} have"
+        said = f"{cells} no {style.unit!r}, such as {pc.min(text.cells.filter(from_numpy(bare))).as_py()!r}"
+        found = replace(found, remarks=(*found.remarks, f"{said}: taken in the same unit."))
     return _with_bad(found, _first_cells(data, text.cells.filter(from_numpy(~fits))) if n_bad else (), n_bad)
 
 
@@ -775,12 +786,18 @@ def _why_no_numbers(text: _Text) -> str | None:
     """Return what keeps text from being numbers where most cells are some: words among them, two in one, units."""
     import pyarrow.compute as pc
 
-    fits = np.zeros(1, dtype=bool)
     if _has_numbers(text):
-        fits = number_format(text.cells, text.counts, decimal=text.decimal).fits(text.cells)
-    if fits.any() and text.counts[fits].sum() > text.n / 2:
-        odd = pc.min(text.cells.filter(from_numpy(~fits))).as_py()
-        return f"most cells are numbers, but more than one in ten is none, such as {odd[:40]!r}"
+        style = number_format(text.cells, text.counts, decimal=text.decimal)
+        fits = style.fits(text.cells)
+        if not fits.all() and text.counts[fits].sum() > text.n / 2:
+            odd = pc.min(text.cells.filter(from_numpy(~fits))).as_py()
+            return f"most cells are numbers, but more than one in ten is none, such as {odd[:40]!r}"
+        if fits.all() and style.unit:
+            some, others = (
+                pc.min(text.cells.filter(from_numpy(has))).as_py()
+                for has in (style.has_unit(text.cells), ~style.has_unit(text.cells))
+            )
+            return f"numbers with and without {style.unit!r}, such as {some!r} and {others!r}: write all in one unit"
     if text.share(r"^[+-]?[\d.]+ ?[/,;x] ?[+-]?[\d.]+$") >= NEARLY_ALL:
         return f"each cell holds two numbers, such as {pc.min(text.cells).as_py()!r}: write them in two columns"
     if text.share(r"^[(+$€£¥-]*\s*\d[\d,' ]*(?:\.\d+)?\D{0,12}$") < NEARLY_ALL:

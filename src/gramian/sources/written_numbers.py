@@ -80,6 +80,12 @@ class NumberFormat:
 
         return truths(pc.match_substring_regex(cells, self._pattern()))
 
+    def has_unit(self, cells: Any) -> HostArray:
+        """Return which cells of an Arrow array of strings end in the unit."""
+        import pyarrow.compute as pc
+
+        return truths(pc.ends_with(cells, self.unit))
+
     def numbers(self, cells: Any) -> HostArray:
         """Return an Arrow array of strings as float64; what is no number in this format is NaN."""
         import pyarrow as pa
@@ -204,7 +210,7 @@ def _best_format(cells: Any, counts: HostArray, few: Any, known: str | None) -> 
                     best, most = style, count
         if most == total:
             break
-    if best.unit and 2 * _with_unit(cells, counts, best.unit) < most:
+    if best.unit and 2 * counts[best.has_unit(cells)].sum() < most:
         # A unit in few cells is an exception to the others, which may mean another one.
         best = NumberFormat(best.thousands, best.decimal, best.currency)
     return best
@@ -240,9 +246,3 @@ def _affixes(cells: list[str]) -> tuple[list[str], list[str]]:
 
 def _commonest(words: list[str]) -> list[str]:
     return [min(set(words), key=lambda word: (-words.count(word), word))] if words else []
-
-
-def _with_unit(cells: Any, counts: HostArray, unit: str) -> int:
-    import pyarrow.compute as pc
-
-    return int(counts[truths(pc.ends_with(cells, unit))].sum())
