@@ -285,8 +285,6 @@ class _BlasLimit:
 
 def _controller() -> Any:
     """Return the BLAS libraries in this process: scanned again when modules were imported, as a scan takes 2 ms."""
-    import scipy.linalg  # noqa: F401 - its BLAS is another than NumPy's
-
     return _scanned(len(sys.modules))
 
 
@@ -314,11 +312,20 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread while Gramian's own workers run.
+    """Hold BLAS to one thread while work goes on in which short BLAS calls and passes by workers take turns.
 
-    Also around work in which short BLAS calls and passes by workers take turns: an idle thread of OpenBLAS spins for
-    20 to 100 ms after a call, on the core that a worker needs.
+    An idle thread of OpenBLAS spins for 20 to 100 ms after a call, on the core that a worker needs. SciPy has a BLAS of
+    its own, which is loaded here: a library that is loaded later would not be limited.
     """
+    import scipy.linalg  # noqa: F401
+
+    with _limited():
+        yield
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Hold the BLAS libraries that are loaded to one thread."""
     _LIMIT.enter()
     try:
         yield
@@ -359,7 +366,7 @@ def threads_for(dense: float, *, shared: float = 0.0) -> AbstractContextManager[
 @contextmanager
 def as_worker() -> Iterator[None]:
     """Hold BLAS to one thread and count the calling thread as a worker, next to those of :func:`worker_pool`."""
-    with one_blas_thread():
+    with _limited():
         before = _LIMIT.swap_threads(1)
         try:
             yield

@@ -9,9 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv
+from pyarrow import parquet as pq
 
+from gramian.analysis.table import ReadOptions, open_table
 from gramian.errors import InputError, ParameterError
-from gramian.sources.roles import ROLES, Column, Reading, numbers_of, table_roles
+from gramian.sources.missing_words import MISSING
+from gramian.sources.opening import as_source
+from gramian.sources.roles import ROLES, Column, Reading, table_roles
 from tests.sources.role_tables import DATA, N, generated, names, read_csv, tables
 
 FOUND = DATA.exists()
@@ -211,7 +215,7 @@ def test_sentinels_are_missing(value):
     assert column.high < 25
     assert column.low > -5
     assert f"3 cells of 't' hold {value:g}, far from the rest" in column.remarks[0]
-    np.testing.assert_array_equal(numbers_of(column, pa.array(x)), np.where(x == value, np.nan, x))
+    np.testing.assert_array_equal(column.numbers(pa.array(x)), np.where(x == value, np.nan, x))
 
 
 def test_a_sentinel_in_the_middle_is_a_number():
@@ -245,7 +249,7 @@ def test_numbers_are_read_as_they_are_written(cells, numbers, words):
     assert column.role == "quantity"
     assert column.remarks[0] == f"The numbers of 'v' are written with {words}."
     assert (column.low, column.high) == (min(numbers), max(numbers))
-    np.testing.assert_array_equal(numbers_of(column, pa.array(cells)), numbers)
+    np.testing.assert_array_equal(column.numbers(pa.array(cells)), numbers)
 
 
 def test_thousands_in_doubt_are_said():
@@ -281,7 +285,7 @@ def test_bad_cells_are_blanked_and_said_with_their_places():
             "row 31 ('bad 30'), row 41 ('bad 40') and 1 more."
         ),
     )
-    assert np.flatnonzero(np.isnan(numbers_of(column, pa.array(cells)))).tolist() == [3, 10, 20, 30, 40, 50]
+    assert np.flatnonzero(np.isnan(column.numbers(pa.array(cells)))).tolist() == [3, 10, 20, 30, 40, 50]
 
 
 @pytest.mark.parametrize("n", [100, 200])
@@ -320,14 +324,47 @@ def test_words_for_missing_values_are_no_bad_cells(word):
     assert column.remarks == (f"60 cells of 'v' hold a word for a missing value, such as {word!r}.",)
     dates = role_of([word if i % 3 else f"2001-06-{i // 3 + 1:02d}" for i in range(90)])
     assert (dates.role, dates.n_missing, dates.n_bad) == ("date", 60, 0)
-    assert role_of([word] * 20 + ["low"] * 20).role == "category"
+    # What programs write is missing among other words too; what people write may be a level.
+    among_words = role_of([word] * 20 + ["low"] * 20 + ["high"] * 20)
+    assert dict(among_words.levels) == {"low": 20, "high": 20} | ({} if word in MISSING else {word: 20})
+
+
+@pytest.mark.parametrize("made", ["csv", "parquet", "frame"])
+def test_words_of_programs_are_missing_in_tables_of_every_kind(made, tmp_path):
+    """'NA' as text is no level, names no row and colors none, whether a text, a Parquet file or a frame holds it."""
+    group = ["NA" if i % 5 == 0 else "low" if i % 2 else "high" for i in range(40)]
+    x, y = np.random.default_rng(0).normal(size=(2, 40))
+    table = pa.table({"group": group, "x": x, "y": y})
+    path = tmp_path / f"t.{made}"
+    if made == "frame":
+        prepared = open_table(table, ReadOptions())
+    else:
+        (csv.write_csv if made == "csv" else pq.write_table)(table, path)
+        prepared = open_table(path, ReadOptions())
+    column = prepared.facts.columns[0]
+    assert (dict(column.levels), column.n_missing) == ({"low": 16, "high": 16}, 8)
+    assert prepared.labels["group"].tolist() == ["" if word == "NA" else word for word in group]
+    said = "8 cells of 'group' hold a word for a missing value, such as 'NA'."
+    assert (said in prepared.notes) == (made != "csv")  # the text of a file is read by the words of its dialect
+
+
+def test_numbers_in_two_units_are_not_read_as_one():
+    """Half of the cells in percent and half as shares are no quantity; one cell without the unit is one, and said."""
+    rng = np.random.default_rng(0)
+    shares = rng.uniform(size=60)
+    both = role_of([f"{100 * x:.1f}%" if i % 2 else f"{x:.3f}" for i, x in enumerate(shares)])
+    assert both.role == "text"
+    assert "numbers with and without '%'" in both.reason
+    one = role_of([*(f"{100 * x:.1f}%" for x in shares), "12.5"], "v")
+    assert one.role == "quantity"
+    assert "1 cell of 'v' has no '%', such as '12.5': taken in the same unit." in one.remarks
 
 
 def test_infinity_is_a_bad_cell():
     """Infinity in a column of floats is missing, said with its place."""
     column = role_of([1.0, np.inf, 2.5, 3.5, np.nan], "v")
     assert (column.low, column.high, column.n_missing, column.bad_cells) == (1, 3.5, 2, ((1, "inf"),))
-    assert np.isnan(numbers_of(column, pa.array([1.0, np.inf]))).tolist() == [False, True]
+    assert np.isnan(column.numbers(pa.array([1.0, np.inf]))).tolist() == [False, True]
 
 
 def test_levels_are_counted_most_common_first():
@@ -392,7 +429,7 @@ def test_roles_that_are_given_hold():
     found = {column.name: column for column in table_roles(table, roles=asked).columns}
     assert {name: column.role for name, column in found.items()} == asked
     assert {column.reason for column in found.values()} == {"as asked"}
-    assert numbers_of(found["zip"], table["zip"]).tolist() == [1234, 90210, 1234, 90210]
+    assert found["zip"].numbers(table["zip"]).tolist() == [1234, 90210, 1234, 90210]
     assert found["cyl"].levels == (("4", 2), ("6", 1), ("8", 1))
     assert (found["rate"].levels, found["rate"].n_missing) == ((("1.5", 2), ("2.5", 1)), 1)
 
@@ -509,6 +546,24 @@ def test_parts_of_a_whole_are_said():
     assert table_roles(table).remarks == ("Column 'all' is the sum of the 5 other columns of numbers in every row.",)
 
 
+def test_longer_sums_are_found_among_other_columns():
+    """Sums of three and more, totals of totals and parts of a constant are said; one row that differs ends a sum."""
+    rng = np.random.default_rng(0)
+    a, b, c, d, e, other = rng.poisson(rng.gamma(4, 50, size=90), size=(6, 90)) * [[1], [20], [3], [40], [0.1], [7]]
+    table = {"a": a, "b": b, "c": c, "d": d, "e": e, "other": other}
+    table |= {"total": a + b + c, "grand": a + b + c + d + e, "rest": 100 - a - e}
+    said = {
+        "Column 'grand' is the sum of 'a', 'b', 'c', 'd' and 'e' in every row.",
+        "Column 'total' is the sum of 'a', 'b' and 'c' in every row.",
+        "Columns 'a', 'e' and 'rest' add up to 100 in every row.",
+    }
+    assert said <= set(table_roles({name: pa.array(x) for name, x in table.items()}).remarks)
+    table["total"] = np.where(np.arange(90) == 44, 0.5, a + b + c)
+    remarks = table_roles({name: pa.array(x) for name, x in table.items()}).remarks
+    assert set(remarks) >= said - {"Column 'total' is the sum of 'a', 'b' and 'c' in every row."}
+    assert not any("'total'" in remark for remark in remarks)
+
+
 def test_few_rows_make_no_relation_by_chance():
     """Among 200 columns of small integers in 20 rows nothing is called a sum, an equal, or a block."""
     x = np.random.default_rng(0).integers(0, 2, size=(20, 200))
@@ -534,6 +589,25 @@ def test_blocks_of_dummies_are_one_category():
     found = table_roles(table)
     assert {column.role for column in found.columns} == {"quantity"}
     assert found.remarks == ()
+
+
+def test_a_block_of_dummies_colors_the_rows(tmp_path):
+    """A category that is spelled out as zeros and ones is a label as a column of words is, unless a part is dropped."""
+    rng = np.random.default_rng(0)
+    color = rng.permutation(["red", "green", "blue"] * 10)
+    table = pa.table(
+        {f"color_{name}": (color == name).astype(int) for name in ("red", "green", "blue")}
+        | {"x": rng.normal(size=30), "y": rng.normal(size=30)}
+    )
+    csv.write_csv(table, tmp_path / "t.csv")
+    rows = as_source(tmp_path / "t.csv")
+    assert (rows.label_names, rows.column_names) == (("color",), ("x", "y"))
+    assert rows.labels().tolist() == color.tolist()
+    assert as_source(tmp_path / "t.csv", label="color").labels("color").tolist() == color.tolist()
+    for words in ({"drop": "color_red"}, {"label": False}, {"columns": ["x", "color_red"]}):
+        assert as_source(tmp_path / "t.csv", **words).label_names == ()
+    frame = open_table(table, ReadOptions())
+    assert frame.labels["color"].tolist() == color.tolist()
 
 
 def test_dates_in_doubt_are_said():

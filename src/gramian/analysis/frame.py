@@ -7,9 +7,9 @@ the rules for files (:func:`~gramian.sources.table_facts.choose_columns`).
 from collections import Counter
 from typing import Any
 
+from gramian.arrays.namespace import is_dask
 from gramian.errors import InputError
 from gramian.machine import memory_budget as memory_left
-from gramian.sources.dask import is_dask
 from gramian.sources.file_rows import FileRows
 from gramian.sources.formats.table import open_arrow_table
 from gramian.sources.paths import Chosen, open_tables

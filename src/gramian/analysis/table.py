@@ -162,7 +162,7 @@ def open_table(
     """Open a table and make it ready: columns chosen, missing values filled, constant columns out, scaling decided.
 
     Cost: one pass, which measures moments; where values are missing, one that counts them, and the filling. With
-    ``fill=False`` nothing is filled, and the notes say what would be: no row is kept.
+    ``fill=False`` nothing is filled, and the notes say what would be: no row is kept, nor its label and name.
 
     Parameters
     ----------
@@ -189,7 +189,9 @@ def open_table(
     if options.missing == "error" and read.missing.any():
         raise _refusal(origin, read)
     shape = _image_shape(read.source)
-    prepared = replace(_plain(read.source), left_out=read.left_out, moments=read.moments, image_shape=shape)
+    prepared = replace(
+        _plain(read.source, described=fill), left_out=read.left_out, moments=read.moments, image_shape=shape
+    )
     if shape is not None:
         options = replace(options, keep_constant=True)
     if read.missing.any():
@@ -289,11 +291,12 @@ def _dense_block(block: Block) -> HostArray:
     return block.rows.toarray() if is_sparse(block.rows) else to_host(block.rows)
 
 
-def _plain(source: Any) -> Prepared:
-    """Return rows as they are, with their labels and names."""
-    labels = {name: _label(source, name) for name in source.label_names}
+def _plain(source: Any, *, described: bool) -> Prepared:
+    """Return rows as they are, with their labels and names where a fit will want them: a string for each row."""
+    labels = {name: _label(source, name) for name in source.label_names} if described else {}
+    row_names = source.ids() if described else None
     return Prepared(
-        source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=source.ids()
+        source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=row_names
     )
 
 
@@ -522,7 +525,8 @@ def _column_notes(source: RowSource, facts: TableFacts | None) -> tuple[str, ...
     if doubted:
         asked = Phrase(f"roles={{{doubted[0]!r}: 'quantity'}}", f"--role {shlex.quote(doubted[0] + '=quantity')}")
         said.append(Sentence("To use a column of numbers that was left out, say what it is: {asked}.", asked=asked))
-    about = [remark for column in facts.used for remark in column.remarks]
+    kept = [column for column in facts.columns if column.use in ("label", "id")]
+    about = [remark for column in (*facts.used, *kept) for remark in column.remarks]
     header = () if facts.named else (f"{NO_HEADER}.",)
     return (*header, *source.remarks, *said, *about, *facts.relations, *roles)
 

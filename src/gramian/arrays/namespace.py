@@ -2,6 +2,7 @@
 
 The rest of Gramian asks :func:`namespace_of` and then speaks the array API, so rows stay where they
 are (NumPy, torch, CuPy); only the small dense problem goes to the host. Random draws are equal on all of them.
+What is asked about an array imports no library: an array of a library that was not imported does not exist.
 """
 
 import sys
@@ -33,6 +34,11 @@ def is_sparse(x: Array) -> bool:
     """Tell whether ``x`` is a sparse array of SciPy's, without importing SciPy."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(x))
+
+
+def is_dask(x: Any) -> bool:
+    """Tell whether ``x`` is a collection of Dask's, without importing Dask."""
+    return hasattr(x, "__dask_graph__") and not isinstance(x, type)
 
 
 def namespace_of(x: Array) -> Any:

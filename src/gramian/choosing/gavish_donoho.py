@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import scipy
 
 from gramian.choosing.spectrum import MeasuredSpectrum, Verdict, read_spectrum
 from gramian.errors import ParameterError
@@ -81,9 +82,6 @@ def marchenko_pastur_median(beta: float) -> float:
     >>> round(marchenko_pastur_median(1.0), 4)
     0.6528
     """
-    from scipy.integrate import quad
-    from scipy.optimize import brentq
-
     low = (1.0 - beta**0.5) ** 2
     width = 4.0 * beta**0.5
 
@@ -91,7 +89,7 @@ def marchenko_pastur_median(beta: float) -> float:
         s, c = np.sin(u), np.cos(u)
         return float(width**2 * (s * c) ** 2 / (np.pi * beta * (low + width * s * s)))
 
-    u = brentq(lambda end: quad(density, 0.0, end, limit=200)[0] - 0.5, 1e-9, np.pi / 2)
+    u = scipy.optimize.brentq(lambda end: scipy.integrate.quad(density, 0.0, end, limit=200)[0] - 0.5, 1e-9, np.pi / 2)
     return float(low + width * np.sin(u) ** 2)
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from gramian.choosing.spectrum import MeasuredSpectrum, Values, Verdict, counted, read_spectrum
 from gramian.errors import ParameterError
@@ -91,7 +91,7 @@ def log_evidence(values: Values, samples: float) -> Values:
     noise = np.cumsum(values[::-1])[::-1][1:] / (D - k)
     free = D * k - k * (k + 1) / 2.0
     half = (D - k + 1) / 2.0
-    prior = np.cumsum(gammaln(half) - half * np.log(np.pi)) - k * np.log(2.0)
+    prior = np.cumsum(scipy.special.gammaln(half) - half * np.log(np.pi)) - k * np.log(2.0)
     fit = -samples / 2.0 * (sums + (D - k) * np.log(noise))
     curvature = _sum_log_gaps(values, samples) - (k - 1) * sums
     curvature += (D - k) * (_sum_log_excess(values, noise, samples) - k * np.log(noise) - sums)

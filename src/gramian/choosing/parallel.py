@@ -21,8 +21,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
-from scipy.special import gammaincinv
+import scipy
 
 from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, to_host
 from gramian.choosing.facts import Facts, RowSample, as_components, column_squares, gather_facts, sample_shape
@@ -83,8 +82,6 @@ def noise_edge(column_variances: Values, degrees: float, *, multiplicity: Values
     >>> round(noise_edge(np.ones(100), 400.0).edge, 6)
     2.25
     """
-    from scipy.optimize import brentq  # 0.2 s to import, which whoever only looks at a table does not pay
-
     tau, weight = _grouped(column_variances, multiplicity)
     top = float(tau.max(initial=0.0))
     if top == 0.0:
@@ -98,7 +95,7 @@ def noise_edge(column_variances: Values, degrees: float, *, multiplicity: Values
         x = tau * c / (1.0 - tau * c)
         return float(weight @ (x * x)) / degrees - 1.0
 
-    c = float(brentq(excess, low * (1.0 - 1e-9), high + (1.0 - high) * 1e-9, rtol=1e-10))
+    c = float(scipy.optimize.brentq(excess, low * (1.0 - 1e-9), high + (1.0 - high) * 1e-9, rtol=1e-10))
     x = tau * c / (1.0 - tau * c)
     edge = (1.0 + float(weight @ x) / degrees) / c
     scale = (1.0 + float(weight @ x**3) / degrees) ** (1.0 / 3.0) / c * degrees ** (-2.0 / 3.0)
@@ -116,7 +113,7 @@ def tracy_widom_quantile(level: float) -> float:
     >>> round(tracy_widom_quantile(0.95), 1)
     1.0
     """
-    return float(gammaincinv(46.446, level)) * 0.186054 - 9.84801
+    return float(scipy.special.gammaincinv(46.446, level)) * 0.186054 - 9.84801
 
 
 def _grouped(tau: Values, multiplicity: Values | None) -> tuple[Values, Values]:
@@ -305,7 +302,7 @@ def _largest(gram: HostArray) -> float:
     if len(gram) <= SMALL:
         return float(np.linalg.eigvalsh(gram.astype(np.float64))[-1])
     start = np.random.default_rng(len(gram)).standard_normal(len(gram)).astype(gram.dtype)
-    return float(eigsh(gram, k=1, v0=start, tol=1e-4, return_eigenvectors=False)[0])
+    return float(scipy.sparse.linalg.eigsh(gram, k=1, v0=start, tol=1e-4, return_eigenvectors=False)[0])
 
 
 def _sum_of_squares(gram: HostArray) -> float:

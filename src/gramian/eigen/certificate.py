@@ -26,7 +26,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas, lapack
+import scipy
 
 from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
@@ -564,10 +564,12 @@ def _is_below(columns: HostArray, values: HostArray, V: HostArray, level: float)
         if len(part) or beta < 0:
             # BLAS wants one column at least.
             scaled = V[:, part] * np.sqrt(sign * values[part]) if len(part) else np.zeros((len(V), 1))
-            columns = blas.dsyrk(sign, np.asfortranarray(scaled), beta=beta, c=columns, lower=1, overwrite_c=1)
+            columns = scipy.linalg.blas.dsyrk(
+                sign, np.asfortranarray(scaled), beta=beta, c=columns, lower=1, overwrite_c=1
+            )
             beta = 1.0
     _diagonal(columns)[...] += level
-    _, broken_at = lapack.dpotrf(columns, lower=1, clean=0, overwrite_a=1)
+    _, broken_at = scipy.linalg.lapack.dpotrf(columns, lower=1, clean=0, overwrite_a=1)
     return bool(broken_at == 0)
 
 

@@ -17,10 +17,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from gramian.arrays.namespace import Array, HostArray, namespace_of
+from gramian.arrays.namespace import Array, HostArray, is_dask, namespace_of
 from gramian.errors import InputError, InputWarning, NotSupportedError, ParameterError, users_line
 from gramian.kernels.kernel import Kernel
-from gramian.sources.dask import declared, is_dask
 from gramian.sources.finiteness import require_finite
 from gramian.sources.opening import as_source
 from gramian.sources.paths import is_path
@@ -285,7 +284,11 @@ def _stand_in(X: Any) -> Any:
     """Return, for a Dask collection, an empty table with its columns: scikit-learn would compute it to see them."""
     if not is_dask(X):
         return X
-    return declared(X) if hasattr(X, "columns") else np.empty((0, X.shape[1]))
+    if not hasattr(X, "columns"):
+        return np.empty((0, X.shape[1]))
+    from gramian.sources.dask import declared
+
+    return declared(X)
 
 
 def open_scores(estimator: Any, X: Any, *, k: int, scores: str = "scores", of: str = "components") -> RowSource:

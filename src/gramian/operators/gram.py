@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
-from scipy.linalg import blas, lapack
+import scipy
 
 from gramian.arrays.namespace import (
     Array,
@@ -286,7 +285,7 @@ def _turn_between(inner: HostArray, norms: HostArray) -> HostArray | None:
         return None
     np.einsum("ii->i", cosines)[...] += 1.0
     triangle = scipy.linalg.cholesky(cosines.T, overwrite_a=True, check_finite=False)
-    turn: HostArray = lapack.dtrtri(triangle, overwrite_c=1)[0]
+    turn: HostArray = scipy.linalg.lapack.dtrtri(triangle, overwrite_c=1)[0]
     turn /= norms[:, None]
     return turn
 
@@ -308,7 +307,7 @@ def _turned(Y: Array, turn: HostArray) -> Array:
         return Y
     if not is_numpy(Y) or not Y.flags.f_contiguous:
         return Y @ from_host(np.ascontiguousarray(turn), like=Y)
-    trmm = blas.strmm if Y.dtype == FLOAT32 else blas.dtrmm
+    trmm = scipy.linalg.blas.strmm if Y.dtype == FLOAT32 else scipy.linalg.blas.dtrmm
     return np.asarray(trmm(1.0, turn, Y, side=1, overwrite_b=1))
 
 

@@ -17,9 +17,9 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_numpy
+from gramian.arrays.namespace import Array, HostArray, cast, is_numpy, is_sparse
 from gramian.errors import ClusterLostError, InputError, NotSupportedError
 from gramian.machine import MEGABYTE, one_blas_thread
 from gramian.sources.conversion import require_real_kind, working_dtype
@@ -72,7 +72,7 @@ class DaskRows(RowSource):
         sizes: Sequence[float] = ()
         if hasattr(collection, "columns"):
             array, names = open_table(made_up_row(collection))
-            self.is_sparse, self.n_columns = sp.issparse(array), array.shape[1]
+            self.is_sparse, self.n_columns = is_sparse(array), array.shape[1]
         else:
             collection, names = _whole_rows(collection), None
             array, sizes = declared(collection), collection.chunks[0]
@@ -320,7 +320,7 @@ class ChunkOpening:
         """Return the rows of a chunk as a source of its own; a chunk that is not as declared is refused."""
         from gramian.sources.opening import as_source
 
-        if not sp.issparse(piece) and hasattr(piece, "tocsr"):
+        if not is_sparse(piece) and hasattr(piece, "tocsr"):
             piece = piece.tocsr()
         source = as_source(piece)
         if source.is_sparse != self.sparse:
@@ -342,7 +342,9 @@ class ChunkOpening:
     def probe(self) -> Block:
         """Return one made-up row, by which the shape of a result is learned."""
         if self.sparse:
-            return Block(sp.csr_array(([1.0], ([0], [0])), shape=(1, self.n_columns), dtype=self.dtype), 0, None)
+            return Block(
+                scipy.sparse.csr_array(([1.0], ([0], [0])), shape=(1, self.n_columns), dtype=self.dtype), 0, None
+            )
         return Block(np.ones((1, self.n_columns), self.dtype), 0, None)
 
 
@@ -487,11 +489,6 @@ def merge_states(merge: Merge, *states: Any) -> Any:
 
 def _fold_positioned(chunk: Chunk, fold: Fold, state: Any, block: Block) -> Any:
     return fold(state, chunk.positioned(block))
-
-
-def is_dask(X: Any) -> bool:
-    """Tell whether X is a Dask collection, without importing Dask."""
-    return hasattr(X, "__dask_graph__") and not isinstance(X, type)
 
 
 def declared(X: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import HostArray
+from gramian.sources.arrow import truths
 from gramian.sources.column_names import DURATION_WORDS, STAMP_WORDS, TIME_WORDS, last_word, words_of
 from gramian.sources.written_numbers import drawn
 
@@ -108,7 +109,7 @@ def _dates(cells: Any, counts: HostArray) -> Dates | None:
 def _matches(cells: Any, pattern: str) -> HostArray:
     import pyarrow.compute as pc
 
-    return np.asarray(pc.fill_null(pc.match_substring_regex(cells, pattern), False))  # noqa: FBT003 - Arrow's own
+    return truths(pc.match_substring_regex(cells, pattern))
 
 
 def number_dates(values: HostArray, name: str) -> str | None:

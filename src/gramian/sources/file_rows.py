@@ -184,6 +184,10 @@ class FileRows(RowSource):
         if self._labels is not None:
             return self._labels.values
         name = name or next(iter(self.label_names), None)
+        blocks = () if self.facts is None else self.facts.blocks
+        block = next((block for block in blocks if block.name == name), None)
+        if block is not None:
+            return block.labels(self.file.column)
         return None if name is None else self.file.column(name)
 
     def ids(self) -> HostArray | None:

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_sparse, is_torch, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, is_dask, is_sparse, is_torch, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
 from gramian.machine import bytes_of
@@ -25,7 +25,6 @@ from gramian.sources.conversion import (
     require_real_kind,
     working_dtype,
 )
-from gramian.sources.dask import is_dask
 from gramian.sources.dense import DenseRows
 from gramian.sources.file_rows import FileRows
 from gramian.sources.locations import Names, dense_locations, sparse_locations
@@ -362,7 +361,7 @@ def _open_sparse(X: Any, names: Names = None) -> tuple[Array, Names]:
 def _canonical(values: HostArray, rows: Any) -> Any:
     """Return CSR with sorted entries and no duplicates, sharing what can be shared with the user's own."""
     # A new array object, so that neither the entries nor the cached flags of the user's one are touched.
-    csr = sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape, copy=False)
+    csr = scipy.sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape, copy=False)
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()

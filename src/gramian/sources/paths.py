@@ -471,7 +471,7 @@ def open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> t
         id=chosen.id,
         named=first.named,
     )
-    texts = [name for name in (*facts.labels, facts.id) if name is not None]
+    texts = facts.texts
     wanted = _shared_names(first, facts, chosen)
     try:
         strict = {"lenient": chosen.lenient, "sentinels": chosen.sentinels}
@@ -518,7 +518,7 @@ def _shared_names(table: OpenedTable, facts: TableFacts, chosen: Chosen) -> list
     used = [column.name for column in facts.used]
     if chosen.columns is not None:
         return [name for name in table.names if name in used]
-    return [name for name in table.names if name not in table.frame_index or name in (*used, *facts.labels, facts.id)]
+    return [name for name in table.names if name not in table.frame_index or name in (*used, *facts.texts)]
 
 
 def _same_columns(table: OpenedTable, facts: TableFacts, chosen: Chosen, first: str) -> list[Column]:

@@ -1,14 +1,16 @@
 """Columns that say the same in other words: equal ones, exact sums, blocks of dummy columns.
 
 Candidates come from one random projection of each column, p = w'x with weights that sum to zero, so that constants
-vanish: equal columns have equal p, and c = a + b has p_c = p_a + p_b. Every candidate is then checked on all rows.
+vanish: equal columns have equal p, and c = a + b has p_c = p_a + p_b. Longer sums come from the columns that depend on
+others in some rows, with coefficients that are 1, 0 or -1. Every candidate is then checked on all rows.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log2
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +31,7 @@ LARGEST = 1e150
 
 @dataclass(frozen=True, eq=False)
 class _Projected:
-    """Columns by name, what reads them, and of each the projection w'x, |x - mean| and max|x| |w|.
+    """Columns by name, what reads them, and of each the projection w'x, |x - mean|, max|x| |w| and some values.
 
     ``close`` is what rounding may leave of a difference, relative to the values.
     """
@@ -39,11 +41,14 @@ class _Projected:
     p: HostArray
     norms: HostArray
     sizes: HostArray
+    some: HostArray
     close: float
 
     def only(self, keep: HostArray) -> "_Projected":
         names = [name for name, kept in zip(self.names, keep, strict=True) if kept]
-        return replace(self, names=names, p=self.p[keep], norms=self.norms[keep], sizes=self.sizes[keep])
+        return replace(
+            self, names=names, p=self.p[keep], norms=self.norms[keep], sizes=self.sizes[keep], some=self.some[:, keep]
+        )
 
 
 def relations(names: Sequence[str], read: Callable[[str], HostArray], *, close: float = 1e-9) -> tuple[str, ...]:
@@ -58,9 +63,11 @@ def relations(names: Sequence[str], read: Callable[[str], HostArray], *, close: 
         What rounding may leave of a difference, relative to the values: more for columns in single precision.
 
     Computes exact identities in all rows where the columns have values. So few rows that chance alone could make them
-    (fewer than 10 + 3 log2(d)) are not examined, and sums of two only among the first 400 names.
+    (fewer than 10 + 3 log2(d), for sums of more than two d + 20) are not examined, and sums only among the first 400
+    names. Where sums overlap, those are said that a basis of the columns shows, and not all that follow from them.
 
-    Cost: two products per column, then O(d^2) sums of pairs, then a pass over the columns of each candidate.
+    Cost: two products per column, then O(d^2) sums of pairs and O(d^3) for longer ones, then a pass over the columns of
+    each candidate.
 
     Examples
     --------
@@ -78,7 +85,7 @@ def relations(names: Sequence[str], read: Callable[[str], HostArray], *, close: 
     found = found.only(np.array([name not in copies for name in found.names], dtype=bool))
     found = found.only(np.arange(len(found.names)) < MOST_COLUMNS)
     if len(found.names) >= 3:
-        said += sorted({*_total(found), *_sums(found)})
+        said += sorted({*_total(found), *_sums(found), *_longer_sums(found)})
     more = len(said) - MOST_SAID
     return (*said[:MOST_SAID], *([f"{more:,} more pairs or sums of columns say the same."] if more > 0 else ()))
 
@@ -96,18 +103,27 @@ def _projected(names: list[str], read: Callable[[str], HostArray], close: float)
     if len(kept) < 2:
         return None
     kept.sort()
-    w = np.random.default_rng(0).standard_normal(int(complete.sum()))
+    n = int(complete.sum())
+    w = np.random.default_rng(0).standard_normal(n)
     w -= w.mean()
-    w /= np.linalg.norm(w)
+    w /= _length(w)
     whole = bool(complete.all())
     p, norms, sizes = np.empty(len(kept)), np.empty(len(kept)), np.empty(len(kept))
+    rows = np.linspace(0, n - 1, min(n, 2 * min(len(kept), MOST_COLUMNS) + 50)).astype(np.intp)
+    some = np.empty((len(rows), len(kept)))
     for j, name in enumerate(kept):
         values = read(name) if whole else read(name)[complete]
+        some[:, j] = values[rows]
         sizes[j] = np.abs(values).max()
         scaled = values / (sizes[j] or 1.0)
         scaled -= scaled.mean()
-        p[j], norms[j] = w @ scaled * sizes[j], np.linalg.norm(scaled) * sizes[j]
-    return _Projected(kept, read, p, norms, sizes, close).only((norms > close * sizes) & (sizes < LARGEST))
+        p[j], norms[j] = (w * scaled).sum() * sizes[j], _length(scaled) * sizes[j]
+    return _Projected(kept, read, p, norms, sizes, some, close).only((norms > close * sizes) & (sizes < LARGEST))
+
+
+def _length(values: HostArray) -> float:
+    # Not by BLAS, whose threads would go on spinning in what follows.
+    return float(np.sqrt(np.square(values).sum()))
 
 
 def _copies(found: _Projected) -> tuple[list[str], set[str]]:
@@ -178,6 +194,70 @@ def _total(found: _Projected) -> list[str]:
     ]
 
 
+def _longer_sums(found: _Projected) -> list[str]:
+    """Say which columns are sums of more than two others, or add up to a constant with some others.
+
+    Computes the columns that depend on others in some rows, by Gram-Schmidt, and the coefficients by which they do:
+    with the narrowest columns first, as totals are wider than their parts, and with those first that depend least.
+    """
+    names, near = found.names, 100 * found.close
+    rows = found.some - found.some.mean(axis=0)
+    scale = np.sqrt(np.square(rows).sum(axis=0))
+    if len(rows) < len(names) + 20 or not scale.all():
+        return []
+    rows /= scale
+    sums = set[tuple[tuple[int, ...], ...]]()
+    for width in (scale, None):
+        base = _independent(rows, near, width)
+        others = [j for j in range(len(names)) if j not in base]
+        if not others:
+            return []
+        coefficients = np.linalg.lstsq(rows[:, base], rows[:, others])[0] / scale[base][:, None] * scale[others]
+        for j, column in zip(others, coefficients.T, strict=True):
+            whole = np.rint(column)
+            if np.abs(column - whole).max() <= near and np.abs(whole).max() == 1:
+                sides = [base[i] for i in np.flatnonzero(whole > 0)], [j, *(base[i] for i in np.flatnonzero(whole < 0))]
+                sums.add(tuple(sorted((tuple(sorted(side)) for side in sides), key=lambda side: (-len(side), side))))
+    return [sentence for plus, minus in sums for sentence in _said_sum(found, plus, minus)]
+
+
+def _independent(rows: HostArray, near: float, width: HostArray | None) -> list[int]:
+    """Return columns that the others depend on but for ``near`` of their length; all columns have length one.
+
+    The narrowest are taken first; without ``width`` that of which most is left.
+    """
+    left, base = rows.copy(), list[int]()
+    while (free := (lengths := np.square(left).sum(axis=0)) > near**2).any():
+        best = int(np.argmax(np.where(free, lengths if width is None else -width, -np.inf)))
+        base.append(best)
+        direction = left[:, best] / np.sqrt(lengths[best])
+        left -= np.outer(direction, direction @ left)
+        left[:, best] = 0.0
+    return sorted(base)
+
+
+def _said_sum(found: _Projected, plus: Sequence[int], minus: Sequence[int]) -> list[str]:
+    """Say that columns add up to another one or to a constant, where they do in every row and nothing has said it."""
+    n = len(plus) + len(minus)
+    if n < 3 or n == len(found.names) or len(minus) > 1:
+        return []
+    left, right = ([found.read(found.names[j]) for j in some] for some in (plus, minus))
+    constant = _constant_sum(left, right, close=found.close)
+    if constant is None or (n == 3 and len(minus) == 1 and constant == 0):
+        return []
+    first = _listed([found.names[j] for j in plus])
+    if not minus:
+        return [f"Columns {first} add up to {constant:.10g} in every row."]
+    more = "" if constant == 0 else f" {'minus' if constant > 0 else 'plus'} {abs(constant):.10g}"
+    return [f"Column {found.names[minus[0]]!r} is the sum of {first}{more} in every row."]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [repr(name) for name in names[:8]]
+    shown += [f"{len(names) - 8} more"] if len(names) > 8 else []
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
 def _constant_sum(plus: Sequence[HostArray], minus: Sequence[HostArray] = (), *, close: float) -> float | None:
     """Return what columns add up to, less others, where that is one number in every row to rounding; else ``None``."""
     total, size = np.zeros(len(plus[0])), np.zeros(len(plus[0]))
@@ -192,6 +272,43 @@ def _constant_sum(plus: Sequence[HostArray], minus: Sequence[HostArray] = (), *,
     if (np.abs(total - constant)[known] > close * size[known]).any():
         return None
     return 0.0 if abs(constant) <= close * size[known].max() else constant
+
+
+STEM = re.compile(r"(.+?)[_.\-=: ]+([^_.\-=: ]+)")
+"""A name that begins as those of its block do, and ends in its level."""
+
+
+@dataclass(frozen=True)
+class DummyBlock:
+    """Columns of zeros and ones that are one category: what it is called, and the level that each column stands for.
+
+    Examples
+    --------
+    >>> block = DummyBlock.of(["color_blue", "color_red"])
+    >>> block.name, block.levels, block.labels({"color_blue": ["0", "1"], "color_red": ["1", "0"]}.__getitem__)
+    ('color', ('blue', 'red'), array(['red', 'blue'], dtype=object))
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    levels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, columns: Sequence[str], taken: Collection[str] = ()) -> "DummyBlock":
+        """Name a block by what the names of its columns begin with, unless that is ``taken``; else by all of them."""
+        parts = [STEM.fullmatch(name) for name in columns]
+        stems = {part[1] for part in parts if part is not None}
+        if len(stems) == 1 and None not in parts and stems.isdisjoint(taken):
+            return cls(stems.pop(), tuple(columns), tuple(part[2] for part in parts if part is not None))
+        more = " / ..." if len(columns) > 3 else ""
+        return cls(" / ".join(columns[:3]) + more, tuple(columns), tuple(columns))
+
+    def labels(self, read: Callable[[str], Any]) -> HostArray:
+        """Return the level of each row, given what reads a column as strings; empty where no column has a one."""
+        found = np.full(len(read(self.columns[0])), "", dtype=object)
+        for name, level in zip(self.columns, self.levels, strict=True):
+            found[np.isin(np.asarray(read(name), dtype=str), ("1", "1.0", "True", "true"))] = level
+        return found
 
 
 def dummy_blocks(columns: Mapping[str, HostArray]) -> list[tuple[str, ...]]:
@@ -218,7 +335,7 @@ def dummy_blocks(columns: Mapping[str, HostArray]) -> list[tuple[str, ...]]:
     n = len(columns[names[0]]) if names else 0
     stems: dict[str, list[str]] = {}
     for name in names:
-        stem = re.match(r"(.+)[_.\-=: ]+[^_.\-=: ]+$", name)
+        stem = STEM.fullmatch(name)
         if stem is not None:
             stems.setdefault(stem[1], []).append(name)
     found = []

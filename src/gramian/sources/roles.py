@@ -27,9 +27,11 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, Parameter, ParameterError, Sentence
 from gramian.sources import column_names as named
+from gramian.sources.arrow import from_numpy, from_words, is_text, texts, to_numpy, truths
 from gramian.sources.conversion import LARGEST_EXACT
 from gramian.sources.dates import is_time_axis, is_year_axis, number_dates, says_year, written_dates
-from gramian.sources.relations import dummy_blocks, relations
+from gramian.sources.missing_words import MISSING, words_among_numbers
+from gramian.sources.relations import DummyBlock, dummy_blocks, relations
 from gramian.sources.sentinels import sentinels
 from gramian.sources.written_numbers import NumberFormat, drawn, is_ambiguous, normalized, number_format
 
@@ -44,15 +46,6 @@ NEARLY_ALL = 0.9
 
 Notes and typing errors among numbers are rarer than one cell in ten; above that the cells are of another kind.
 """
-
-NOTHING = frozenset(
-    (
-        *("-", "--", "---", ".", "..", "...", "unknown", "missing", "none", "nil", "n.a.", "n.d.", "nd", "n/d", "tbd"),
-        *("unspecified", "not available", "not recorded", "not known", "no data"),
-        *("#div/0!", "#value!", "#ref!", "#num!", "#name?"),
-    )
-)
-"""Words that people write for a number they do not have, in lower case; files know those that programs write."""
 
 MOST_RELATED = 1_000
 """Quantities of a table up to which equal ones and sums are looked for: of thousands of genes nobody reads them."""
@@ -91,13 +84,15 @@ class Reading:
         if isinstance(column, pa.ChunkedArray):
             parts = [self.numbers(chunk) for chunk in column.chunks]
             return np.concatenate(parts) if parts else np.empty(0)
-        style = self.format
-        if style is None:
+        if self.format is None and not is_text(column.type):
             values = _floats(column)
         else:
-            coded = column if pa.types.is_dictionary(column.type) else _strings(column).dictionary_encode()
-            levels = np.append(style.numbers(_strings(coded.dictionary)), np.nan)
-            values = levels[coded.indices.fill_null(len(levels) - 1).to_numpy(zero_copy_only=False)]
+            coded = column if pa.types.is_dictionary(column.type) else texts(column).dictionary_encode()
+            levels = (self.format or NumberFormat()).numbers(texts(coded.dictionary))
+            at = to_numpy(coded.indices)
+            known = at >= 0
+            values = np.full(len(at), np.nan)
+            values[known] = levels[at[known].astype(np.intp)]
         bad = ~np.isfinite(values)
         if self.missing:
             bad |= np.isin(values, self.missing)
@@ -160,13 +155,26 @@ class Column:
     is_index: bool = False
     use: str = "left_out"
 
+    def numbers(self, data: Any) -> HostArray:
+        """Return the cells, an Arrow column, as float64: read as its role says.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> data = pa.array(["12 %", "15 %", "9 %"])
+        >>> table_roles({"share": data}).columns[0].numbers(data)
+        array([12., 15.,  9.])
+        """
+        return (self.reading or Reading()).numbers(data)
+
 
 @dataclass(frozen=True)
 class TableRoles:
-    """What the columns of a table are, and sentences about several of them together."""
+    """What the columns of a table are, sentences about several of them together, and those that are one category."""
 
     columns: tuple[Column, ...]
     remarks: tuple[str, ...] = ()
+    blocks: tuple[DummyBlock, ...] = ()
 
 
 def table_roles(
@@ -223,8 +231,8 @@ def table_roles(
     found = {name: _column(name, data, is_index=name in index, decimal=decimal) for name, data in columns.items()}
     for name, role in roles.items():
         found[name] = _given(found[name], columns[name], role, decimal=decimal)
-    remarks = []
-    for block in _dummies(found, columns, roles):
+    remarks, blocks = [], _dummies(found, columns, roles)
+    for block in blocks:
         names = ", ".join(map(repr, block[:MOST_LEVELS]))
         remarks.append(f"Columns {names} are one category spelled out: every row has a one in exactly one of them.")
         others = f"one of {len(block)} columns of zeros and ones that together are one category"
@@ -235,7 +243,7 @@ def table_roles(
         replace(column, is_distinct=_is_distinct(column, columns[name]), is_index=name in index)
         for name, column in found.items()
     )
-    return TableRoles(tuple(told), tuple(remarks))
+    return TableRoles(tuple(told), tuple(remarks), tuple(DummyBlock.of(block, taken=columns) for block in blocks))
 
 
 def _is_distinct(column: Column, data: Any) -> bool:
@@ -244,20 +252,9 @@ def _is_distinct(column: Column, data: Any) -> bool:
     # An index without a name of its own says where a row stood in some other frame.
     if column.role not in ("name", "id", "date") or data.null_count or column.name.startswith("__index_level_"):
         return False
+    if is_text(data.type):  # its different cells were counted
+        return column.is_distinct
     return bool(pc.count_distinct(data).as_py() == len(data))
-
-
-def numbers_of(column: Column, data: Any) -> HostArray:
-    """Return an Arrow column that holds numbers as float64, read as its role says.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> data = pa.array(["12 %", "15 %", "9 %"])
-    >>> numbers_of(table_roles({"share": data}).columns[0], data)
-    array([12., 15.,  9.])
-    """
-    return (column.reading or Reading()).numbers(data)
 
 
 def kind_of(kind: Any) -> str:
@@ -334,12 +331,17 @@ class _Numbers:
 
 @dataclass(frozen=True, eq=False)
 class _Text:
-    """The different cells of a text column without blanks around them, and how often each occurs."""
+    """The different cells of a text column without blanks around them, and how often each occurs.
+
+    Words for missing values are no cells: ``word`` is one of those that were there, ``n_words`` how many there were.
+    """
 
     cells: Any
     counts: HostArray
     n_rows: int
     decimal: str | None = None
+    word: str = ""
+    n_words: int = 0
 
     @property
     def n(self) -> int:
@@ -354,25 +356,40 @@ class _Text:
         return self.n > 1 and self.n_distinct >= NEARLY_ALL * self.n
 
     @property
+    def are_distinct(self) -> bool:
+        """Whether each row has its own."""
+        return self.n_distinct == self.n == self.n_rows
+
+    @property
     def are_few(self) -> bool:
         """Whether the different cells are so few that they are groups."""
         if self.n_distinct <= MOST_LEVELS:
             return self.n_distinct <= max(2, self.n // 2) and self.n_distinct < self.n
         return 3 * self.n_distinct <= self.n
 
-    def known(self) -> tuple["_Text", str | None]:
-        """Return the text without words for missing values, and one of those that are in it."""
-        import pyarrow as pa
+    def without(self, words: Collection[str]) -> "_Text":
+        """Return the text without some words for missing values."""
         import pyarrow.compute as pc
 
-        nothing = pc.is_in(self.cells, pa.array(sorted(_nothing())))
+        nothing = pc.is_in(self.cells, value_set=from_words(words))
         if not pc.any(nothing).as_py():
-            return self, None
-        kept = pc.invert(nothing)
-        return (
-            replace(self, cells=self.cells.filter(kept), counts=self.counts[np.asarray(kept)]),
-            pc.min(self.cells.filter(nothing)).as_py(),
+            return self
+        gone, counts = truths(nothing), self.counts
+        return replace(
+            self,
+            cells=self.cells.filter(pc.invert(nothing)),
+            counts=counts[~gone],
+            word=self.word or pc.min(self.cells.filter(nothing)).as_py(),
+            n_words=self.n_words + int(counts[gone].sum()),
         )
+
+    def remarked(self, found: Column) -> Column:
+        """Return a column, with a sentence about the words for missing values that it holds."""
+        if not self.n_words:
+            return found
+        n, name = self.n_words, found.name
+        cells = f"1 cell of {name!r} holds" if n == 1 else f"{n:,} cells of {name!r} hold"
+        return replace(found, remarks=(*found.remarks, f"{cells} a word for a missing value, such as {self.word!r}."))
 
     @cached_property
     def words_per_cell(self) -> float:
@@ -386,9 +403,9 @@ class _Text:
         return drawn(self.cells, np.ones(self.n_distinct, dtype=np.int64))
 
     def share(self, pattern: str) -> float:
-        """Return the share of the different cells that a pattern matches; where it is under a half, of a sample."""
+        """Return the share of the different cells that a pattern matches: of a sample, if that is all or under half."""
         found = float(_matching(self.few, pattern).mean())
-        if found < 0.5 or len(self.few) == self.n_distinct:
+        if found < 0.5 or found == 1 or len(self.few) == self.n_distinct:
             return found
         return float(_matching(self.cells, pattern).mean())
 
@@ -396,7 +413,7 @@ class _Text:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        table = pa.table({"cell": self.cells, "count": self.counts})
+        table = pa.table({"cell": self.cells, "count": from_numpy(self.counts)})
         order = pc.select_k_unstable(
             table, k=min(MOST_LEVELS, len(table)), sort_keys=[("count", "descending"), ("cell", "ascending")]
         )
@@ -415,36 +432,22 @@ def _floats(column: Any) -> HostArray:
     # An integer above 2**53 is rounded here: it is an identifier, unless someone asks for it as a quantity.
     if column.type != pa.float64():
         column = pc.cast(column, pa.float64(), safe=False)
-    return np.asarray(column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy())
-
-
-def _strings(column: Any) -> Any:
-    """Return text of any Arrow type as plain strings; bytes that are no UTF-8 are taken for Latin-1."""
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if column.type == pa.string():
-        return column
-    try:
-        return column.cast(pa.string())
-    except pa.ArrowInvalid:
-        texts = [None if cell is None else cell.decode("latin-1") for cell in column.cast(pa.binary()).to_pylist()]
-        return pa.array(texts, pa.string())
+    return to_numpy(column)
 
 
 def _text_of(data: Any, n_rows: int, decimal: str | None = None) -> _Text:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = pc.value_counts(_strings(data).drop_null())
-    cells, counts = found.field("values"), found.field("counts")
+    occur = pc.value_counts(texts(data).drop_null())
+    cells, counts = occur.field("values"), occur.field("counts")
     trimmed = normalized(cells)
     if len(cells) and pc.any(pc.not_equal(trimmed, cells)).as_py():
         merged = pa.table({"cell": trimmed, "count": counts}).group_by("cell").aggregate([("count", "sum")])
-        merged = merged.filter(pc.not_equal(merged["cell"], ""))
         trimmed, counts = merged["cell"].combine_chunks(), merged["count_sum"].combine_chunks()
-    return _Text(trimmed, np.asarray(counts, dtype=np.int64), n_rows, decimal)
+    # What programs write for a missing value is none in any table; a cell of blanks needs no sentence.
+    found = _Text(trimmed, to_numpy(counts), n_rows, decimal).without(("",))
+    return replace(found, word="", n_words=0).without(MISSING)
 
 
 # The rules.
@@ -609,19 +612,14 @@ def _text(name: str, data: Any, *, is_category: bool, decimal: str | None) -> Co
     if not text.n:
         return Column(name, "empty", "empty", "its cells are blank", n_missing=len(data))
     if not is_category:
-        known, word = text.known()
+        known = text.without(words_among_numbers())
         found = _spelled_codes(name, text) or _spelled_numbers(name, known, data) or _spelled_dates(name, known, data)
-        if found is not None and known.n < text.n:
-            n = text.n - known.n
-            said = (
-                f"{n:,} cell{'' if n == 1 else 's'} of {name!r} hold{'s' if n == 1 else ''} a word for a missing value"
-            )
-            return replace(found, remarks=(*found.remarks, f"{said}, such as {word!r}."))
         if found is not None:
-            return found
+            return replace(known.remarked(found), is_distinct=text.are_distinct)
     role, reason = _text_role(name, text, is_category=is_category)
     levels = text.levels() if role == "category" else ()
-    return Column(name, "text", role, reason, n_missing=len(data) - text.n, levels=levels)
+    found = Column(name, "text", role, reason, n_missing=len(data) - text.n, levels=levels)
+    return replace(text.remarked(found), is_distinct=text.are_distinct)
 
 
 def _spelled_codes(name: str, text: _Text) -> Column | None:
@@ -636,7 +634,7 @@ def _spelled_codes(name: str, text: _Text) -> Column | None:
         return None
     import pyarrow.compute as pc
 
-    lengths = pc.value_counts(pc.utf8_length(text.cells)).field("counts").to_numpy()
+    lengths = to_numpy(pc.value_counts(pc.utf8_length(text.cells)).field("counts"))
     says = named.says_code(name) or named.says_id(name) or named.last_word(words) in named.CONTACTS
     if zeros < 1 - NEARLY_ALL and lengths.max() < NEARLY_ALL * text.n_distinct and not says:
         return None
@@ -649,7 +647,7 @@ def _spelled_codes(name: str, text: _Text) -> Column | None:
 
 def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) -> Column | None:
     """Return text as a column of numbers where nearly all cells are numbers in one format, or most where asked for."""
-    import pyarrow as pa
+    import pyarrow.compute as pc
 
     if not text.n or (not asked and not _has_numbers(text)):
         return None
@@ -659,7 +657,11 @@ def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) 
     n_bad = text.n - good
     if not good or not (n_bad < good if asked else _are_few_bad(n_bad, good)):
         return None
-    values = style.numbers(text.cells.filter(pa.array(fits)))
+    bare = fits & ~style.has_unit(text.cells)
+    n_bare = int(text.counts[bare].sum()) if style.unit else 0
+    if not asked and not _are_few_bad(n_bare, good - n_bare):
+        return None
+    values = style.numbers(text.cells.filter(from_numpy(fits)))
     if not asked and np.abs(values).max() >= LARGEST_EXACT and text.share(r"^[+-]?\d{16,}$") > 0.5:
         n_missing, low, high = text.n_rows - good, float(values.min()), float(values.max())
         return Column(name, "integer", "id", TOO_LONG, n_missing, low, high)
@@ -668,7 +670,11 @@ def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) 
     found = _of_numbers(name, "integer" if whole else "number", finite, text.n_rows, style=style)
     if found.role == "quantity" and style.words():
         found = replace(found, remarks=(_how_written(name, style, text.cells), *found.remarks))
-    return _with_bad(found, _first_cells(data, text.cells.filter(pa.array(~fits))) if n_bad else (), n_bad)
+    if n_bare:
+        cells = f"1 cell of {name!r} has" if n_bare == 1 else f"{n_bare:,} cells of {name!r} have"
+        said = f"{cells} no {style.unit!r}, such as {pc.min(text.cells.filter(from_numpy(bare))).as_py()!r}"
+        found = replace(found, remarks=(*found.remarks, f"{said}: taken in the same unit."))
+    return _with_bad(found, _first_cells(data, text.cells.filter(from_numpy(~fits))) if n_bad else (), n_bad)
 
 
 def _has_numbers(text: _Text) -> bool:
@@ -685,14 +691,6 @@ def _are_few_bad(n_bad: int, n_good: int) -> bool:
     return not n_bad or (n_good >= 3 and (n_bad == 1 or 10 * n_bad <= n_bad + n_good))
 
 
-def _nothing() -> set[str]:
-    """Return words for a missing value, in the cases that people write them in."""
-    from gramian.sources.formats.dialect import MISSING
-
-    words = NOTHING.union(MISSING)
-    return {cased for word in words for cased in (word, word.lower(), word.upper(), word.capitalize(), word.title())}
-
-
 def _how_written(name: str, style: NumberFormat, cells: Any) -> str:
     import pyarrow.compute as pc
 
@@ -706,14 +704,14 @@ def _how_written(name: str, style: NumberFormat, cells: Any) -> str:
 def _matching(cells: Any, pattern: str) -> HostArray:
     import pyarrow.compute as pc
 
-    return np.asarray(pc.match_substring_regex(cells, pattern))
+    return truths(pc.match_substring_regex(cells, pattern))
 
 
 def _first_cells(data: Any, bad: Any) -> tuple[tuple[int, str], ...]:
     """Return row and text of the first cells of a text column that are among the bad ones."""
     import pyarrow.compute as pc
 
-    cells = normalized(_strings(data))
+    cells = normalized(texts(data))
     rows = pc.indices_nonzero(pc.is_in(cells, bad)).slice(0, FIRST_BAD).to_pylist()
     return tuple((row, cells[row].as_py()) for row in rows)
 
@@ -732,7 +730,6 @@ def _with_bad(found: Column, first: tuple[tuple[int, str], ...], n_bad: int, wha
 
 
 def _spelled_dates(name: str, text: _Text, data: Any) -> Column | None:
-    import pyarrow as pa
 
     found = written_dates(text.cells, text.counts) if text.n_distinct > 1 else None
     if found is None:
@@ -743,7 +740,7 @@ def _spelled_dates(name: str, text: _Text, data: Any) -> Column | None:
         return None
     remarks = (f"Dates of {name!r}: {found.doubt}.",) if found.doubt else ()
     column = Column(name, "text", "date", f"it holds {found.words}", n_missing=text.n_rows - good, remarks=remarks)
-    bad = _first_cells(data, text.cells.filter(pa.array(~found.fits))) if n_bad else ()
+    bad = _first_cells(data, text.cells.filter(from_numpy(~found.fits))) if n_bad else ()
     return _with_bad(column, bad, n_bad, "date")
 
 
@@ -787,15 +784,20 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
 
 def _why_no_numbers(text: _Text) -> str | None:
     """Return what keeps text from being numbers where most cells are some: words among them, two in one, units."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    fits = np.zeros(1, dtype=bool)
     if _has_numbers(text):
-        fits = number_format(text.cells, text.counts, decimal=text.decimal).fits(text.cells)
-    if fits.any() and text.counts[fits].sum() > text.n / 2:
-        odd = pc.min(text.cells.filter(pa.array(~fits))).as_py()
-        return f"most cells are numbers, but more than one in ten is none, such as {odd[:40]!r}"
+        style = number_format(text.cells, text.counts, decimal=text.decimal)
+        fits = style.fits(text.cells)
+        if not fits.all() and text.counts[fits].sum() > text.n / 2:
+            odd = pc.min(text.cells.filter(from_numpy(~fits))).as_py()
+            return f"most cells are numbers, but more than one in ten is none, such as {odd[:40]!r}"
+        if fits.all() and style.unit:
+            some, others = (
+                pc.min(text.cells.filter(from_numpy(has))).as_py()
+                for has in (style.has_unit(text.cells), ~style.has_unit(text.cells))
+            )
+            return f"numbers with and without {style.unit!r}, such as {some!r} and {others!r}: write all in one unit"
     if text.share(r"^[+-]?[\d.]+ ?[/,;x] ?[+-]?[\d.]+$") >= NEARLY_ALL:
         return f"each cell holds two numbers, such as {pc.min(text.cells).as_py()!r}: write them in two columns"
     if text.share(r"^[(+$€£¥-]*\s*\d[\d,' ]*(?:\.\d+)?\D{0,12}$") < NEARLY_ALL:
@@ -832,8 +834,13 @@ def _has_pattern(text: _Text) -> bool:
 
     if text.share(r"^\S*\d\S*$") < NEARLY_ALL:
         return False
-    shapes = pc.replace_substring_regex(text.cells, r"\d+", "9")
-    return bool(pc.count_distinct(shapes).as_py() <= max(3, text.n_distinct // 10))
+
+    def shapes_are_few(cells: Any) -> bool:
+        shapes = pc.replace_substring_regex(cells, r"\d+", "9")
+        return bool(pc.count_distinct(shapes).as_py() <= max(3, len(cells) // 10))
+
+    # Shapes that are few in a sample are few in all: the sample would show one in ten that are of their own.
+    return shapes_are_few(text.few) or (len(text.few) < text.n_distinct and shapes_are_few(text.cells))
 
 
 # Roles that are given, and columns together.
@@ -892,6 +899,7 @@ def _given(found: Column, data: Any, role: str, *, decimal: str | None) -> Colum
         found.low,
         found.high,
         levels=levels if role == "category" else (),
+        is_distinct=found.is_distinct,
     )
 
 
@@ -916,18 +924,17 @@ def _number_levels(values: HostArray, counts: HostArray) -> tuple[tuple[str, int
 
 
 def _as_quantity(found: Column, data: Any, decimal: str | None) -> Column:
-    import pyarrow as pa
 
     kind = kind_of(data.type)
     if kind in ("number", "integer", "boolean"):
         return replace(found, role="quantity", reason="as asked", levels=())
     if kind == "date":
         raise _refusal(found, "quantity", "it holds dates", "Turn them into numbers first, such as days since a day")
-    text, _ = _text_of(data, len(data), decimal).known()
+    text = _text_of(data, len(data), decimal).without(words_among_numbers())
     column = _spelled_numbers(found.name, text, data, asked=True)
     if column is None:
         style = number_format(text.cells, text.counts, decimal=text.decimal)
-        row, cell = _first_cells(data, text.cells.filter(pa.array(~style.fits(text.cells))))[0]
+        row, cell = _first_cells(data, text.cells.filter(from_numpy(~style.fits(text.cells))))[0]
         what = "dates" if found.role == "date" else "text"
         told = f"it holds {what}: row {row + 1:,} ({cell[:40]!r}) is the first cell that is no number"
         hint = "Turn it into numbers first, or ask for it as a category"
@@ -953,13 +960,13 @@ def _relations(found: Mapping[str, Column], columns: Mapping[str, Any]) -> tuple
     if len(names) > MOST_RELATED:
         return ()
     spelled = {
-        name: numbers_of(column, columns[name])
+        name: column.numbers(columns[name])
         for name, column in found.items()
         if name in names and len(names) > 1 and column.reading is not None and column.reading.format is not None
     }
 
     def read(name: str) -> HostArray:
-        return spelled[name] if name in spelled else numbers_of(found[name], columns[name])
+        return spelled[name] if name in spelled else found[name].numbers(columns[name])
 
     single = any(str(columns[name].type) in ("float", "halffloat") for name in names)
     return relations(names, read, close=2e-6 if single else 1e-9)
@@ -977,7 +984,7 @@ def _equal_categories(found: Mapping[str, Column], columns: Mapping[str, Any]) -
     said = []
     for first, *others in alike.values():
         for other in others:
-            a, b = (pc.fill_null(normalized(_strings(columns[name])), "") for name in (first, other))
+            a, b = (pc.fill_null(normalized(texts(columns[name])), "") for name in (first, other))
             if pc.all(pc.equal(a, b)).as_py():
                 said.append(f"Columns {first!r} and {other!r} are equal: one of them says it all.")
     return said
@@ -991,7 +998,7 @@ def _dummies(
     for name, column in found.items():
         binary = column.role == "quantity" and (column.low, column.high) == (0, 1) and not column.n_missing
         if binary and name not in roles:
-            values = numbers_of(column, columns[name])
+            values = column.numbers(columns[name])
             if column.kind == "boolean" or bool(((values == 0) | (values == 1)).all()):
                 ones[name] = values == 1
     return dummy_blocks(ones)

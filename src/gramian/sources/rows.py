@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, device_of, namespace_of
+from gramian.arrays.namespace import Array, HostArray, device_of, is_dask, namespace_of
 from gramian.errors import NotSupportedError
 from gramian.machine import (
     MEGABYTE,
@@ -391,9 +391,11 @@ def _shared_out(
 
 def rows_here(rows: Array) -> Array:
     """Return what ``map_rows`` gave as an array in memory: a lazy one is computed now, any other is as it should be."""
-    from gramian.sources.dask import computed, is_dask
+    if not is_dask(rows):
+        return rows
+    from gramian.sources.dask import computed
 
-    return computed(rows) if is_dask(rows) else rows
+    return computed(rows)
 
 
 def require_local(source: RowSource, what: str) -> None:

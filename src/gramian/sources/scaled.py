@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, is_sparse
 from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, PairFold, RowSource, WrappedRows
@@ -90,7 +90,7 @@ def _times(exponent: Exponents, rows: Array) -> Array:
         return np.ldexp(rows, exponent)
     if is_sparse(rows):
         own = exponent if isinstance(exponent, int) else exponent[rows.indices]
-        return csr_array((np.ldexp(rows.data, own), rows.indices, rows.indptr), shape=rows.shape)
+        return scipy.sparse.csr_array((np.ldexp(rows.data, own), rows.indices, rows.indptr), shape=rows.shape)
     # Two factors: 2**exponent itself may overflow or underflow.
     half = np.asarray(exponent) // 2
     return rows * from_host(2.0**half, like=rows) * from_host(2.0 ** (exponent - half), like=rows)

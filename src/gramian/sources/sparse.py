@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array
+import scipy
 
 from gramian.arrays.namespace import Array, HostArray
 from gramian.arrays.precision import FLOAT64
@@ -161,7 +161,7 @@ def entries_in_float64(rows: Any) -> Any:
 
 def transposed(rows: Any) -> Any:
     """Return the transpose of CSR rows as CSC sharing the entries (SciPy's ``.T`` copies those of a view each time)."""
-    turned = csc_array(rows.shape[::-1], dtype=rows.dtype)
+    turned = scipy.sparse.csc_array(rows.shape[::-1], dtype=rows.dtype)
     turned.data, turned.indices, turned.indptr = rows.data, rows.indices, rows.indptr
     return turned
 

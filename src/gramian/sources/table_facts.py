@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, is_sparse
 from gramian.errors import InputError, Parameter, ParameterError, Sentence
+from gramian.sources.relations import DummyBlock
 from gramian.sources.roles import Column, TableRoles
 from gramian.sources.rows import Block, RowSource
 
@@ -48,6 +49,8 @@ class TableFacts:
         What holds between columns: equal ones, sums, blocks of zeros and ones that are one category.
     remarks : tuple of str
         What else a person should know of the files: folders that were not read.
+    blocks : tuple of DummyBlock
+        Columns of zeros and ones that are a label together.
     """
 
     origin: str
@@ -57,6 +60,7 @@ class TableFacts:
     named: bool = True
     relations: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    blocks: tuple[DummyBlock, ...] = ()
 
     @property
     def left_out(self) -> tuple[Column, ...]:
@@ -65,8 +69,12 @@ class TableFacts:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Names of the columns kept for pictures, the likeliest first."""
-        return tuple(column.name for column in self._with_use("label"))
+        """Names of the columns, and of the blocks of columns, kept for pictures, the likeliest first."""
+        parts = {name for block in self.blocks for name in block.columns}
+        found = [(column.name, len(column.levels)) for column in self._with_use("label") if column.name not in parts]
+        found += [(block.name, len(block.levels)) for block in self.blocks]
+        # By name and levels, never by the order of the columns.
+        return tuple(name for name, _ in sorted(found, key=lambda f: (LABEL_NAME.search(f[0]) is None, f[1], f[0])))
 
     @property
     def label(self) -> str | None:
@@ -77,6 +85,11 @@ class TableFacts:
     def id(self) -> str | None:
         """Name of the column that names the rows."""
         return next((column.name for column in self._with_use("id")), None)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Names of the columns that labels and names of rows are made of."""
+        return tuple(column.name for column in (*self._with_use("label"), *self._with_use("id")))
 
     def sentences(self) -> list[str]:
         """Say what was done with the columns, a line each for what was left out."""
@@ -99,9 +112,7 @@ class TableFacts:
         return [*self.remarks, *(f"{spoken(column)}." for column in self.doubted)]
 
     def _with_use(self, use: str) -> list[Column]:
-        found = [column for column in self.columns if column.use == use]
-        # By name and levels, never by the order of the columns.
-        return sorted(found, key=lambda c: (LABEL_NAME.search(c.name) is None, len(c.levels), c.name))
+        return [column for column in self.columns if column.use == use]
 
 
 def spoken(column: Column) -> str:
@@ -151,16 +162,17 @@ def choose_columns(
     table = {column.name: column for column in found.columns}
     asked = None if columns is None else _matching(columns, table, origin, "columns")
     dropped = [] if drop is None else _matching(drop, table, origin, "drop")
-    for word, parameter in ((label, "label"), (id, "id")):
-        if isinstance(word, str) and word not in table:
-            _refuse_name(word, list(table), origin, parameter)
+    blocks = {block.name: block for block in found.blocks}
+    for word, parameter, known in ((label, "label", [*table, *blocks]), (id, "id", list(table))):
+        if isinstance(word, str) and word not in known:
+            _refuse_name(word, known, origin, parameter)
     # A constant number costs a fit nothing; who analyzes a table leaves it out, and says so.
     used_roles = ("quantity", "constant")
     uses = {
         name: "used" if column.role in used_roles and column.kind in NUMBERS else "left_out"
         for name, column in table.items()
     }
-    uses |= _labels_and_names(table, label=label, id_=id, n_rows=n_rows)
+    uses |= _labels_and_names(table, found.blocks, label=label, id_=id, n_rows=n_rows)
     reasons = {word: ASKED for word in (label, id) if isinstance(word, str)}
     for name, column in table.items():
         if asked is not None and name in asked and name not in (label, id):
@@ -172,25 +184,35 @@ def choose_columns(
     for name in dropped:
         if uses[name] == "used" or (uses[name] == "label" and name != label) or (uses[name] == "id" and name != id):
             uses[name], reasons[name] = "left_out", ASKED
+    whole = [block for block in found.blocks if all(uses[name] == "label" for name in block.columns)]
+    # A part of a category is none.
+    parts = {name for block in found.blocks if block not in whole for name in block.columns if name != label}
+    uses |= {name: "left_out" for name in parts if uses[name] == "label"}
     table = {
         name: replace(column, use=uses[name], reason=reasons.get(name, column.reason)) for name, column in table.items()
     }
     order = list(table) if asked is None else asked
     used = tuple(table[name] for name in order if uses[name] == "used")
-    facts = TableFacts(origin, n_rows, tuple(table.values()), used, named, found.remarks)
+    facts = TableFacts(origin, n_rows, tuple(table.values()), used, named, found.remarks, blocks=tuple(whole))
     if not used:
         _refuse_all(facts)
     return facts
 
 
 def _labels_and_names(
-    table: Mapping[str, Column], *, label: str | bool | None, id_: str | bool | None, n_rows: int
+    table: Mapping[str, Column],
+    blocks: Sequence[DummyBlock],
+    *,
+    label: str | bool | None,
+    id_: str | bool | None,
+    n_rows: int,
 ) -> dict[str, str]:
     """Return the columns that color rows and the one that names them."""
     uses = {}
     if label is None:
         # A column of zeros and ones that is part of a category has no levels of its own.
         uses = {name: "label" for name, column in table.items() if column.role == "category" and column.levels}
+    uses |= {name: "label" for block in blocks if label in (None, block.name) for name in block.columns}
     if id_ is None:
         # A name first, then an id, a date, and a number that only counts the rows; of several one that no two rows
         # share, then by missing cells and name.
@@ -199,7 +221,7 @@ def _labels_and_names(
         rank = {c.name: 3 if c.role == "id" and _counts_rows(c, n_rows) else order[c.role] for c in able}
         best = min(able, key=lambda c: (rank[c.name], not c.is_distinct, c.n_missing, c.name), default=None)
         uses |= {} if best is None else {best.name: "id"}
-    uses |= {word: use for word, use in ((label, "label"), (id_, "id")) if isinstance(word, str)}
+    uses |= {word: use for word, use in ((label, "label"), (id_, "id")) if isinstance(word, str) and word in table}
     return uses
 
 

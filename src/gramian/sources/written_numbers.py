@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gramian.arrays.namespace import HostArray
+from gramian.sources.arrow import from_numpy, to_numpy, truths, without
 
 CURRENCIES = ("US$", "R$", "$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY", "Rs.", "kr")
 """Signs and codes of money, before or after the number."""
@@ -77,8 +78,13 @@ class NumberFormat:
         """Return which cells of an Arrow array of strings, as :func:`normalized` gives them, are such numbers."""
         import pyarrow.compute as pc
 
-        found = pc.match_substring_regex(cells, self._pattern())
-        return np.asarray(pc.fill_null(found, False))  # noqa: FBT003 - Arrow's own argument
+        return truths(pc.match_substring_regex(cells, self._pattern()))
+
+    def has_unit(self, cells: Any) -> HostArray:
+        """Return which cells of an Arrow array of strings end in the unit."""
+        import pyarrow.compute as pc
+
+        return truths(pc.ends_with(cells, self.unit))
 
     def numbers(self, cells: Any) -> HostArray:
         """Return an Arrow array of strings as float64; what is no number in this format is NaN."""
@@ -86,7 +92,7 @@ class NumberFormat:
         import pyarrow.compute as pc
 
         cells = normalized(cells)
-        cells = pc.if_else(pc.match_substring_regex(cells, self._pattern()), cells, None)
+        cells = without(cells, pc.invert(pc.match_substring_regex(cells, self._pattern())))
         negative = pc.or_(pc.starts_with(cells, "("), pc.match_substring_regex(cells, r"^[^\d]*-|-$"))
         cells = pc.ascii_trim(cells, "()+-")
         if self.unit:
@@ -97,9 +103,8 @@ class NumberFormat:
         cells = pc.ascii_trim(cells, " +-")
         if self.decimal != ".":
             cells = pc.replace_substring(cells, self.decimal, ".")
-        found = np.array(pc.cast(cells, pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
-        found[np.asarray(pc.fill_null(negative, False))] *= -1  # noqa: FBT003 - Arrow's own argument
-        return found
+        found = to_numpy(pc.cast(cells, pa.float64()))
+        return np.where(truths(negative), -found, found)
 
     def words(self) -> str:
         """Say how cells are written, after "written"; empty where they are plain.
@@ -180,7 +185,7 @@ def drawn(cells: Any, counts: HostArray) -> Any:
         return cells
     ends = np.cumsum(counts)
     at = np.random.default_rng(0).integers(0, int(ends[-1]), 2000)
-    return cells.take(np.searchsorted(ends, at, side="right"))
+    return cells.take(from_numpy(np.searchsorted(ends, at, side="right")))
 
 
 def _best_format(cells: Any, counts: HostArray, few: Any, known: str | None) -> NumberFormat:
@@ -205,7 +210,7 @@ def _best_format(cells: Any, counts: HostArray, few: Any, known: str | None) -> 
                     best, most = style, count
         if most == total:
             break
-    if best.unit and 2 * _with_unit(cells, counts, best.unit) < most:
+    if best.unit and 2 * counts[best.has_unit(cells)].sum() < most:
         # A unit in few cells is an exception to the others, which may mean another one.
         best = NumberFormat(best.thousands, best.decimal, best.currency)
     return best
@@ -241,9 +246,3 @@ def _affixes(cells: list[str]) -> tuple[list[str], list[str]]:
 
 def _commonest(words: list[str]) -> list[str]:
     return [min(set(words), key=lambda word: (-words.count(word), word))] if words else []
-
-
-def _with_unit(cells: Any, counts: HostArray, unit: str) -> int:
-    import pyarrow.compute as pc
-
-    return int(counts[np.asarray(pc.fill_null(pc.ends_with(cells, unit), False))].sum())  # noqa: FBT003

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from gramian.arrays.namespace import Array, HostArray, cast, from_host, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of, resolve_tolerance

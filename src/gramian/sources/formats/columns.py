@@ -16,10 +16,10 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, MemoryBudgetError, Parameter, Sentence
 from gramian.machine import MEGABYTE
+from gramian.sources.arrow import floats_of, from_words, is_text, strings_of, to_numpy, truths, without, working_type
 from gramian.sources.conversion import LARGEST_EXACT
-from gramian.sources.formats.arrow import floats_of, strings_of, working_type
 from gramian.sources.locations import Location, Names
-from gramian.sources.roles import Column
+from gramian.sources.roles import Column, Reading
 from gramian.sources.row_file import FileVersion, RowFile, Spill
 
 ROOM = 4
@@ -258,15 +258,14 @@ class ColumnFile(RowFile):
     def _whole(self, column: Column, *, lenient: bool, sentinels: bool) -> tuple[HostArray, "list[_BadCell]"]:
         """Read the numbers of a column of text, and find a cell that is none, or that float64 rounds."""
         cells = self._kept.column(column.name)
-        plain = None if column.reading is None else replace(column.reading, missing=())
-        values = numbers_of(cells) if plain is None else plain.numbers(cells)
+        values = replace(column.reading or Reading(), missing=()).numbers(cells)
         bad = []
         for i in np.flatnonzero(np.abs(values) >= LARGEST_EXACT):
             text = str(cells[int(i)].as_py())
             if LONG_INTEGER.fullmatch(text) and abs(int(text)) > LARGEST_EXACT:
                 bad.append(_BadCell(int(i), column.name, text, ABOVE))
                 break
-        if not lenient and (odd := np.isnan(values) & cells.is_valid().to_numpy()).any():
+        if not lenient and (odd := np.isnan(values) & truths(cells.is_valid())).any():
             row = int(np.argmax(odd))
             bad.append(_BadCell(row, column.name, str(cells[row].as_py()), "text in a column of numbers"))
         if sentinels and column.reading is not None:
@@ -323,34 +322,13 @@ def typed_column(cells: Any, *, decimal: str = ".", missing: Sequence[str] = ())
     if found is not None:
         return found
     cells = pc.utf8_trim_whitespace(cells)
-    words = pc.is_in(cells, value_set=pa.array(missing, pa.string()))
+    words = pc.is_in(cells, value_set=from_words(missing))
     if pc.any(words).as_py():
-        cells = pc.if_else(words, pa.scalar(None, pa.string()), cells)
+        cells = without(cells, words)
     if cells.null_count == len(cells):
         return pa.nulls(len(cells))
     found = _cast(cells, decimal)
     return cells if found is None else found
-
-
-def numbers_of(cells: Any) -> HostArray:
-    """Return the numbers of a column of text; what is no number is NaN.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> numbers_of(pa.chunked_array([["1.5", "x", None]]))
-    array([1.5, nan, nan])
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_boolean(cells.type):
-        cells = pc.cast(cells, pa.uint8())
-    try:
-        return np.asarray(pc.cast(cells, pa.float64()).to_numpy(), dtype=np.float64)
-    except pa.ArrowInvalid:
-        is_number = pc.match_substring_regex(cells, r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$")
-        return numbers_of(pc.if_else(is_number, cells, pa.scalar(None, pa.string())))
 
 
 def _cast(cells: Any, decimal: str) -> Any:
@@ -365,7 +343,7 @@ def _cast(cells: Any, decimal: str) -> Any:
     floats = _as_type(cells, pa.float64())
     if floats is None:
         return None
-    values = floats.to_numpy(zero_copy_only=False)
+    values = to_numpy(floats)
     if (np.floor(values) < values).any():
         return floats
     # Whole numbers may be codes (007), or longer than float64 holds.
@@ -411,14 +389,6 @@ def _is_rounded(found: Any, cells: Any) -> bool:
     if not limits["max"] or max(limits["max"], -limits["min"]) < LARGEST_EXACT:
         return False
     return bool(pc.any(pc.match_substring_regex(cells, r"^[+-]?[0-9]{16,}$")).as_py())
-
-
-def is_text(kind: Any) -> bool:
-    """Tell whether an Arrow type is text, or text behind codes."""
-    from pyarrow import types
-
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _common_type(kinds: Sequence[Any]) -> Any:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError
@@ -93,7 +93,9 @@ class CsrFile(RowFile):
             )
         pointers = self._indptr[rows.start : rows.stop + 1] - begin
         index = np.int32 if max(self.shape[1], end - begin) < np.iinfo(np.int32).max else np.int64
-        csr = csr_array((data, indices.astype(index), pointers.astype(index)), shape=(len(pointers) - 1, self.shape[1]))
+        csr = scipy.sparse.csr_array(
+            (data, indices.astype(index), pointers.astype(index)), shape=(len(pointers) - 1, self.shape[1])
+        )
         if not csr.has_canonical_format:
             csr.sum_duplicates()
         return csr

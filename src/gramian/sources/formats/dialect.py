@@ -16,30 +16,11 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, Parameter, Sentence
 from gramian.machine import MEGABYTE
+from gramian.sources.missing_words import MISSING
 from gramian.sources.names import name_columns
 
 SAMPLE_BYTES = MEGABYTE
 """Bytes at the beginning of a file that show its dialect and the kinds of its columns."""
-
-MISSING = (
-    "",
-    "NA",
-    "N/A",
-    "n/a",
-    "NaN",
-    "nan",
-    "-nan",
-    "NULL",
-    "null",
-    "None",
-    "#N/A",
-    "#NA",
-    "NAN",
-    "na",
-    "?",
-    "<NA>",
-)
-"""Words for a missing value."""
 
 SPACES = " "
 """A delimiter that stands for any run of blanks between two values."""

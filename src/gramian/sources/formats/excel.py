@@ -11,14 +11,12 @@ from typing import Any, NamedTuple
 
 from gramian.errors import InputError, NotSupportedError, Parameter, ParameterError, Sentence
 from gramian.machine import memory_budget
-from gramian.sources.formats.dialect import MISSING, SAMPLE_LINES, has_header
+from gramian.sources.formats.dialect import SAMPLE_LINES, has_header
 from gramian.sources.formats.table import column_of, holds_numbers, open_arrow_table, require_small
+from gramian.sources.missing_words import ERRORS, MISSING
 from gramian.sources.names import name_columns
 from gramian.sources.progress import Say
 from gramian.sources.row_file import OpenedTable
-
-ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!", "#GETTING_DATA")
-"""What Excel writes where a formula has no value."""
 
 TIMES = 6
 """Bytes held while a sheet is read, per byte of its XML (measured: 4.5, of 30,000 rows of ten decimals)."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
-from scipy.sparse import coo_array
+import scipy
 
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, NotSupportedError
@@ -165,7 +165,9 @@ def _gathered(
             first, stop = b * step, min((b + 1) * step, n)
             found = np.fromfile(bucket, dtype=ENTRY)
             bucket.unlink()
-            rows = coo_array((found["value"], (found["row"] - first, found["column"])), shape=(max(stop - first, 0), d))
+            rows = scipy.sparse.coo_array(
+                (found["value"], (found["row"] - first, found["column"])), shape=(max(stop - first, 0), d)
+            )
             csr = rows.tocsr()
             csr.sum_duplicates()
             csr.data.tofile(data)

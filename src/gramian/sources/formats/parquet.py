@@ -12,7 +12,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, MemoryBudgetError, Parameter, Sentence
 from gramian.machine import MEGABYTE, memory_budget
-from gramian.sources.formats.arrow import dense_rows, strings_of, working_type
+from gramian.sources.arrow import dense_rows, strings_of, working_type
 from gramian.sources.formats.columns import ArrowColumns, ColumnFile, examined_rows
 from gramian.sources.names import name_columns
 from gramian.sources.progress import Say

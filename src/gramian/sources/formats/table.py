@@ -7,11 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gramian.errors import InputError, MemoryBudgetError, Parameter, Sentence
 from gramian.machine import MEGABYTE
+from gramian.sources.arrow import from_numpy, from_words, without
 from gramian.sources.conversion import LARGEST_EXACT
 from gramian.sources.formats.columns import ArrowColumns, ColumnFile
-from gramian.sources.formats.dialect import MISSING, is_number
+from gramian.sources.formats.dialect import is_number
+from gramian.sources.missing_words import MISSING
 from gramian.sources.roles import kind_of, table_roles
 from gramian.sources.row_file import FileVersion, OpenedTable
 
@@ -92,7 +96,7 @@ def without_words(table: Any, na: Sequence[str] = ()) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    words = pa.array([*MISSING, *na], pa.string())
+    words = from_words([*MISSING, *na])
     amounts = [float(word) for word in na if is_number(word)]
     columns = []
     for column in table.columns:
@@ -101,10 +105,10 @@ def without_words(table: Any, na: Sequence[str] = ()) -> Any:
             column = pa.nulls(len(column), pa.list_(pa.null()))  # noqa: PLW2901
         elif pa.types.is_string(column.type):
             is_word = pc.is_in(pc.utf8_trim_whitespace(column), value_set=words)
-            column = pc.if_else(is_word, pa.scalar(None, column.type), column)  # noqa: PLW2901
+            column = without(column, is_word)  # noqa: PLW2901
         elif kind in ("number", "integer") and amounts:
-            is_word = pc.is_in(column.cast(pa.float64(), safe=False), value_set=pa.array(amounts))
-            column = pc.if_else(is_word, pa.scalar(None, column.type), column)  # noqa: PLW2901
+            is_word = pc.is_in(column.cast(pa.float64(), safe=False), value_set=from_numpy(np.array(amounts)))
+            column = without(column, is_word)  # noqa: PLW2901
         columns.append(column)
     return pa.table(columns, names=table.column_names)
 
