@@ -270,7 +270,7 @@ def _open_array(open_: Callable[[Any], tuple[Array, Names]], X: Any, options: Op
 
 def _refuse_file_options(options: OpenOptions) -> None:
     """Refuse what is said about files and their columns where X is no file: it would be without effect."""
-    chosen = options.chosen._asdict() | {"lenient": None, "sentinels": None, "readings": None}
+    chosen = options.chosen._asdict() | {"lenient": None, "sentinels": None, "readings": None, "needs_numbers": None}
     said = chosen | {"checkpoint": options.checkpoint} | options.file._asdict()
     for name, value in said.items():
         if value is not None and value is not False:
