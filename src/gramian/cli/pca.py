@@ -14,6 +14,8 @@ Examples:
   gramian pca penguins.csv --color species --id name
   gramian pca survey.csv --missing drop     leave out rows with missing values
   gramian pca 'parts/*.parquet' --memory 4GB
+  gramian pca survey.csv --method famd      categories as well as quantities
+  gramian pca cars.csv --supplementary price
   gramian pca faces.npy --no-scale --image 64x64
   gramian pca wine.csv --dry-run            the plan, and nothing else
   gramian pca wine.csv --json | jq .shares
@@ -23,16 +25,25 @@ Examples:
 @click.command("pca", epilog=EXAMPLES)
 @click.argument("file")
 @click.option("--image", "shape", type=Shape(), help="Rows are images of this height and width, such as 64x64.")
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "pca", "mca", "famd"]),
+    default="auto",
+    show_default=True,
+    help="Of quantities, of categories, or of both; auto: as the columns ask for.",
+)
 @fit_flags
 def command(file: str, **flags: Any) -> None:
     """Find the directions along which the rows of FILE vary most.
 
     Writes a folder with the model, the scores, the loadings and a page that explains them. Text, ids and constant
     columns are left out, missing values are filled, and columns of different size are scaled; what was done is said.
+    A table of categories alone is analyzed by multiple correspondence analysis, one with as many categories as
+    quantities by factor analysis of mixed data; elsewhere categories color the rows.
     FILE is a table of any kind that Gramian reads, a folder, a glob, or - for standard input.
     """
     from gramian.analysis.analyze import Request
     from gramian.cli.fitting import run
 
-    request = Request("pca", flags["count"], flags["seed"], flags["memory"], image_shape=flags["shape"])
+    request = Request(flags["method"], flags["count"], flags["seed"], flags["memory"], image_shape=flags["shape"])
     run(file, flags, request)

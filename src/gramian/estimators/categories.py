@@ -245,8 +245,8 @@ class CodedComponents(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, T
             return write_report(model, path, **{"names": model.column_names, **more})
         table = self._table(X)
         labels = {name: _texts(column.levels, column.codes) for name, column in table.categories.items()}
-        rows = self._rows(table)
-        return write_report(model, path, rows=rows, **{"names": model.column_names, "labels": labels, **more})
+        scores = self._scores(self._rows(table))
+        return write_report(model, path, scores=scores, **{"names": model.column_names, "labels": labels, **more})
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""

@@ -1,6 +1,6 @@
 """The functions that fit correspondence analyses: a coding, principal components of coded rows, projected columns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -183,11 +183,22 @@ def _fit(
 ) -> CodedModel:
     # A level that only rows of weight zero have is not known: such rows are placed by their other columns.
     rows = IndicatorRows(table, coding, unknown="ignore", passive=options.missing == "passive")
-    solve, pca = solve_coded(rows, options)
-    model = kind(coding, pca, options, _distances(kind, solve, rows))
+    model = fit_coded(rows, options, kind=kind)
     if not supplementary:
         return model
     return replace(model, supplementary=project_columns(table, rows, model, supplementary))
+
+
+def fit_coded(
+    rows: IndicatorRows, options: CategoryOptions = _DEFAULTS, *, kind: type[CodedModel] | None = None
+) -> CodedModel:
+    """Fit the model of rows that are coded already: by their coding, that of categories alone or of mixed data."""
+    coding = rows.coding
+    if kind is None:
+        of_categories = not coding.quantities and coding.share == 1.0 / len(coding.categories)
+        kind = MCAModel if of_categories else FAMDModel
+    solve, pca = solve_coded(rows, options)
+    return kind(coding, pca, options, _distances(kind, solve, rows))
 
 
 def most_components(rows: IndicatorRows) -> int:
@@ -195,9 +206,15 @@ def most_components(rows: IndicatorRows) -> int:
     return max(min(effective_rows(rows), rows.n_columns - len(rows.coding.categories)), 1)
 
 
-def solve_coded(rows: IndicatorRows, options: CategoryOptions) -> tuple[PCASolve, PCAModel]:
-    """Return principal components of coded rows: as many as are asked for, or a rule says."""
-    asked, most = options.n_components, most_components(rows)
+def require_count(rows: IndicatorRows, asked: Any) -> None:
+    """Refuse a number of components that coded rows cannot have, and rules that are of quantities."""
+    most = most_components(rows)
+    if isinstance(asked, str) and asked != "auto":
+        message = Sentence(
+            "{asked} is for quantities. Pass an integer, a share such as 0.9, or 'auto', which shuffles columns.",
+            asked=Parameter("n_components", (asked,)),
+        )
+        raise ParameterError(message, parameter="n_components", value=asked)
     if isinstance(asked, int) and not 0 <= asked <= most:
         message = Sentence(
             "{asked} is more than the {most} components that {levels} levels of {categories} categories{beside} and "
@@ -210,7 +227,13 @@ def solve_coded(rows: IndicatorRows, options: CategoryOptions) -> tuple[PCASolve
             n=effective_rows(rows),
         )
         raise ParameterError(message, parameter="n_components", value=asked)
-    looked = most if asked is None else min(most, LOOKED_AT) if asked == "auto" else asked
+
+
+def solve_coded(rows: IndicatorRows, options: CategoryOptions) -> tuple[PCASolve, PCAModel]:
+    """Return principal components of coded rows: as many as are asked for, or a rule says."""
+    asked, most = options.n_components, most_components(rows)
+    require_count(rows, asked)
+    looked = most if asked is None else most_shown(rows, asked) if asked == "auto" else asked
     solve = solve_pca(
         rows,
         PCAOptions(
@@ -222,22 +245,33 @@ def solve_coded(rows: IndicatorRows, options: CategoryOptions) -> tuple[PCASolve
             progress=options.progress,
         ),
     )
-    if asked == "auto":
-        return solve, automatic(rows, solve, options.seed)
     found = solve.model(looked)
+    if asked == "auto":
+        verdict = _count_by_shuffling(rows, found, options.seed)
+        return solve, replace(found.truncated(max(verdict.n_components, 1)), verdict=verdict.reason)
     # The directions of indicators that are constant by construction are no components.
     return solve, found.truncated(max(found.rank, 1)) if asked is None else found
 
 
-def automatic(rows: IndicatorRows, solve: PCASolve, seed: int) -> PCAModel:
-    """Return the components that stand out of shuffled columns; one at least."""
-    whole = solve.model(solve.facts.wanted)
-    verdict = count_by_shuffling(rows, whole, seed)
-    found = whole.truncated(max(verdict.n_components, 1))
-    return replace(found, verdict=verdict.reason)
+def most_shown(rows: IndicatorRows, asked: Any) -> int:
+    """Return how many components are solved for where some are to be chosen: those asked for, and 256 at most."""
+    most = most_components(rows)
+    return asked if isinstance(asked, int) and asked > LOOKED_AT else min(most, LOOKED_AT)
 
 
-def count_by_shuffling(rows: IndicatorRows, model: PCAModel, seed: int) -> Verdict:
+def count_coded(rows: IndicatorRows, model: CodedModel, options: CategoryOptions) -> Verdict:
+    """Return how many of the components of a model are asked for, by a number, a share of the inertia, or "auto"."""
+    asked, k = options.n_components, model.n_components
+    if asked == "auto":
+        return _count_by_shuffling(rows, model.pca, options.seed)
+    if isinstance(asked, float):
+        below = np.cumsum(to_host(model.shares)) <= asked
+        return Verdict("share", min(int(below.sum()) + 1, k), f"It holds more than {asked:.4g} of the inertia.")
+    require_count(rows, asked)
+    return Verdict("asked", k if asked is None else int(asked), "")
+
+
+def _count_by_shuffling(rows: IndicatorRows, model: PCAModel, seed: int) -> Verdict:
     """Return how many components stand out of tables whose columns were shuffled."""
     codes, numbers = rows.cells()
     values = to_host(model.variances).astype(FLOAT64)[: max(model.rank, 1)]
@@ -274,29 +308,37 @@ class _Projecting:
 
     def __call__(self, state: Any, block: Block) -> Any:
         for piece, numbers in self.rows.pieces(block):
-            found = self._sums(piece, np.asarray(to_host(numbers), dtype=FLOAT64)[:, self.used])
+            z = (np.asarray(to_host(numbers), dtype=FLOAT64)[:, self.used] - self.mean) / self.deviation
+            scores = np.asarray(self.pca.project(piece.rows))
+            here = slice(piece.start, piece.start + len(scores))
+            weights = None if piece.weights is None else to_host(piece.weights)
+            found = _column_sums(scores, z, [column.codes[here] for column in self.columns], self.columns, weights)
             state = found if state is None else _added(state, found)
         return state
 
-    def _sums(self, piece: Block, x: HostArray) -> list[Array]:
-        scores = np.asarray(self.pca.project(piece.rows))
-        w = np.ones(len(scores)) if piece.weights is None else to_host(piece.weights)
-        known = ~np.isnan(x)
-        z = np.where(known, (x - self.mean) / self.deviation, 0.0)
-        wz, wk = w[:, None] * z, w[:, None] * known
-        found = [wk.sum(axis=0), wz.sum(axis=0), (wz * z).sum(axis=0), wz.T @ scores, wk.T @ scores, wk.T @ scores**2]
-        stop = piece.start + len(scores)
-        for column in self.columns:
-            codes = column.codes[piece.start : stop]
-            here = codes >= 0
-            own, count = codes[here], len(column.levels)
-            sums = [np.bincount(own, w[here] * scores[here, s], minlength=count) for s in range(scores.shape[1])]
-            found += [
-                np.bincount(own, w[here], minlength=count).astype(FLOAT64),
-                np.column_stack(sums),
-                (w[here, None] * scores[here] ** 2).sum(axis=0),
-            ]
-        return found
+
+def _column_sums(
+    scores: HostArray,
+    z: HostArray,
+    codes: Sequence[HostArray],
+    columns: Sequence[LevelColumn],
+    weights: HostArray | None,
+) -> list[Array]:
+    """Return sums over rows: products of standardized quantities with scores, scores by level."""
+    w = np.ones(len(scores)) if weights is None else weights
+    known = ~np.isnan(z)
+    z = np.where(known, z, 0.0)
+    wz, wk = w[:, None] * z, w[:, None] * known
+    found = [wk.sum(axis=0), wz.sum(axis=0), (wz * z).sum(axis=0), wz.T @ scores, wk.T @ scores, wk.T @ scores**2]
+    for own, column in zip(codes, columns, strict=True):
+        here, count = own >= 0, len(column.levels)
+        sums = [np.bincount(own[here], w[here] * scores[here, s], minlength=count) for s in range(scores.shape[1])]
+        found += [
+            np.bincount(own[here], w[here], minlength=count).astype(FLOAT64),
+            np.column_stack(sums),
+            (w[here, None] * scores[here] ** 2).sum(axis=0),
+        ]
+    return found
 
 
 def project_columns(table: MixedTable, rows: IndicatorRows, model: CodedModel, names: Sequence[str]) -> Supplementary:
@@ -305,34 +347,79 @@ def project_columns(table: MixedTable, rows: IndicatorRows, model: CodedModel, n
     Cells without a value are left out of what is said of their column.
     """
     quantities = tuple(name for name in table.quantities if name in names)
-    categories = tuple(name for name in table.categories if name in names)
+    columns = {name: table.categories[name] for name in table.categories if name in names}
     mean, deviation = _standardization(table, quantities, passive=True)
     used = tuple(table.quantities.index(name) for name in quantities)
-    columns = tuple(table.categories[name] for name in categories)
-    sums = table.numbers.reduce(_Projecting(rows, model.pca, used, mean, deviation, columns), _added)
+    folded = _Projecting(rows, model.pca, used, mean, deviation, tuple(columns.values()))
+    sums = table.numbers.reduce(folded, _added)
+    return _supplementary(sums, quantities, columns, model.eigenvalues, model.level_unit)
+
+
+def supplementary_of(
+    scores: HostArray,
+    quantities: Mapping[str, HostArray],
+    categories: Mapping[str, LevelColumn],
+    variances: Any,
+    *,
+    unit: HostArray,
+) -> Supplementary:
+    """Return where columns stand on components whose scores (n, k) are known, of any method.
+
+    Parameters
+    ----------
+    scores : numpy array (n, k)
+    quantities : mapping of str to numpy array (n,)
+        NaN where nothing is known.
+    categories : mapping of str to LevelColumn
+    variances : array (k,)
+        Of the scores.
+    unit : numpy array (k,)
+        What means of rows are divided by to be coordinates of levels: ones for means of scores.
+
+    Examples
+    --------
+    >>> x = np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> supplementary_of(x, {"twice": 2 * x[:, 0]}, {}, np.ones(1), unit=np.ones(1)).correlations.round(6)
+    array([[1.]])
+    """
+    z = np.empty((len(scores), 0))
+    if quantities:
+        x = np.column_stack(list(quantities.values())).astype(FLOAT64)
+        spread = np.nanstd(x, axis=0)
+        z = (x - np.nanmean(x, axis=0)) / np.where(spread > 0, spread, 1.0)
+    columns = list(categories.values())
+    sums = _column_sums(scores, z, [column.codes for column in columns], columns, None)
+    return _supplementary(sums, tuple(quantities), categories, to_host(variances).astype(FLOAT64), unit)
+
+
+def _supplementary(
+    sums: list[HostArray],
+    quantities: tuple[str, ...],
+    columns: Mapping[str, LevelColumn],
+    variances: HostArray,
+    unit: HostArray,
+) -> Supplementary:
     weight, z, zz, zy, y, yy = sums[:6]
     weight = np.maximum(weight, TINY)
     covariance = zy / weight[:, None] - z[:, None] * y / weight[:, None] ** 2
     deviations = np.sqrt(np.maximum(zz / weight - (z / weight) ** 2, 0.0))
     spreads = np.sqrt(np.maximum(yy / weight[:, None] - (y / weight[:, None]) ** 2, 0.0))
-    correlations = _over(covariance, deviations[:, None] * spreads)
     levels, coordinates, tests, eta2 = [], [], [], []
-    for j, column in enumerate(columns):
+    for j, column in enumerate(columns.values()):
         counts, totals, squares = sums[6 + 3 * j : 9 + 3 * j]
         kept = np.flatnonzero(counts > 0)
-        whole = float(counts.sum())
-        means = totals[kept] / counts[kept, None]
-        center = totals.sum(axis=0) / max(whole, TINY)
+        whole = max(float(counts.sum()), TINY)
+        means, center = totals[kept] / counts[kept, None], totals.sum(axis=0) / whole
         between = (counts[kept, None] * (means - center) ** 2).sum(axis=0)
         levels.append(tuple(column.levels[i] for i in kept))
-        coordinates.append(means / model.level_unit)
-        tests.append(v_tests(means, model.eigenvalues, counts[kept] / max(whole, TINY), whole))
+        coordinates.append(means / unit)
+        tests.append(v_tests(means, variances, counts[kept] / whole, whole))
         eta2.append(_over(between, squares - whole * center**2))
-    k = model.n_components
+    k = zy.shape[1]
     return Supplementary(
         quantities=quantities,
-        correlations=correlations,
-        categories=categories,
+        correlations=_over(covariance, deviations[:, None] * spreads),
+        categories=tuple(columns),
         levels=tuple(levels),
         coordinates=np.vstack([np.empty((0, k)), *coordinates]),
         v_tests=np.vstack([np.empty((0, k)), *tests]),

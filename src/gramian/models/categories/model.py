@@ -39,6 +39,9 @@ class CategoryOptions:
     progress : callable or None
     """
 
+    center: ClassVar[bool] = True
+    ddof: ClassVar[int] = 0
+
     n_components: int | float | str | None = None
     missing: str = "level"
     tol: float = 0.0
@@ -103,7 +106,7 @@ class CodedModel(ABC):
     """
 
     kind: ClassVar[str] = "pca"
-    prefix: ClassVar[str] = "Dim"
+    prefix: ClassVar[str] = "PC"
     source: ClassVar[None] = None
     scores: ClassVar[None] = None
 
