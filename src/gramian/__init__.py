@@ -11,7 +11,9 @@ __version__ = "0.1.0.dev0"
 if TYPE_CHECKING:
     from gramian import kernels
     from gramian.estimators import (
+        FAMD,
         ICA,
+        MCA,
         PCA,
         FastICA,
         FourierFeatures,
@@ -36,7 +38,9 @@ if TYPE_CHECKING:
     from gramian.unmixing.contrast import check_contrast
 
 _HOMES = {
+    "FAMD": "gramian.estimators",
     "ICA": "gramian.estimators",
+    "MCA": "gramian.estimators",
     "PCA": "gramian.estimators",
     "FastICA": "gramian.estimators",
     "IncrementalPCA": "gramian.estimators",
@@ -62,7 +66,9 @@ _HOMES = {
 _PACKAGES = {"choosing": "gramian.choosing", "kernels": "gramian.kernels", "plot": "gramian.pictures.gallery"}
 
 __all__ = [
+    "FAMD",
     "ICA",
+    "MCA",
     "PCA",
     "FastICA",
     "FourierFeatures",

@@ -223,7 +223,7 @@ def test_a_table_that_is_ready_is_analyzed_again_without_being_opened():
 def test_unknown_words_are_refused():
     """A method or a keyword that there is not is refused by name."""
     X = TABLES["one size"]
-    with pytest.raises(ParameterError, match="method='svd' is none of 'pca', 'kpca', 'ica'"):
+    with pytest.raises(ParameterError, match="method='svd' is none of 'auto', 'pca', 'kpca', 'ica', 'mca', 'famd'"):
         gramian.analyze(X, method="svd")
     with pytest.raises(ParameterError, match="analyze takes no 'kernell'"):
         gramian.analyze(X, kernell="rbf")

@@ -118,6 +118,10 @@ FILES = "save write_scores plot report"
 BACK = "inverse_transform reconstruction_error"
 PROOF = "certificate_ plan_"
 GAUSSIAN = "get_covariance get_precision hotelling_t2 loadings_ outliers rank_ score score_samples"
+CODED = (
+    "column_coordinates_ contributions_ cos2_ eta2_ inverse_transform n_components_reason_ set_fit_request "
+    "supplementary_ v_tests_"
+)
 NAMES = {
     "PCA": f"{LEARNING} {SKLEARN} {FILES} {BACK} {PROOF} {GAUSSIAN} n_components_reason_ partial_fit power_trace_ "
     "scale_ set_fit_request set_partial_fit_request",
@@ -132,6 +136,8 @@ NAMES = {
     "set_fit_request set_inverse_transform_request set_transform_request",
     "ProbabilisticPCA": f"{LEARNING} {SKLEARN} save inverse_transform get_covariance impute impute_std score "
     "score_samples transform_std",
+    "MCA": f"{LEARNING} {SKLEARN} {FILES} {PROOF} {CODED} benzecri_ greenacre_ratio_",
+    "FAMD": f"{LEARNING} {SKLEARN} {FILES} {PROOF} {CODED}",
     **dict.fromkeys(MAPS, f"{LEARNING} {SKLEARN} save"),
 }
 

@@ -15,13 +15,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gramian.analysis.categories import CODED, columns_in_words, open_for, project_supplementary, supplementary_notes
 from gramian.analysis.folder import write_folder
 from gramian.analysis.groups import groups_by_label, label_values
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
-from gramian.analysis.table import Prepared, ReadOptions, Say, counted, open_table, sentence_of
+from gramian.analysis.table import Prepared, ReadOptions, Say, counted, sentence_of
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.errors import ConvergenceWarning, InputError, MemoryBudgetError, Parameter, ParameterError, Sentence
 from gramian.machine import bytes_of
+from gramian.models.categories.model import Supplementary
 from gramian.models.pca.fit import PCASolve, first_facts, solve_pca
 from gramian.models.pca.model import PCAOptions
 from gramian.models.pca.scoring import Outliers
@@ -30,8 +32,8 @@ from gramian.sources.moments import Moments
 from gramian.sources.opening import require_mapping
 from gramian.sources.paths import FileOptions, is_path
 
-METHODS = ("pca", "kpca", "ica")
-"""What a table can be analyzed by."""
+METHODS = ("auto", "pca", "kpca", "ica", *CODED)
+"""What a table can be analyzed by; "auto" is principal components, or what its categories ask for."""
 
 ASKED_UNASKED = 50_000_000
 """Numbers of a table up to which every rule is asked also where the number of components was given."""
@@ -61,7 +63,7 @@ class Request:
     Attributes
     ----------
     method : str
-        "pca", "kpca" or "ica".
+        "pca", "kpca", "ica", "mca" or "famd".
     n_components : int, float, str or None
     seed : int
     memory_budget : int or None
@@ -119,7 +121,7 @@ class Analysis:
         The table as it was fitted: columns, scaling, missing values, and the notes about them.
     moments : Moments or None
         Of its rows.
-    model : PCAModel, KernelPCAModel or ICAModel
+    model : PCAModel, KernelPCAModel, ICAModel, MCAModel or FAMDModel
         With as many components as are kept.
     shown : model
         The same with some more components, where those are cheap: one solve gives both.
@@ -138,6 +140,8 @@ class Analysis:
     notes : tuple of str
         What was done to the table and what a reader should know of the fit, a sentence each.
     converged : bool
+    supplementary : Supplementary or None
+        Where columns stand that were projected and not fitted.
     findings : tuple of str
         What was found, in paragraphs.
     pages : Pages or None
@@ -157,12 +161,13 @@ class Analysis:
     groups: dict[str, HostArray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     converged: bool = True
+    supplementary: Supplementary | None = None
     findings: tuple[str, ...] = ()
     pages: Pages | None = None
 
     @property
     def method(self) -> str:
-        """How the table was analyzed: "pca", "kpca" or "ica"."""
+        """How the table was analyzed: "pca", "kpca", "ica", "mca" or "famd"."""
         return self.request.method
 
     @property
@@ -187,7 +192,7 @@ class Analysis:
 
     @property
     def labels(self) -> dict[str, Any]:
-        """The column that colors the rows, by its name."""
+        """Columns that color the rows, by name."""
         return self.table.labels
 
     @property
@@ -210,7 +215,7 @@ class Analysis:
         return write_folder(self, folder, page=page, **more)
 
     def __str__(self) -> str:
-        size = f"{self.table.source.n_rows:,} rows, {self.table.source.n_columns:,} columns"
+        size = f"{self.table.source.n_rows:,} rows, {columns_in_words(self.table)}"
         return "\n".join([f"{self.method.upper()} of {self.table.origin}: {size}", *self.findings])
 
     def __repr__(self) -> str:
@@ -231,7 +236,7 @@ def analyze(
     X: Any,
     *,
     n_components: float | str | None = "auto",
-    method: str = "pca",
+    method: str = "auto",
     columns: str | Sequence[str] | None = None,
     drop: str | Sequence[str] | None = None,
     id: str | None = None,  # noqa: A002 - what a person calls it
@@ -242,6 +247,7 @@ def analyze(
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
     roles: Mapping[str, str] | None = None,
+    supplementary: str | Sequence[str] | None = None,
     pages: Pages | None = None,
     **more: Any,
 ) -> Analysis:
@@ -259,7 +265,9 @@ def analyze(
     n_components : int, float, "auto", "mle" or None
         A number, a share of the variance, what the automatic rule says, or all. Of kernel PCA "auto" keeps ten.
     method : str
-        "pca", "kpca" (kernel PCA) or "ica".
+        "pca", "kpca" (kernel PCA), "ica", "mca" (multiple correspondence analysis) or "famd" (factor analysis of mixed
+        data). "auto": "mca" for a table of categories alone, "famd" where there is one quantity or the categories are
+        as many as the quantities, else "pca"; see :mod:`gramian.analysis.categories`.
     columns, drop : str or sequence of str, optional
         Columns to use, or to leave out: names, globs, or types such as ``":float"``.
     id, color : str, optional
@@ -276,6 +284,9 @@ def analyze(
     roles : mapping of str to str, optional
         What columns are, by name, in place of what the rules find: "quantity", "category", "id", "name", "date" or
         "text" (see :mod:`gramian.sources.roles`).
+    supplementary : str or sequence of str, optional
+        Columns that are projected on the components and never fitted: ``found.supplementary`` has the correlations of
+        quantities, and coordinates, tests and correlation ratios of categories.
     pages : Pages, optional
         What renders the analysis; ``gramian.analyze`` passes that of ``gramian.report``.
     more : keywords
@@ -333,9 +344,10 @@ def analyze(
         keep_constant=request.image_shape is not None,
         roles=dict(roles or {}),
         file=file,
+        supplementary=_words(supplementary),
     )
-    table = open_table(X, options, progress, scatter=method == "pca")
-    return analyze_table(table, request, progress, pages=pages)
+    table, found = open_for(X, options, method, progress)
+    return analyze_table(table, replace(request, method=found), progress, pages=pages, opened=X)
 
 
 def _words(given: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -348,13 +360,19 @@ def _require_method(request: Request) -> None:
         raise ParameterError(message, parameter="method", value=request.method)
 
 
-def analyze_table(table: Prepared, request: Request, say: Say | None = None, *, pages: Pages | None = None) -> Analysis:
-    """Analyze a table that was made ready by :func:`~gramian.analysis.table.open_table`; see :func:`analyze`."""
+def analyze_table(
+    table: Prepared, request: Request, say: Say | None = None, *, pages: Pages | None = None, opened: Any = None
+) -> Analysis:
+    """Analyze a table that was made ready by :func:`~gramian.analysis.categories.open_for`; see :func:`analyze`.
+
+    ``opened`` is what it was made of, where supplementary columns are to be read from it.
+    """
     require_varying(table)
     if request.image_shape is None and request.method != "ica":
         request = replace(request, image_shape=table.image_shape)
     say = say or (lambda _sentence: None)
-    fit = {"pca": _principal, "kpca": _kernel, "ica": _independent}[request.method]
+    fits = {"pca": _principal, "kpca": _kernel, "ica": _independent, "mca": _categorical, "famd": _categorical}
+    fit = fits[request.method]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = fit(table, request, say)
@@ -363,7 +381,17 @@ def analyze_table(table: Prepared, request: Request, say: Say | None = None, *, 
     groups = groups_by_label({name: label_values(values) for name, values in table.labels.items()})
     notes = (*table.notes, *found.notes, *said)
     found = replace(found, notes=notes, groups=groups, converged=converged, pages=pages)
+    if table.options.supplementary and opened is not None:
+        found = _with_supplementary(found, opened)
     return found if pages is None else replace(found, findings=pages.findings(found))
+
+
+def _with_supplementary(found: Analysis, X: Any) -> Analysis:
+    """Project the columns that took no part in the fit."""
+    variances = found.model.variances if found.model.kind == "pca" else np.var(found.kept_scores, axis=0)
+    unit = getattr(found.model, "level_unit", np.ones(found.n_components))
+    more = project_supplementary(X, found.table, found.kept_scores, variances, unit=unit)
+    return replace(found, supplementary=more, notes=(*found.notes, *supplementary_notes(more, found.model.prefix)))
 
 
 def require_varying(table: Prepared) -> None:
@@ -383,7 +411,7 @@ def require_varying(table: Prepared) -> None:
 
 def plan_of(table: Prepared, request: Request) -> str:
     """Return what a fit would do and take, in words; refused where the budget is too small for it."""
-    if request.method == "pca":
+    if request.method in ("pca", *CODED):
         return str(plan_pca(first_facts(table.source, _pca_options(table, request, request.n_components))))
     if request.method == "ica":
         options = PCAOptions(n_components=_source_count(request), ddof=0, memory_budget=request.memory_budget)
@@ -447,6 +475,33 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
         measured.shown(),
         notes=notes,
     )
+
+
+def _categorical(table: Prepared, request: Request, say: Say) -> Analysis:
+    """Fit a correspondence analysis to coded rows: no distances, which are those of Gaussian rows."""
+    from gramian.models.categories.fit import count_coded, fit_coded, most_shown
+    from gramian.models.categories.model import CategoryOptions
+
+    rows: Any = table.source
+    options = CategoryOptions(
+        n_components=request.n_components, seed=request.seed, memory_budget=request.memory_budget, progress=say
+    )
+    whole = fit_coded(rows, replace(options, n_components=most_shown(rows, request.n_components)))
+    if request.n_components == "auto":
+        say("asking how many components stand out of shuffled columns")
+    choice = count_coded(rows, whole, options)
+    k = max(choice.n_components, 1)
+    model, shown = whole.truncated(k), whole.truncated(max(k, min(max(30, k + 10), whole.rank)))
+    notes: tuple[str, ...] = ()
+    if request.n_components == "auto":
+        kept = f"Kept {counted(k, 'component')}: {choice.reason[0].lower()}{choice.reason[1:]}"
+        alone = "Nothing stands out of shuffled columns; one component is kept, so that there is something to look at."
+        notes = (kept if choice.n_components else alone,)
+    title = "Multiple correspondence analysis" if request.method == "mca" else "Factor analysis of mixed data"
+    why = f"{title}, principal components of coded columns: {model.plan.summary}."
+    say("projecting the rows")
+    found = _without_distances(table, request, model, shown.project(rows), why=why, notes=notes)
+    return replace(found, shown=shown)
 
 
 def _solved(table: Prepared, request: Request, say: Say) -> tuple[PCASolve, Any]:

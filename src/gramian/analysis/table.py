@@ -69,6 +69,10 @@ class ReadOptions:
         What columns are, in place of what the rules find.
     file : FileOptions
         How files are read.
+    supplementary : tuple of str
+        Columns that are projected on the components and never fitted.
+    categories : bool
+        Whether categories are analyzed too: a table without numbers is one then, and nothing is said of scaling.
     """
 
     columns: tuple[str, ...] = ()
@@ -82,6 +86,8 @@ class ReadOptions:
     origin: str = ""
     roles: Mapping[str, str] = field(default_factory=dict)
     file: FileOptions = FileOptions()
+    supplementary: tuple[str, ...] = ()
+    categories: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +107,7 @@ class Prepared:
     spread : numpy array (d,)
         Deviations of the columns.
     labels : mapping
-        The column that colors the rows, by name.
+        Columns that color the rows, by name: every category, the likeliest first.
     row_names : array or None
     origin : str
     n_filled : int
@@ -126,6 +132,8 @@ class Prepared:
         What was asked.
     path : str or None
         Of the file; ``None`` for a table in memory.
+    method : str
+        "mca" or "famd" where the rows are coded categories; "" elsewhere.
     """
 
     source: RowSource
@@ -147,6 +155,7 @@ class Prepared:
     moments: Moments | None = None
     options: ReadOptions = ReadOptions()
     path: str | None = None
+    method: str = ""
 
     @property
     def called(self) -> list[str] | None:
@@ -206,7 +215,8 @@ def open_table(
     prepared = replace(
         prepared, notes=notes, origin=origin, facts=read.facts, missing=counts, options=options, path=path
     )
-    found = _scaled(_without_constants(options, prepared), options)
+    found = _without_constants(options, prepared)
+    found = found if options.categories else scaled(found, options)
     # Pixels that were left out, because most of their values are missing, leave no image.
     is_whole = found.image_shape is not None and np.prod(found.image_shape) == found.source.n_columns
     return found if is_whole else replace(found, image_shape=None)
@@ -241,11 +251,12 @@ def opened(X: Any, options: ReadOptions, say: Say | None, *, drop: Sequence[str]
     }
     lenient = options.missing != "error"
     if is_frame(X):
-        chosen = Chosen(**words, lenient=lenient, sentinels=True)
+        chosen = Chosen(**words, lenient=lenient, sentinels=True, needs_numbers=not options.categories)
         return open_frame(X, chosen, origin=origin_of(X, options), memory_budget=options.memory)
     if not is_path(X):
         return as_source(X, memory_budget=options.memory)
     words |= {"bad_cells": "missing" if lenient else "error", "sentinels": True} | options.file._asdict()
+    words |= {"needs_numbers": not options.categories}
     return as_source(X, **words, memory_budget=options.memory, progress=say)
 
 
@@ -420,6 +431,8 @@ def _read(X: Any, options: ReadOptions, say: Say, *, scatter: bool) -> _Read:
 
 def _finite_moments(source: RowSource, options: ReadOptions, *, scatter: bool) -> Moments | None:
     """Return the moments, or ``None`` where a cell is missing or infinite: a finite mean proves that none is."""
+    if not source.n_columns:
+        return None
     try:
         moments = measure(source, options, scatter=scatter)
     except InputError:
@@ -651,6 +664,8 @@ def _varying(X: HostArray, names: tuple[str, ...]) -> tuple[HostArray, tuple[str
 
 
 def _without_constants(options: ReadOptions, prepared: Prepared) -> Prepared:
+    if not prepared.names:
+        return prepared  # of categories alone
     if len(prepared.spread):
         spread, constant = prepared.spread, prepared.spread == 0
     else:
@@ -730,7 +745,7 @@ def _ratio(positive: HostArray) -> float:
         return float(min(positive.max() / positive.min(), np.finfo(np.float64).max))
 
 
-def _scaled(prepared: Prepared, options: ReadOptions) -> Prepared:
+def scaled(prepared: Prepared, options: ReadOptions) -> Prepared:
     """Decide whether columns are scaled to unit variance, and say why."""
     if options.scale is not None:
         said = "Scaled to unit variance, as asked." if options.scale else "Not scaled."

@@ -1,4 +1,4 @@
-"""What ``pca``, ``kpca`` and ``ica`` share: read, plan, fit, write, and print the answer.
+"""What ``pca``, ``mca``, ``famd``, ``kpca`` and ``ica`` share: read, plan, fit, write, and print the answer.
 
 The answer says the method and why, how many components, what they are made of, how sure, and what was written.
 """
@@ -14,7 +14,8 @@ from typing import Any
 import click
 
 from gramian.analysis.analyze import Analysis, Request, analyze_table, plan_of, require_varying
-from gramian.analysis.table import Prepared, ReadOptions, counted, open_table, shortened
+from gramian.analysis.categories import columns_in_words, open_for
+from gramian.analysis.table import Prepared, ReadOptions, counted, shortened
 from gramian.arrays.namespace import to_host
 from gramian.cli.exits import NotConvergedError
 from gramian.cli.options import file_options, name_of, origin_of, readable, require_device, stem_of
@@ -46,7 +47,8 @@ class Answer:
 def run(path: str, flags: dict[str, Any], request: Request) -> None:
     """Do what a verb is for: analyze a table as its flags say, write what was found, and print the answer."""
     require_device(flags["device"])
-    folder = flags["output"] or f"{stem_of(path)}-{request.method}"
+    verb = "pca" if request.method == "auto" else request.method
+    folder = flags["output"] or f"{stem_of(path)}-{verb}"
     refuse_written(folder, path)
     with readable(path) as file, Progress(quiet=flags["quiet"]) as progress:
         options = ReadOptions(
@@ -62,20 +64,21 @@ def run(path: str, flags: dict[str, Any], request: Request) -> None:
             origin=origin_of(file),
             roles=flags["roles"],
             file=file_options(flags),
+            supplementary=flags["supplementary"],
         )
         if flags["dry_run"]:
             # A kernel is resolved by rows, of which none may miss a value.
-            table = open_table(file, options, progress, fill=request.method == "kpca", scatter=False)
+            table, method = open_for(file, options, request.method, progress, fill=request.method == "kpca")
             require_varying(table)
-            click.echo(_planned(path, table, request, as_json=flags["as_json"]))
+            click.echo(_planned(path, table, replace(request, method=method), as_json=flags["as_json"]))
             return
         # Before a folder is made, which is not what a person who mistyped a name was looking for.
         files_of(file)
         with claimed(folder) as target:
             from gramian.report.analysis import PAGES
 
-            table = open_table(file, options, progress, scatter=request.method == "pca")
-            found = analyze_table(table, request, progress, pages=PAGES)
+            table, method = open_for(file, options, request.method, progress)
+            found = analyze_table(table, replace(request, method=method), progress, pages=PAGES, opened=file)
             answer = _written(found, path, target, page=not flags["no_report"], progress=progress)
             answer = replace(answer, traced=flags.get("trace", False))
         text = json_text(as_json(answer)) if flags["as_json"] else as_text(answer)
@@ -127,7 +130,7 @@ def _written(found: Analysis, path: str, folder: Path, *, page: bool, progress: 
 def as_text(answer: Answer) -> str:
     """Return the answer for a person."""
     found, source = answer.found, answer.found.table.source
-    size = f"{counted(source.n_rows, 'row')}, {counted(source.n_columns, 'column')}"
+    size = f"{counted(source.n_rows, 'row')}, {columns_in_words(found.table)}"
     head = f"{found.method.upper()} of {answer.origin}: {size}"
     parts = [head, *_paragraphs([f"- {note}" for note in answer.notes], indent="  "), ""]
     parts += [*_paragraphs(found.findings), "", *_paragraphs([found.why]), ""]
@@ -167,8 +170,20 @@ def as_json(answer: Answer) -> dict[str, Any]:
             {"grade": line.grade, "residual": line.residual, "value_bound": line.value_bound, "tie": line.tie}
             for line in certificate.lines
         ],
+        "supplementary": _supplementary(found.supplementary),
         "files": [str(path) for path in answer.files],
         "command": answer.command,
+    }
+
+
+def _supplementary(found: Any) -> dict[str, Any] | None:
+    """Return where supplementary columns stand: correlations of quantities, coordinates of levels, eta2."""
+    if found is None:
+        return None
+    return {
+        "correlations": dict(zip(found.quantities, found.correlations.tolist(), strict=True)),
+        "coordinates": dict(zip(found.names, found.coordinates.tolist(), strict=True)),
+        "eta2": dict(zip(found.categories, found.eta2.tolist(), strict=True)),
     }
 
 

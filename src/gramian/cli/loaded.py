@@ -5,13 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.table import dense, exactly
+from gramian.analysis.table import counted, dense, exactly
 from gramian.cli.options import file_options
 from gramian.cli.output import Progress
 from gramian.errors import InputError, ParameterError
 from gramian.models.archive.file import Archive
+from gramian.models.categories.model import CodedModel
 from gramian.models.probabilistic.filling import fill_rows
+from gramian.sources.categories import open_mixed
 from gramian.sources.dense import DenseRows
+from gramian.sources.indicator import IndicatorRows
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
 from gramian.sources.table_facts import count_missing
@@ -30,6 +33,8 @@ class OpenedRows:
 def open_rows(path: str, found: Archive, flags: dict[str, Any], progress: Progress) -> OpenedRows:
     """Open a table for a model: its columns, in its order, missing values filled with what it expects there."""
     progress(f"opening {path}")
+    if isinstance(found.model, CodedModel):
+        return _coded(path, found.model, flags, progress)
     source = _with_columns(path, found, flags, progress)
     if source.n_columns != found.model.n_columns:
         message = (
@@ -41,6 +46,38 @@ def open_rows(path: str, found: Archive, flags: dict[str, Any], progress: Progre
     row_names = source.ids()
     source, notes = _filled(path, source, found)
     return OpenedRows(source, labels, row_names, notes)
+
+
+def _coded(path: str, model: CodedModel, flags: dict[str, Any], progress: Progress) -> OpenedRows:
+    """Open the columns of a correspondence analysis, coded; what it does not know stands at the average."""
+    coding = model.coding
+    words: dict[str, Any] = {
+        "columns": [exactly(name) for name in coding.quantities],
+        "roles": dict.fromkeys(coding.categories, "category"),
+        "id": flags.get("id_"),
+        "memory_budget": flags["memory"],
+        "progress": progress,
+        "bad_cells": "missing",
+        "needs_numbers": False,
+    }
+    source = as_source(path, **words | file_options(flags)._asdict())
+    table = open_mixed(source)
+    lacking = [name for name in coding.categories if name not in table.categories]
+    if lacking:
+        message = f"{path} has no column {lacking[0]!r} with levels, which the model needs."
+        raise InputError(message, column=lacking[0])
+    rows = IndicatorRows(table, coding, unknown="ignore", passive=True)
+    labels = {name: source.labels(name) for name in source.label_names}
+    unknown = int((rows.cells()[0] < 0).sum()) if coding.categories else 0
+    notes = (f"{counted(unknown, 'cell')} of a level that the model does not know: at the average.",) if unknown else ()
+    return OpenedRows(rows, labels, source.ids(), notes)
+
+
+def refuse_coded(model: Any, verb: str, remedy: str) -> None:
+    """Refuse a correspondence analysis for what is of quantities alone."""
+    if isinstance(model, CodedModel):
+        message = f"The model is of categories, and gramian {verb} is for models of numbers. {remedy}"
+        raise ParameterError(message)
 
 
 def _with_columns(path: str, found: Archive, flags: dict[str, Any], progress: Progress) -> RowSource:

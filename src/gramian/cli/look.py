@@ -51,12 +51,12 @@ def command(file: str, **flags: Any) -> None:
 
 def _looked(path: str, options: Any, progress: Progress) -> tuple[dict[str, Any], tuple[str, ...], str]:
     """Return what a table holds, the notes of a fit, and its plan: a refusal where the table can only be read."""
-    from gramian.analysis.table import open_table
+    from gramian.analysis.categories import open_for
     from gramian.cli.options import origin_of
     from gramian.errors import InputError
 
     try:
-        prepared = open_table(path, options, progress, fill=False, scatter=False)
+        prepared, _ = open_for(path, options, "auto", progress, fill=False)
     except InputError as error:
         if error.table is None:
             raise
@@ -80,8 +80,9 @@ def _measured(prepared: Any) -> dict[str, Any]:
     lines = {column.name: _column(column, left_out=column.name in prepared.left_out) for column in columns}
     for name, count in prepared.missing.items():
         lines[name]["missing"] = count
-    shapes = _histograms(prepared.source)
-    for j, name in enumerate(prepared.names):
+    # Coded rows are no columns of the table.
+    shapes = [] if prepared.method else _histograms(prepared.source)
+    for j, name in enumerate(() if prepared.method else prepared.names):
         lines[name] |= {"deviation": float(prepared.spread[j])} | shapes[j]
     return {"rows": prepared.source.n_rows, "columns": list(lines.values())}
 

@@ -12,6 +12,8 @@ from gramian.cli.exits import exit_code_of
 VERBS = {
     "look": "Say what is in a table, and what would be done with it.",
     "pca": "Find the directions along which the rows of a table vary most.",
+    "mca": "The same for categories: multiple correspondence analysis.",
+    "famd": "The same for quantities and categories together.",
     "kpca": "The same for structure that is not linear: kernel PCA.",
     "ica": "Unmix columns into independent sources.",
     "project": "Give the scores of new rows under a model.",

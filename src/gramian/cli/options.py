@@ -163,6 +163,12 @@ def fit_flags(
             show_default=True,
             help="Missing values: fill by EM-PCA, refuse, or drop their rows.",
         ),
+        click.option(
+            "--supplementary",
+            multiple=True,
+            metavar="NAME",
+            help="Project this column on the components and do not fit it; again for more.",
+        ),
         click.option("--no-report", is_flag=True, help="Write no page."),
         click.option("--dry-run", is_flag=True, help="Print the plan and stop."),
         click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON."),
@@ -170,6 +176,13 @@ def fit_flags(
         click.option("--device", metavar="DEVICE", help="Where to compute: rows from files only on the cpu."),
         table_flags,
     )
+
+
+def refuse_scaling(flags: dict[str, Any], verb: str) -> None:
+    """Refuse a word about scaling for a verb that codes its columns."""
+    if flags["scale"] is not None:
+        message = f"--scale: {verb} codes every column so that all count alike. Leave the flag out."
+        raise click.UsageError(message)
 
 
 def require_device(device: str | None) -> None:

@@ -28,13 +28,14 @@ def command(model: str, file: str, **flags: Any) -> None:
     that a share --level of Gaussian rows stays under.
     """
     from gramian.analysis.table import counted
-    from gramian.cli.loaded import open_rows
+    from gramian.cli.loaded import open_rows, refuse_coded
     from gramian.cli.options import readable
     from gramian.errors import ParameterError
     from gramian.models.archive.file import open_archive
     from gramian.pictures.outliers import outlier_map
 
     found = open_archive(model)
+    refuse_coded(found.model, "outliers", "Its limits are those of Gaussian rows, which levels are not.")
     if found.model.kind != "pca":
         message = f"{model} is no PCA model, and only that has limits for outliers. Make one with gramian pca."
         raise ParameterError(message)

@@ -31,6 +31,8 @@ FLAGS = {
     "scale": "--scale",
     "missing": "--missing",
     "copy_rows": "--copy-rows",
+    "method": "--method",
+    "supplementary": "--supplementary",
 }
 """Flags by the parameters that they set."""
 

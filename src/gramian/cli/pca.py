@@ -17,6 +17,8 @@ Examples:
   gramian pca penguins.csv --color species --id name
   gramian pca survey.csv --missing drop     leave out rows with missing values
   gramian pca 'parts/*.parquet' --memory 4GB
+  gramian pca survey.csv --method famd      categories as well as quantities
+  gramian pca cars.csv --supplementary price
   gramian pca faces.npy --no-scale --image 64x64
   gramian pca line.csv --ddof 0 --no-scale  variances over n, as in the lectures
   gramian pca line.csv --solver power --trace   the power method, and what it saw at each step
@@ -34,12 +36,21 @@ Examples:
 @click.option("--trace", is_flag=True, help="Of --solver power: print what each step saw.")
 @click.option("--ddof", type=click.IntRange(0), default=1, show_default=True, help="Variances are divided by n - ddof.")
 @click.option("--center/--no-center", default=True, help="Take the means of the columns off first, or not.")
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "pca", "mca", "famd"]),
+    default="auto",
+    show_default=True,
+    help="Of quantities, of categories, or of both; auto: as the columns ask for.",
+)
 @fit_flags
 def command(file: str, **flags: Any) -> None:
     """Find the directions along which the rows of FILE vary most.
 
     Writes a folder with the model, the scores, the loadings and a page that explains them. Text, ids and constant
     columns are left out, missing values are filled, and columns of different size are scaled; what was done is said.
+    A table of categories alone is analyzed by multiple correspondence analysis, one with as many categories as
+    quantities by factor analysis of mixed data; elsewhere categories color the rows.
     FILE is a table of any kind that Gramian reads, a folder, a glob, or - for standard input.
     """
     from gramian.analysis.analyze import Request
@@ -51,8 +62,10 @@ def command(file: str, **flags: Any) -> None:
     if flags["trace"] and flags["count"] == "auto":
         message = "--trace follows a number of components. Say how many with -k."
         raise click.UsageError(message)
+    # What only a PCA of quantities knows is asked of one.
+    of_quantities = flags["solver"] != "auto" or flags["ddof"] != 1 or not flags["center"]
     request = Request(
-        "pca",
+        "pca" if of_quantities and flags["method"] == "auto" else flags["method"],
         flags["count"],
         flags["seed"],
         flags["memory"],

@@ -28,7 +28,7 @@ def command(model: str, file: str, **flags: Any) -> None:
     are pre-images, found by ridge regression.
     """
     from gramian.cli.exits import say
-    from gramian.cli.loaded import open_rows
+    from gramian.cli.loaded import open_rows, refuse_coded
     from gramian.cli.options import readable
     from gramian.cli.output import Progress
     from gramian.cli.writing import refuse_same, require_format, write_table
@@ -37,6 +37,7 @@ def command(model: str, file: str, **flags: Any) -> None:
     refuse_same(flags["output"], file, model)
     require_format(flags["output"])
     found = open_archive(model)
+    refuse_coded(found.model, "rebuild", "In Python, gramian.load(model).inverse_transform(scores) gives levels.")
     with readable(file) as path, Progress(quiet=flags["quiet"]) as progress:
         rows = open_rows(path, found, flags, progress)
         rebuilt = _rebuilt(found.model, rows.source, [j - 1 for j in flags["without"]])

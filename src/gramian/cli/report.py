@@ -29,6 +29,7 @@ def command(model: str, file: str | None, **flags: Any) -> None:
     from gramian.cli.output import Progress
     from gramian.cli.writing import PAGE_OF_MODEL, cannot_write, refuse_same
     from gramian.models.archive.file import open_archive
+    from gramian.models.categories.model import CodedModel
     from gramian.report import write_report
 
     # A page without rows says less than the one that the fit wrote, and leaves it where it is.
@@ -40,7 +41,10 @@ def command(model: str, file: str | None, **flags: Any) -> None:
     with readable(file or "") as path, Progress(quiet=flags["quiet"]) as progress:
         if file:
             rows = open_rows(path, found, flags, progress)
-            shown = {"rows": rows.source, "labels": rows.labels or None, "row_names": rows.row_names}
+            # Levels have no limits for outliers, which rows of numbers are measured by.
+            coded = isinstance(found.model, CodedModel)
+            known = {"scores": found.model.project(rows.source)} if coded else {"rows": rows.source}
+            shown = known | {"labels": rows.labels or None, "row_names": rows.row_names}
             notes = (*notes, *rows.notes)
         progress("writing the page")
         with cannot_write(output):

@@ -1,5 +1,6 @@
 """The scikit-learn skin: it checks parameters, calls the models and copies their fields."""
 
+from gramian.estimators.categories import FAMD, MCA
 from gramian.estimators.ica import ICA, FastICA, fastica
 from gramian.estimators.incremental_pca import IncrementalPCA
 from gramian.estimators.kernel_pca import KernelPCA
@@ -16,6 +17,8 @@ ESTIMATORS = (
     ICA,
     FastICA,
     ProbabilisticPCA,
+    MCA,
+    FAMD,
     PolynomialMap,
     Nystroem,
     FourierFeatures,
@@ -24,7 +27,9 @@ ESTIMATORS = (
 
 __all__ = [
     "ESTIMATORS",
+    "FAMD",
     "ICA",
+    "MCA",
     "PCA",
     "FastICA",
     "FourierFeatures",

@@ -62,7 +62,7 @@ class SaveMixin(ABC):
         True
         """
         model = self._model_to_save()
-        names = getattr(self, "feature_names_in_", None)
+        names = self._saved_names()
         texts = None if names is None else [str(name) for name in names]
         found = {
             "name": type(self).__name__,
@@ -73,6 +73,10 @@ class SaveMixin(ABC):
 
     def _model_to_save(self) -> Any:
         return self._fitted_model()
+
+    def _saved_names(self) -> Any:
+        """Return the names of the model's columns, where they have some."""
+        return getattr(self, "feature_names_in_", None)
 
     def _seed_used(self) -> int:
         """Return the seed that ``random_state`` was in the fit."""
@@ -111,7 +115,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator : PCA, IncrementalPCA, TruncatedSVD, KernelPCA, ICA, FastICA, ProbabilisticPCA or a feature map
+    estimator : PCA, IncrementalPCA, TruncatedSVD, KernelPCA, ICA, FastICA, ProbabilisticPCA, MCA, FAMD or a
+        feature map
 
     Raises
     ------

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gramian.errors import NotSupportedError, ParameterError
+from gramian.models.categories.model import CodedModel
 from gramian.models.ica.model import ICAModel
 from gramian.models.kernel_pca.model import KernelPCAModel
 from gramian.models.pca.model import PCAModel
@@ -95,7 +96,7 @@ def model_of(fitted: Any) -> FittedModel:
     >>> type(model_of(PCA(1).fit([[0.0, 0.0], [3.0, 4.0]]))).__name__
     'PCAModel'
     """
-    if isinstance(fitted, PCAModel | KernelPCAModel | ICAModel):
+    if isinstance(fitted, PCAModel | KernelPCAModel | ICAModel | CodedModel):
         return fitted
     if not hasattr(fitted, "_fitted_model"):
         message = (

@@ -20,7 +20,13 @@ from gramian.report.document import write_material
 from gramian.report.material import material_of
 from gramian.report.recipes import opening_code
 
-TITLES = {"pca": "Principal components", "kpca": "Kernel principal components", "ica": "Independent sources"}
+TITLES = {
+    "pca": "Principal components",
+    "kpca": "Kernel principal components",
+    "ica": "Independent sources",
+    "mca": "Multiple correspondence analysis",
+    "famd": "Factor analysis of mixed data",
+}
 
 
 CELL = "padding:0.15em 0.8em 0.15em 0;text-align:left"

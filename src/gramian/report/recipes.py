@@ -120,6 +120,7 @@ def fit_line(made: Material, count: Any) -> str:
         words = f"n_components={count}"
         words += ", scale=True" if made.scaled else ""
         words += "" if options.center else ", center=False"
+        words += ", ddof=0" if options.ddof == 0 else ""
     return f"model = {type_of(made)}({words}).fit(X)"
 
 
@@ -156,8 +157,8 @@ def opening_code(prepared: Prepared, *, path: str | None = None, array: bool = F
     names = [f"column {j + 1}" for j in range(rows.n_columns)]
     """
     path = path or prepared.path
-    if path is None:
-        return _table_code(prepared)
+    if path is None or prepared.method:
+        return _table_code(prepared, path)
     filled = prepared.n_filled > 0
     lines = ["from gramian.models.probabilistic.filling import fill_missing"] if filled else []
     lines += ["from gramian.sources import as_source", "", _rows_code(path, prepared.options, prepared)]
@@ -167,19 +168,23 @@ def opening_code(prepared: Prepared, *, path: str | None = None, array: bool = F
     return "\n".join(lines)
 
 
-def _table_code(prepared: Prepared) -> str:
-    """Return the lines for a table in memory, which the reader has: its rows as the analysis made them ready."""
+def _table_code(prepared: Prepared, path: str | None = None) -> str:
+    """Return the lines for rows as the analysis made them ready: coded ones, or those of a table in memory."""
     options = prepared.options
     words = {
+        "method": prepared.method,
         "columns": list(options.columns),
         "drop": list(options.drop),
         "id": options.id,
         "color": options.color,
         "roles": dict(options.roles),
         "missing": "" if options.missing == "em" else options.missing,
+        **({} if path is None else options.file._asdict()),
     }
-    given = ["table", *(f"{name}={_list_code(value)}" for name, value in words.items() if value)]
-    lines = ["import gramian", "", f"found = gramian.analyze({', '.join(given)})  # table: what was analyzed"]
+    source = "table" if path is None else "'table.csv'" if path == "-" else repr(path)
+    given = [source, *(f"{name}={_list_code(value)}" for name, value in words.items() if value)]
+    note = "  # table: what was analyzed" if path is None else ""
+    lines = ["import gramian", "", f"found = gramian.analyze({', '.join(given)}){note}"]
     lines += ["X = found.table.source", "names = found.table.names"]
     return "\n".join([*lines, *(["labels = found.labels"] if prepared.labels else [])])
 

@@ -61,6 +61,7 @@ def as_source(
     bad_cells: str = "error",
     sentinels: bool | None = None,
     readings: Mapping[str, Reading] | None = None,
+    needs_numbers: bool = True,
 ) -> RowSource:
     """Open X as rows that can be read again and again, without copying what need not be copied.
 
@@ -118,6 +119,9 @@ def as_source(
     readings : mapping of str to Reading, optional
         For table files: how the cells of columns are read, as ``source.facts`` of another table says, so that new
         rows are read as the former were.
+    needs_numbers : bool
+        For table files: whether one without a column of numbers is refused. A table of categories alone has none: it
+        is for :class:`~gramian.estimators.MCA`.
 
     Returns
     -------
@@ -155,7 +159,11 @@ def as_source(
     options = OpenOptions(
         weights=weights,
         column_names=column_names,
-        chosen=_checked(Chosen(columns, drop, label, id, roles, readings=readings), bad_cells, sentinels),
+        chosen=_checked(
+            Chosen(columns, drop, label, id, roles, readings=readings, needs_numbers=needs_numbers),
+            bad_cells,
+            sentinels,
+        ),
         memory_budget=None if memory_budget is None else bytes_of(memory_budget),
         progress=_checked_progress(progress),
         checkpoint=checkpoint,
@@ -269,7 +277,7 @@ def _open_array(open_: Callable[[Any], tuple[Array, Names]], X: Any, options: Op
 
 def _refuse_file_options(options: OpenOptions) -> None:
     """Refuse what is said about files and their columns where X is no file: it would be without effect."""
-    chosen = options.chosen._asdict() | {"lenient": None, "sentinels": None, "readings": None}
+    chosen = options.chosen._asdict() | {"lenient": None, "sentinels": None, "readings": None, "needs_numbers": None}
     said = chosen | {"checkpoint": options.checkpoint} | options.file._asdict()
     for name, value in said.items():
         if value is not None and value is not False:

@@ -217,6 +217,7 @@ class Chosen(NamedTuple):
     lenient: bool = False
     sentinels: bool = False
     readings: Mapping[str, Reading] | None = None
+    needs_numbers: bool = True
 
 
 def is_path(X: Any) -> bool:
@@ -470,6 +471,7 @@ def open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> t
         label=chosen.label,
         id=chosen.id,
         named=first.named,
+        needs_numbers=chosen.needs_numbers,
     )
     texts = facts.texts
     wanted = _shared_names(first, facts, chosen)
@@ -609,7 +611,7 @@ def near_name(path: Path) -> str:
 
 def _refuse_columns(chosen: Chosen, path: Path) -> None:
     """Refuse a choice where there is none: columns of an array without names, and columns of text in any array."""
-    asked = chosen._replace(lenient=False, sentinels=False, readings=None)._asdict()
+    asked = chosen._replace(lenient=False, sentinels=False, readings=None, needs_numbers=False)._asdict()
     given = [name for name, value in asked.items() if value not in (None, False)]
     if not given:
         return

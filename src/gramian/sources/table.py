@@ -119,6 +119,12 @@ def open_table(X: Any) -> tuple[Array, Names]:
     return (array[:, :] if small else array), names
 
 
+def open_frame_columns(X: Any) -> list[tuple[str, Any]]:
+    """Return the columns of a table of any kinds, as narwhals series, each with its name as text."""
+    frame, labels = _frame(X)
+    return [(str(label), column) for label, column in zip(labels, frame.iter_columns(), strict=True)]
+
+
 def _frame(X: Any) -> tuple[Any, list[Any]]:
     """Return a narwhals frame whose columns have unique names, and the names they really have."""
     import narwhals as nw  # only tables pay for it

@@ -135,6 +135,7 @@ def choose_columns(
     label: str | bool | None = None,
     id: str | bool | None = None,  # noqa: A002 - what a person calls it
     named: bool = True,
+    needs_numbers: bool = True,
 ) -> TableFacts:
     """Decide what each column is used for: quantities as numbers, categories as labels, one name or id for the rows.
 
@@ -150,6 +151,8 @@ def choose_columns(
         A column's name; ``None`` to look for one; ``False`` for none.
     named : bool
         Whether the names are those of the file.
+    needs_numbers : bool
+        Whether a table without a column of numbers is refused; one of categories alone has none.
 
     Examples
     --------
@@ -194,7 +197,7 @@ def choose_columns(
     order = list(table) if asked is None else asked
     used = tuple(table[name] for name in order if uses[name] == "used")
     facts = TableFacts(origin, n_rows, tuple(table.values()), used, named, found.remarks, blocks=tuple(whole))
-    if not used:
+    if not used and (needs_numbers or not facts.labels):
         _refuse_all(facts)
     return facts
 

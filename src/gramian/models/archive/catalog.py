@@ -23,6 +23,7 @@ from gramian.kernels.centering import KernelCentering
 from gramian.kernels.combination import Product, Scaled, Stretched, Sum
 from gramian.kernels.named import FAMILIES
 from gramian.kernels.widths import DataFacts
+from gramian.models.categories.model import CategoryOptions, CodedModel, FAMDModel, MCAModel, Supplementary
 from gramian.models.ica.model import ICAModel, ICAOptions
 from gramian.models.kernel_pca.expansion import FeatureExpansion, MatrixExpansion, RowExpansion
 from gramian.models.kernel_pca.model import KernelPCAModel, KernelPCAOptions
@@ -33,10 +34,11 @@ from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.operators.symmetric import Forming
 from gramian.planning.kernel_plan import KernelPlan
 from gramian.planning.plan import Plan
+from gramian.sources.indicator import Coding
 from gramian.unmixing.contrast import CONTRASTS
 from gramian.unmixing.independence import Independence
 
-MODELS = (PCAModel, KernelPCAModel, ICAModel)
+MODELS = (PCAModel, KernelPCAModel, ICAModel, MCAModel, FAMDModel)
 """Models of components, which pictures, pages and the command line know."""
 
 ANY_MODEL = (*MODELS, ProbabilisticPCAModel, LandmarkMap, FourierMap, MonomialMap)
@@ -48,6 +50,7 @@ CLASSES: Mapping[str, type[Any]] = {
         *ANY_MODEL,
         *(PCAOptions, KernelPCAOptions, ICAOptions),
         *(Certificate, Plan, Forming, KernelPlan, Direct, Krylov, Power, PowerTrace, Davidson),
+        *(CategoryOptions, Coding, Supplementary),
         *(RowExpansion, FeatureExpansion, MatrixExpansion, KernelCentering, PlacedKernel, KernelError),
         *(Landmarks, RandomFourier, Monomials),
         *(family for family, _ in FAMILIES.values()),
@@ -72,6 +75,25 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "singular_values": "k",
         "mean": "d",
         "factor": "d",
+    },
+    "Coding": {
+        "quantities": "q",
+        "categories": "Q",
+        "levels": "Q",
+        "proportions": "J",
+        "mean": "q",
+        "deviation": "q",
+    },
+    "MCAModel": {"distances": "J"},
+    "FAMDModel": {"distances": "J"},
+    "Supplementary": {
+        "quantities": "m",
+        "correlations": "mk",
+        "categories": "c",
+        "levels": "c",
+        "coordinates": "Lk",
+        "v_tests": "Lk",
+        "eta2": "ck",
     },
     "Certificate": dict.fromkeys(
         ("values", "residuals", "bounds", "gaps", "grades", "gap_grades", "failure_probabilities", "ties"), "k"
@@ -132,6 +154,19 @@ def require_agreement(model: Any) -> None:
 def _require_pca(model: PCAModel) -> None:
     _require("columns", model.components.shape[1], model.n_columns)
     _require_certificate(model.certificate, len(model.components), model.rank)
+
+
+def _require_coded(model: CodedModel) -> None:
+    coding = model.coding
+    _require_pca(model.pca)
+    _require("levels", sum(map(len, coding.levels)), len(coding.proportions))
+    _require("distances", len(model.distances), len(coding.proportions))
+    _require("columns", coding.n_columns, model.pca.n_columns)
+    if not (coding.proportions > 0).all() or not (coding.deviation > 0).all() or coding.share <= 0:
+        refuse("its levels have no shares")
+    if (more := model.supplementary) is not None:
+        _require("supplementary levels", sum(map(len, more.levels)), len(more.coordinates))
+        _require("components", more.coordinates.shape[1], model.n_components)
 
 
 def _require_ica(model: ICAModel) -> None:
@@ -218,6 +253,8 @@ _AGREEMENTS: dict[type[Any], Callable[[Any], None]] = {
     PCAModel: _require_pca,
     KernelPCAModel: _require_kernel,
     ICAModel: _require_ica,
+    MCAModel: _require_coded,
+    FAMDModel: _require_coded,
     ProbabilisticPCAModel: _require_probabilistic,
 }
 """What is checked of each kind of model; the others are feature maps."""

@@ -23,6 +23,7 @@ from gramian.kernels.combination import Product, Scaled, Stretched, Sum
 from gramian.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.radial import Gaussian
+from gramian.models.categories.model import CodedModel, FAMDModel, MCAModel
 from gramian.models.ica.model import ICAModel
 from gramian.models.kernel_pca.expansion import FeatureExpansion
 from gramian.models.kernel_pca.model import KernelPCAModel
@@ -40,7 +41,8 @@ def export(model: Any, path: str | os.PathLike[str], *, to: str, names: Sequence
     """Write a model in another format, whole or not at all.
 
     CSV and Parquet hold one line per column of the table: its name, mean, scale and weight in each component (for a
-    kernel model one line per row of the fit: its coefficients). npz holds every array by its name. ONNX is a graph from
+    kernel model one line per row of the fit: its coefficients; for one of categories the coordinates, contributions and
+    squared cosines of quantities and levels). npz holds every array by its name. ONNX is a graph from
     rows to scores, in float64; see :mod:`gramian.models.archive.export`.
 
     Parameters
@@ -105,6 +107,30 @@ def _pca_table(model: PCAModel, names: Sequence[str] | None) -> "Table":
         header.insert(2, "factor")
         columns.insert(2, to_host(model.factor))
     return header, columns
+
+
+def _coded_arrays(model: CodedModel) -> dict[str, Any]:
+    fields = ("column_coordinates", "contributions", "cos2", "eta2", "v_tests")
+    found = {name: getattr(model, name) for name in fields}
+    return _linear_arrays(model.pca) | found | {"proportions": model.coding.proportions}
+
+
+def _coded_table(model: CodedModel, names: Sequence[str] | None) -> "Table":
+    """Return where each quantity and level stands, what it contributes, and how well each component shows it."""
+    del names  # the coding has them
+    parts = {"": model.column_coordinates, "contribution ": model.contributions, "cos2 ": model.cos2}
+    header = [f"{what}{model.prefix}{j + 1}" for what, values in parts.items() for j in range(values.shape[1])]
+    columns = [column for values in parts.values() for column in values.T]
+    return ["column", *header], [np.array(model.column_names, dtype=object), *columns]
+
+
+def _coded_scores(model: CodedModel, graph: "Graph") -> str:
+    del graph
+    message = (
+        f"A {type(model).__name__} takes levels, which an ONNX graph from numbers to scores does not know. Export it "
+        "as npz, or keep the .gramian file."
+    )
+    raise NotSupportedError(message)
 
 
 def _ica_table(model: ICAModel, names: Sequence[str] | None) -> "Table":
@@ -373,4 +399,6 @@ PARTS: dict[type[Any], Parts] = {
     PCAModel: Parts(_linear_arrays, _pca_table, _pca_scores),
     ICAModel: Parts(_linear_arrays, _ica_table, _ica_scores),
     KernelPCAModel: Parts(_kernel_arrays, _kernel_table, _kernel_scores),
+    MCAModel: Parts(_coded_arrays, _coded_table, _coded_scores),
+    FAMDModel: Parts(_coded_arrays, _coded_table, _coded_scores),
 }

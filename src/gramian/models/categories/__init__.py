@@ -1,0 +1,1 @@
+"""Multiple correspondence analysis and factor analysis of mixed data: principal components of coded categories."""
