@@ -13,7 +13,6 @@ complete rows cost a fit one pass.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,7 +23,7 @@ import scipy.sparse as sp
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError
-from gramian.sources.rows import ranges
+from gramian.sources.rows import ranges, run_folds
 
 
 class Rows(ABC):
@@ -196,9 +195,9 @@ class KnownEntries(ABC):
         return self.n_known == self.n_rows * self.n_columns
 
     @property
-    def column_patterns(self) -> tuple[HostArray, HostArray] | None:
-        """One column for each pattern of known rows, and the pattern of each column; None where all may differ."""
-        return None
+    def column_patterns(self) -> tuple[HostArray, HostArray]:
+        """One column for each pattern of known rows, and the pattern of each column."""
+        return np.arange(self.n_columns), np.arange(self.n_columns)
 
     @abstractmethod
     def rows(self, part: slice) -> Rows:
@@ -211,6 +210,10 @@ class KnownEntries(ABC):
     @abstractmethod
     def chunk(self, task: Any) -> Rows | RowMoments:
         """Return the rows of one task, or their moments."""
+
+    @abstractmethod
+    def squared(self, V: HostArray) -> HostArray:
+        """Return X'(X V), with zeros for what is missing."""
 
     def slices(self) -> list[slice]:
         """Return slices of rows, in their order, that suit one product each."""
@@ -244,6 +247,16 @@ class SparseEntries(KnownEntries):
         known = sp.csr_array((self.ones[: high - low], indices, pointers), shape=shape)
         return SparseRows(known, sp.csr_array((self.values.data[low:high], indices, pointers), shape=shape))
 
+    def squared(self, V: HostArray) -> HostArray:
+        """Return X'(X V), with zeros for what is missing."""
+
+        def fold(state: HostArray | None, part: slice) -> HostArray:
+            rows = self.rows(part)
+            found = rows.column_products(rows.products(V)).astype(FLOAT64)
+            return found if state is None else state + found
+
+        return np.asarray(run_folds(self.slices(), fold, np.add))
+
     def tasks(self) -> list[slice]:
         """Return slices of rows."""
         return self.slices()
@@ -275,7 +288,7 @@ class DenseEntries(KnownEntries):
     @cached_property
     def _groups(self) -> tuple[HostArray, HostArray, HostArray]:
         """Rows sorted by pattern; the bounds of each pattern among them; one row of each."""
-        _, first, pattern = _unique_rows(self.missing)
+        first, pattern = _unique_rows(self.missing)
         order = np.argsort(pattern, kind="stable")
         bounds = np.concatenate([[0], np.cumsum(np.bincount(pattern, minlength=len(first)))])
         return order, bounds, first
@@ -283,18 +296,28 @@ class DenseEntries(KnownEntries):
     @cached_property
     def column_patterns(self) -> tuple[HostArray, HostArray]:  # type: ignore[override]
         """One column for each pattern of known rows, and the pattern of each column."""
-        _, first, pattern = _unique_rows(self.missing.T)
+        first, pattern = _unique_rows(self.missing.T)
         return first, pattern
 
     def rows(self, part: slice | HostArray) -> DenseRows:
         """Return some rows, by slice or by position."""
         missing = self.missing[part]
-        _, first, pattern = _unique_rows(missing)
+        first, pattern = _unique_rows(missing)
         return DenseRows(self.values[part], sp.csr_array(missing[first].astype(FLOAT64)), pattern)
+
+    def squared(self, V: HostArray) -> HostArray:
+        """Return X'(X V), with zeros for what is missing."""
+
+        def fold(state: HostArray | None, part: slice) -> HostArray:
+            found = self.values[part].T @ (self.values[part] @ V)
+            return np.asarray(found if state is None else state + found)
+
+        return np.asarray(run_folds(self.slices(), fold, np.add))
 
     @cached_property
     def _tasks(self) -> list[Any]:
         order, bounds, first = self._groups
+        # Moments of m rows are made once, for m d^2 operations, and hold d^2 numbers.
         many = np.diff(bounds) > 2 * self.n_columns
         found: list[Any] = [
             _moments(self.values, order[bounds[g] : bounds[g + 1]], ~self.missing[first[g]])
@@ -324,14 +347,19 @@ def _moments(values: HostArray, rows: HostArray, known: HostArray) -> RowMoments
     return RowMoments(len(rows), columns, sums, squares)
 
 
-def _unique_rows(flags: HostArray) -> tuple[HostArray, HostArray, HostArray]:
-    """Return distinct rows of flags as bytes, the first place of each, and which one each row is."""
-    packed = np.ascontiguousarray(np.packbits(flags, axis=1))
-    if packed.shape[1] == 0:
-        return packed[:1], np.zeros(1, dtype=int), np.zeros(len(flags), dtype=int)
-    keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
-    found, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    return found, first, inverse.reshape(-1)
+def _unique_rows(flags: HostArray) -> tuple[HostArray, HostArray]:
+    """Return the first place of each distinct row of flags, and which one each row is; rows without any come first."""
+    some = np.flatnonzero(flags.any(axis=1))
+    pattern, first = np.zeros(len(flags), dtype=int), np.zeros(0, dtype=int)
+    if len(some) < len(flags):
+        first = np.array([int(np.argmin(flags.any(axis=1)))])
+    if len(some):
+        packed = np.ascontiguousarray(np.packbits(flags[some], axis=1))
+        keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+        _, own, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        pattern[some] = len(first) + inverse.reshape(-1)
+        first = np.concatenate([first, some[own]])
+    return first, pattern
 
 
 def known_entries(X: Any, *, scale: bool = False, units: tuple[HostArray, HostArray] | None = None) -> KnownEntries:
@@ -406,8 +434,8 @@ def triplets(rows: Any, columns: Any, values: Any, *, shape: tuple[int, int] | N
     for name, part in (("rows", rows), ("columns", columns)):
         if part.dtype.kind not in "iu":
             message = (
-                f"The {name} of triplets are positions, whole numbers from 0, and these are of type {part.dtype}. Number "
-                "them first, for example with numpy.unique(names, return_inverse=True)."
+                f"The {name} of triplets are positions, whole numbers from 0, and these are of type {part.dtype}. "
+                "Number them first, for example with numpy.unique(names, return_inverse=True)."
             )
             raise InputError(message)
     least = (int(rows.max()) + 1, int(columns.max()) + 1)
@@ -481,9 +509,3 @@ def _require_finite(X: HostArray, place: Any) -> None:
 def _refuse_infinity(row: int, column: int) -> None:
     message = f"Row {row:,} holds infinity in column {column}. Remove it, or leave it empty if it is unknown."
     raise InputError(message, row=row, column=column)
-
-
-def pieces(known: KnownEntries) -> Iterator[tuple[slice, Rows]]:
-    """Give all rows in their order, chunk by chunk."""
-    for part in known.slices():
-        yield part, known.rows(part)

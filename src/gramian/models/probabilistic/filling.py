@@ -75,10 +75,10 @@ def fill_missing(X: HostArray, n_components: int | None = None, *, scale: bool =
     """
     X = np.asarray(X, dtype=FLOAT64)
     missing = np.isnan(X)
-    _require_values(X, missing)
+    _require_values(missing)
     if not missing.any():
         return FilledRows(X, missing, None)
-    options = ProbabilisticPCAOptions(n_components, biases=False, seed=seed, keep_rows=False)
+    options = ProbabilisticPCAOptions(n_components, biases=False, tol=1e-5, seed=seed, keep_rows=False)
     model = fit_probabilistic_pca(known_entries(X, scale=scale), options)
     rows, some = X.copy(), missing.any(axis=1)
     rows[some] = model.impute(X[some])
@@ -121,7 +121,7 @@ def fill_rows(model: PCAModel, X: HostArray) -> HostArray:
     return X
 
 
-def _require_values(X: HostArray, missing: HostArray) -> None:
+def _require_values(missing: HostArray) -> None:
     """Refuse a column with fewer than two values that are known."""
     known = (~missing).sum(axis=0)
     if (known < 2).any():

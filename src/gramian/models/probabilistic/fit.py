@@ -191,10 +191,13 @@ def hold_out(X: Any, *, share: float = 0.1, seed: int = 0) -> HeldOut:
 
 
 FIRST_TRIED, MOST_TRIED = 5, 40
-"""Components that are tried when their number is not given: twice as many where all are needed, and how many at most."""
+"""Components that are tried when their number is not given: twice as many where all are needed, and at most."""
+
+ROUGH, ROUGH_ROUNDS = 1e-3, 30
+"""Tolerance and rounds of the fits by which numbers of components are compared."""
 
 SAMPLED_ENTRIES = 100_000
-"""Known entries that are enough to choose the number of components by: further rows are not looked at."""
+"""Known entries that are enough to choose the number of components by: further rows, or columns, are not looked at."""
 
 
 def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> tuple[int, str]:
@@ -202,8 +205,8 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
 
     A tenth of the known entries is held out, and components are removed from a fit of the others as long as that raises
     its evidence. Of the numbers up to those that are left, with the smallest components dropped, the smallest is taken
-    whose mean log density of the held-out entries is within a standard error of the best. Evidence alone takes noise of
-    different size in scaled columns for components; held-out entries do not.
+    whose likelihood of the held-out entries, with one noise for all, so whose mean squared error, is within a standard
+    error of the best. Evidence alone takes noise of different size in scaled columns for components.
 
     Cost: two or three fits at a looser tolerance, and three rounds for each number compared, of a part of the rows.
     """
@@ -212,45 +215,50 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
     limit = max(0, min(MOST_TRIED, X.shape[0] - 2, X.shape[1] - 1))
     if len(held.values) < 5 or limit == 0:
         return min(1, limit), "there are too few entries to hold some out"
-    train, most = known_entries(held.X), min(FIRST_TRIED, limit)
-    biases, tol = bool(options.biases), max(1e-4, options.tol)
+    train, most, before = known_entries(held.X), min(FIRST_TRIED, limit), None
+    biases, quiet = bool(options.biases), replace(options, keep_rows=True, bounds=None)
+
+    def errors(columns: Columns) -> HostArray:
+        model = _model(train, Rounds(columns, (), converged=True), quiet, "")
+        return np.asarray((model.predict(held.rows, held.columns)[0] - held.values) ** 2)
+
     while True:
         _say(options, f"predicting held-out entries with up to {most} components")
-        found = improve(train, start(train, most, biases=biases, seed=options.seed), tol=tol, max_iter=100)
-        if found.columns.layout.k < most or most == limit:
+        found = improve(train, start(train, most, biases=biases, seed=options.seed), tol=ROUGH, max_iter=ROUGH_ROUNDS)
+        here = errors(found.columns)
+        if found.columns.layout.k < most or most == limit or (before is not None and _within_error(here, before)):
             break
-        most = min(2 * most, limit)
+        most, before = min(2 * most, limit), here
     largest = found.columns.layout.k
-    scores: dict[int, HostArray] = {}
-    for k in sorted({*range(min(largest, 5) + 1), *np.geomspace(5, max(largest, 5), 6).astype(int), largest}):
-        if k <= largest:
-            fewer = improve(train, leading(found.columns, k), tol=tol, max_iter=3, least=k)
-            model = _model(train, fewer, replace(options, keep_rows=True, bounds=None), "")
-            scores[k] = model.log_likelihood(held.rows, held.columns, held.values)
-    best = max(scores, key=lambda number: float(scores[number].mean()))
-    k = next(number for number in scores if _within_error(scores[best], scores[number]))
+    scores = {largest: here}
+    for k in {*range(min(largest, 5)), *np.geomspace(5, max(largest, 5), 6).astype(int)}:
+        if k < largest:
+            fewer = improve(train, leading(found.columns, k), tol=ROUGH, max_iter=3, least=k)
+            scores[int(k)] = errors(fewer.columns)
+    best = min(scores, key=lambda number: float(scores[number].mean()))
+    k = min(number for number in scores if _within_error(scores[best], scores[number]))
     return k, f"{k} of up to {most} predict held-out entries best"
 
 
 def _within_error(best: HostArray, other: HostArray) -> bool:
-    lost = best - other
+    lost = other - best
     return float(lost.mean()) <= float(lost.std(ddof=1)) / np.sqrt(len(lost))
 
 
-def _as_table(known: KnownEntries) -> Any:
-    """Return known entries as a table again, of the first rows that have enough of them."""
+def _as_table(known: Any) -> Any:
+    """Return known entries as a table again: some of the rows, or of the columns of a wide one, where it is large."""
+    (n, d), share = (known.n_rows, known.n_columns), min(1.0, SAMPLED_ENTRIES / known.n_known)
     if isinstance(known, DenseEntries):
-        m = max(1000, SAMPLED_ENTRIES // known.n_columns)
-        rows = _some_rows(known.n_rows, m)
-        X = np.where(known.missing[rows], np.nan, known.values[rows])
+        rows, columns = (_some(n, share), slice(None)) if n >= d else (slice(None), _some(d, share))
+        X = np.where(known.missing[rows, columns], np.nan, known.values[rows, columns])
         return X[:, ~np.isnan(X).all(axis=0)]
-    assert isinstance(known, SparseEntries)
-    share = min(1.0, SAMPLED_ENTRIES / known.n_known)
-    return known.values[_some_rows(known.n_rows, max(1000, int(share * known.n_rows)))]
+    return known.values[_some(n, share)]
 
 
-def _some_rows(n: int, m: int) -> HostArray:
-    return np.arange(n) if m >= n else np.linspace(0, n - 1, m).astype(int)
+def _some(count: int, share: float) -> HostArray:
+    """Return positions, evenly spread, of a share of all; 300 at least."""
+    kept = min(count, max(300, round(share * count)))
+    return np.linspace(0, count - 1, kept).astype(int)
 
 
 def _closed_form(known: DenseEntries, k: int, options: ProbabilisticPCAOptions, reason: str) -> ProbabilisticPCAModel:
@@ -267,10 +275,10 @@ def _closed_form(known: DenseEntries, k: int, options: ProbabilisticPCAOptions, 
     # Given the rows, each column is a regression on them, and their E[z z'] sums to n I.
     layout = Layout(q, biases=False)
     means = np.column_stack([weights, np.zeros(d)])
-    covariances = np.tile(np.eye(q + 1) * (noise / n), (d, 1, 1))
+    covariances = np.eye(q + 1)[None] * (noise / n)
     center = known.center * known.factor
     priors = Priors(noise, np.maximum((weights**2).mean(axis=0), TINY), 1.0, float(center.mean()), float(center.var()))
-    columns = Columns(layout, means, covariances, priors, center)
+    columns = Columns(layout, means, covariances, np.zeros(d, dtype=int), priors, center)
     model = _model(known, Rounds(columns, (), converged=True), options, reason)
     model = replace(model, components=V, variances=variances, shares=variances / max(total, TINY))
     return replace(model, evidence=float(model.score_samples(known).sum()) / known.n_known)
@@ -285,7 +293,7 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
     V = left.T
     # The entry largest in size is positive, as in PCA.
     V = V * np.where(V[np.arange(len(V)), np.argmax(np.abs(V), axis=1)] < 0, -1.0, 1.0)[:, None]
-    unknown = np.einsum("ka,ab,kb->k", right, C[:, :k, :k].sum(axis=0), right)
+    unknown = np.einsum("ka,ab,kb->k", right, np.tensordot(columns.shared_by, C[:, :k, :k], 1), right)
     variances = deviations**2 + unknown + priors.noise
     row_bias = priors.row_bias if layout.biases else 0.0
     total = float((variances - priors.noise).sum()) + d * (priors.noise + row_bias)
@@ -296,7 +304,7 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
         mean=(columns.means[:, -1] + columns.shift) / known.factor,
         factor=known.factor,
         weights=W,
-        column_covariances=C[:, free[i], free[j]],
+        column_covariances=C[:, free[i], free[j]][columns.pattern],
         components=V,
         variances=variances,
         shares=variances / max(total, TINY),
@@ -329,7 +337,7 @@ def _share_errors(columns: Columns, right: HostArray, row_bias: float, seed: int
     if k == 0:
         return np.zeros(0)
     W = columns.means[:, :k] @ right.T
-    C = np.einsum("ka,jab,kb->jk", right, columns.covariances[:, :k, :k], right, optimize=True)
+    C = np.einsum("ka,jab,kb->jk", right, columns.covariances[:, :k, :k], right, optimize=True)[columns.pattern]
     rng, noise = np.random.default_rng(seed), columns.priors.noise
     drawn = np.array([((W + np.sqrt(C) * rng.standard_normal(C.shape)) ** 2).sum(axis=0) for _ in range(50)])
     total = drawn.sum(axis=1) + d * (noise + row_bias)

@@ -111,7 +111,7 @@ class ProbabilisticPCAModel:
         priors = Priors(
             self.noise_variance, self.weight_variances, self.row_bias_variance or 1.0, 0.0, self.prior_variance
         )
-        return Columns(layout, means, covariances, priors, np.zeros(d))
+        return Columns(layout, means, covariances, np.arange(d), priors, np.zeros(d))
 
     def predict(self, rows: Any, columns: Any) -> tuple[HostArray, HostArray]:
         """Return the mean and the standard deviation of cells, by positions of rows and columns of the fit.
@@ -166,7 +166,7 @@ class ProbabilisticPCAModel:
         return filled, stds
 
     def expected(self, X: Any) -> tuple[HostArray, HostArray]:
-        """Return the expectation of every cell of rows (m, d), known ones too, and the deviations of new measurements."""
+        """Return the expectation of every cell of rows (m, d), known ones too, and deviations of new measurements."""
         known = self.entries(X)
         means, stds = np.empty((known.n_rows, known.n_columns)), np.empty((known.n_rows, known.n_columns))
         for part, _rows, g, Cg in self._posteriors(known):
@@ -210,7 +210,12 @@ class ProbabilisticPCAModel:
         """Return the log density of what is known of each row, under the Gaussian of :meth:`covariance`."""
         known, layout, v = self.entries(X), self.layout, self.noise_variance
         point = Columns(
-            layout, self.columns.means, np.zeros_like(self.columns.covariances), self.columns.priors, np.zeros(1)
+            layout,
+            self.columns.means,
+            np.zeros_like(self.columns.covariances),
+            self.columns.pattern,
+            self.columns.priors,
+            self.columns.shift,
         )
         logs, table, factor = np.empty(known.n_rows), point.packed(), np.log(self.factor)
         for part in known.slices():

@@ -1,9 +1,9 @@
 """Variational Bayes for  x_ij = b_j + a_i + w_j'z_i + e  on the known entries of a table.
 
 After Ilin and Raiko (2010, JMLR 11:1957): Gaussian posteriors q(z_i, a_i) of rows and q(w_j, b_j) of columns, each
-with its full covariance; priors  z ~ N(0, I),  a ~ N(0, v_a),  w_k ~ N(0, alpha_k),  b ~ N(m, v_b),  noise  e ~ N(0, v);
-alpha, v_a, m, v_b and v are set to where the lower bound of the log evidence is largest. A component that is not needed
-has its alpha go to zero and is removed.
+with its full covariance; priors  z ~ N(0, I),  a ~ N(0, v_a),  w_k ~ N(0, alpha_k),  b ~ N(m, v_b)  and noise
+e ~ N(0, v);  alpha, v_a, m, v_b and v are set to where the lower bound of the log evidence is largest. A component that
+is not needed has its alpha go to zero and is removed.
 
 Both sides are written with one more number that is fixed:  x = g'h + e,  g = (z, a, 1),  h = (w, 1, b)  (without row
 biases g = (z, 1), h = (w, b)). A round is one pass over the rows: each chunk finds its q(g), adds what the columns need
@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
@@ -109,8 +110,10 @@ class Columns:
     layout : Layout
     means : numpy array (d, K)
         Of h.
-    covariances : numpy array (d, K, K)
-        Of h; zero where h is fixed.
+    covariances : numpy array (p, K, K)
+        Of h; zero where h is fixed. One for each pattern of rows that know a column.
+    pattern : numpy array (d,)
+        Which covariance is each column's.
     priors : Priors
     shift : numpy array (d,)
         b is measured from here:  m - shift  is its prior mean. The means of what is known, so that no digits are lost.
@@ -119,13 +122,29 @@ class Columns:
     layout: Layout
     means: HostArray
     covariances: HostArray
+    pattern: HostArray
     priors: Priors
     shift: HostArray
 
     def packed(self) -> HostArray:
         """Return E[h h'] of each column, its upper half (d, K (K + 1) / 2)."""
         i, j = self.layout.half
-        return np.asarray(self.means[:, i] * self.means[:, j] + self.covariances[:, i, j])
+        table = self.means[:, i] * self.means[:, j]
+        table += self.covariances[:, i, j][self.pattern]
+        return table
+
+    def packed_sums(self) -> HostArray:
+        """Return the sum of E[h h'] over the columns of each pattern, its upper half (p, K (K + 1) / 2)."""
+        table, p = self.packed(), len(self.covariances)
+        if p == len(table):
+            return table
+        member = sp.csr_array((np.ones(len(table)), (self.pattern, np.arange(len(table)))), shape=(p, len(table)))
+        return np.asarray(member @ table)
+
+    @property
+    def shared_by(self) -> HostArray:
+        """How many columns have each covariance (p,)."""
+        return np.bincount(self.pattern, minlength=len(self.covariances))
 
 
 class RowPosterior(NamedTuple):
@@ -160,8 +179,8 @@ class Statistics(NamedTuple):
 
     Attributes
     ----------
-    squares : numpy array (d, K (K + 1) / 2)
-        Sum of E[g g'] over the rows that know the column.
+    squares : numpy array (p, K (K + 1) / 2)
+        Sum of E[g g'] over the rows that know a column, for each pattern of columns.
     products : numpy array (d, K)
         Sum of x E[g].
     total : numpy array (K (K + 1) / 2,)
@@ -208,8 +227,8 @@ def inverse(A: HostArray) -> tuple[HostArray, HostArray]:
 def row_posterior(rows: Rows, columns: Columns, table: HostArray | None = None) -> RowPosterior:
     """Return q(z_i, a_i) of some rows.
 
-    Computes  C_i = (P + sum over known j of E[h_j h_j'] / v)^-1,  m_i = C_i sum over j of (x_ij E[h_j] - E[h_j b_j]) / v,
-    of the unknown part of h, P being the prior precision.
+    Computes  C_i = (P + sum over known j of E[h_j h_j'] / v)^-1  and
+    m_i = C_i sum over known j of (x_ij E[h_j] - E[h_j b_j]) / v,  of the unknown part of h, P being the prior precision.
     """
     layout, priors = columns.layout, columns.priors
     free, v = layout.of_rows, columns.priors.noise
@@ -261,8 +280,7 @@ def _moments_statistics(group: RowMoments, columns: Columns, table: HostArray) -
     total = (G + G.T) / 2
     gains = float(np.einsum("ab,ab->", precision, total[np.ix_(free, free)]))
     total[np.ix_(free, free)] += n * C
-    i, l = layout.half
-    packed = total[i, l]
+    packed = total[layout.half]
     squares, linear = np.zeros((len(columns.means), len(packed))), np.zeros((len(columns.means), K))
     squares[j], linear[j] = packed, products
     diagonal = n * np.log(np.diagonal(precision))
@@ -297,8 +315,8 @@ def _statistics(rows: Rows, columns: Columns, table: HostArray) -> Statistics:
 def _added(left: Statistics | None, right: Statistics) -> Statistics:
     if left is None:
         return right
-    for a, b in zip(left[:4], right[:4], strict=True):
-        a += b  # type: ignore[operator]
+    for mine, other in zip(left[:4], right[:4], strict=True):
+        np.add(mine, other, out=mine)
     return left._replace(evidence=left.evidence + right.evidence)
 
 
@@ -313,7 +331,7 @@ def measure_rows(known: KnownEntries, columns: Columns) -> Statistics:
         return _added(state, _statistics(chunk, columns, table))
 
     found: Statistics = run_folds(known.tasks(), fold, _added)
-    return found
+    return found._replace(squares=found.squares[known.column_patterns[0]])
 
 
 def bound(known: KnownEntries, columns: Columns, found: Statistics) -> float:
@@ -324,19 +342,19 @@ def bound(known: KnownEntries, columns: Columns, found: Statistics) -> float:
     """
     layout, priors = columns.layout, columns.priors
     v, N = priors.noise, known.n_known
-    b, var_b = columns.means[:, -1], columns.covariances[:, -1, -1]
+    b, var_b = columns.means[:, -1], columns.covariances[columns.pattern, -1, -1]
     left = known.squares - 2 * float(b @ known.sums) + float(known.counts @ (b**2 + var_b))
     value = found.evidence - 0.5 * (left / v + N * np.log(2 * np.pi * v))
     if layout.biases:
         value -= 0.5 * known.n_rows * np.log(priors.row_bias)
     free = layout.of_columns
-    C = columns.covariances[np.ix_(range(len(b)), free, free)]
+    C = columns.covariances[:, free[:, None], free]
     variances = np.array([*priors.components, priors.column_bias])
     away = columns.means[:, free].copy()
     away[:, -1] -= priors.mean - columns.shift
-    spread = away**2 + np.diagonal(C, axis1=1, axis2=2)
+    spread = (away**2).sum(axis=0) + columns.shared_by @ np.diagonal(C, axis1=1, axis2=2)
     logs = np.linalg.slogdet(C / variances)[1]
-    value -= 0.5 * float(np.sum(spread / variances - 1.0) - logs.sum())
+    value -= 0.5 * float(np.sum(spread / variances - len(b)) - columns.shared_by @ logs)
     return value - 0.5 * PRIOR_ENTRIES * (np.log(v) + _prior_noise(known) / v)
 
 
@@ -353,7 +371,7 @@ def turned(known: KnownEntries, columns: Columns, found: Statistics) -> tuple[Co
     """
     layout, (n, d) = columns.layout, (known.n_rows, known.n_columns)
     k, K = layout.k, layout.size
-    S, C = found.total[layout.whole], columns.covariances.sum(axis=0)
+    S, C = found.total[layout.whole], np.tensordot(columns.shared_by, columns.covariances, 1)
     steps = []
     for kind in ("mean", "bias"):
         A = np.eye(K)
@@ -424,30 +442,30 @@ def solved_columns(known: KnownEntries, columns: Columns, found: Statistics) -> 
     """
     layout, priors, d = columns.layout, columns.priors, known.n_columns
     free, whole, v, K = layout.of_columns, layout.whole, columns.priors.noise, layout.size
-    shared = known.column_patterns
-    first, pattern = (np.arange(d), None) if shared is None else shared
-    variances = np.array([*priors.components, priors.column_bias])
-    C = np.empty((len(free), len(free), len(first)))
-    for part in ranges(len(first), _small(len(free))):
-        A = found.squares[first[part]].T[whole[np.ix_(free, free)]] / v
+    pattern = known.column_patterns[1]
+    variances, p = np.array([*priors.components, priors.column_bias]), len(found.squares)
+    C = np.empty((len(free), len(free), p))
+    for part in ranges(p, _small(len(free))):
+        A = found.squares[part].T[whole[np.ix_(free, free)]] / v
         A += np.diag(1.0 / variances)[:, :, None]
         C[:, :, part] = inverse(A)[0]
-    right = found.products[:, free].T / v
+    own = np.ascontiguousarray(np.moveaxis(C, 2, 0))
+    right = found.products[:, free] / v
     if layout.biases:
-        right = right - found.squares[:, whole[free, layout.k]].T / v
-    right[-1] += (priors.mean - columns.shift) / priors.column_bias
-    means, covariances = np.zeros((d, K)), np.zeros((d, K, K))
+        right -= (found.squares[:, whole[free, layout.k]] / v)[pattern]
+    right[:, -1] += (priors.mean - columns.shift) / priors.column_bias
+    means, covariances = np.zeros((d, K)), np.zeros((p, K, K))
     if layout.biases:
         means[:, layout.k] = 1.0
-    own = np.moveaxis(C, 2, 0) if pattern is None else np.moveaxis(C, 2, 0)[pattern]
-    means[:, free] = np.matmul(own, right.T[:, :, None])[:, :, 0]
-    covariances[np.ix_(range(d), free, free)] = own
-    return replace(columns, means=means, covariances=covariances)
+    for part in ranges(d, 4096):
+        means[part, free] = np.matmul(own[pattern[part]], right[part, :, None])[:, :, 0]
+    covariances[:, free[:, None], free] = own
+    return replace(columns, means=means, covariances=covariances, pattern=pattern)
 
 
 def with_noise(known: KnownEntries, columns: Columns, found: Statistics) -> Columns:
     """Return the columns with the noise variance that raises the bound most: the mean of E(x - g'h)^2."""
-    table, half = columns.packed(), columns.layout.half
+    table, half = columns.packed_sums(), columns.layout.half
     twice = np.where(half[0] == half[1], 1.0, 2.0)
     left = known.squares - 2 * float(np.vdot(found.products, columns.means))
     left += float(np.einsum("jq,jq,q->", found.squares, table, twice))
@@ -473,16 +491,16 @@ def pruned(known: KnownEntries, columns: Columns, found: Statistics, least: int)
     r, diagonal = k + layout.biases, layout.whole[range(k + layout.biases), range(k + layout.biases)]
     if r == 0:
         return columns, found
-    table, places = columns.packed(), layout.whole[:r]
+    table, places, shared = columns.packed_sums(), layout.whole[:r], columns.shared_by
     # E' - E: what number k adds to the expected squared errors, with its products with the others.
     twice = 2.0 * np.einsum("jka,jka->k", found.squares[:, places], table[:, places])
     own = np.einsum("jk,jk->k", found.squares[:, diagonal], table[:, diagonal])
     lost = 2.0 * np.einsum("jk,jk->k", found.products[:, :r], columns.means[:, :r]) - (twice - own)
     variances = np.array([*np.ones(k), *([priors.row_bias] if layout.biases else [])])
     gains = found.total[diagonal] / variances - n + found.log_precisions + n * np.log(variances) - lost / priors.noise
-    precisions = np.linalg.inv(columns.covariances[np.ix_(range(len(table)), free, free)])
+    precisions = np.linalg.inv(columns.covariances[:, free[:, None], free])
     logs = np.log(np.diagonal(precisions, axis1=1, axis2=2)[:, :k] * priors.components)
-    gains[:k] += (table[:, diagonal[:k]] / priors.components - 1.0 + logs).sum(axis=0)
+    gains[:k] += table[:, diagonal[:k]].sum(axis=0) / priors.components - shared.sum() + shared @ logs
     if k <= least:
         gains[:k] = 0.0
     if not (gains > 0).any():
@@ -497,7 +515,7 @@ def pruned(known: KnownEntries, columns: Columns, found: Statistics, least: int)
         columns,
         layout=smaller,
         means=columns.means[:, keep],
-        covariances=columns.covariances[np.ix_(range(len(table)), keep, keep)],
+        covariances=columns.covariances[:, keep[:, None], keep],
         priors=replace(priors, components=left),
     ), Statistics(
         found.squares[:, packed],
@@ -517,7 +535,7 @@ def leading(columns: Columns, k: int) -> Columns:
         columns,
         layout=Layout(k, layout.biases),
         means=columns.means[:, keep],
-        covariances=columns.covariances[np.ix_(range(len(columns.means)), keep, keep)],
+        covariances=columns.covariances[:, keep[:, None], keep],
         priors=replace(priors, components=priors.components[:k], noise=noise),
     )
 
@@ -530,19 +548,18 @@ def start(known: KnownEntries, k: int, *, biases: bool, seed: int) -> Columns:
     n, d, layout = known.n_rows, known.n_columns, Layout(k, biases)
     variance = max(known.squares / max(known.n_known, 1), _prior_noise(known))
     V = np.linalg.qr(np.random.default_rng(seed).standard_normal((d, min(k + 5, n, d))))[0]
-    singular = np.zeros(V.shape[1])
-    for _ in range(3):
-        U = np.concatenate([np.asarray(known.rows(part).products(V), dtype=FLOAT64) for part in known.slices()])
-        U = np.linalg.qr(U)[0]
-        Y = sum(known.rows(part).column_products(U[part]).astype(FLOAT64) for part in known.slices())
-        V, singular, _ = np.linalg.svd(np.asarray(Y), full_matrices=False)
+    squares = np.zeros(V.shape[1])
+    for _ in range(3 if k else 0):
+        V, squares, _ = np.linalg.svd(known.squared(V), full_matrices=False)
+    singular = np.sqrt(squares)
     share = max(known.n_known / (n * d), 1e-12)
     # What is missing counts as zero: singular values are smaller by the share that is known.
     weights = V[:, :k] * (singular[:k] / (share * np.sqrt(n)))
     scale = np.sqrt(0.5 * d * variance / max(float((weights**2).sum()), float(np.finfo(FLOAT64).tiny)))
     weights = np.zeros((d, k)) + np.pad(weights * min(1.0, scale), ((0, 0), (0, k - weights.shape[1])))
-    spread = variance / np.maximum(known.counts, 1.0) / 10
-    means, covariances = np.zeros((d, layout.size)), np.zeros((d, layout.size, layout.size))
+    first, pattern = known.column_patterns
+    spread = variance / np.maximum(known.counts[first], 1.0) / 10
+    means, covariances = np.zeros((d, layout.size)), np.zeros((len(first), layout.size, layout.size))
     means[:, :k] = weights
     if biases:
         means[:, k] = 1.0
@@ -560,7 +577,7 @@ def start(known: KnownEntries, k: int, *, biases: bool, seed: int) -> Columns:
     )
     # What is never known is expected where the others are.
     shift = np.where(known.counts > 0, center, mean)
-    return Columns(layout, means, covariances, priors, shift)
+    return Columns(layout, means, covariances, pattern, priors, shift)
 
 
 class Rounds(NamedTuple):
