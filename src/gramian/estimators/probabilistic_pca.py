@@ -76,7 +76,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Whether columns are divided by the deviation of what is known in them; noise is taken to be equal in all.
     bounds : (low, high) or None, default=None
         Limits of filled and predicted values: (1, 5) for stars.
-    tol : float, default=1e-6
+    tol : float, default=1e-4
         Rounds end when one raises the log evidence of an entry by less than this.
     max_iter : int, default=500
         Rounds, at most.
@@ -148,7 +148,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         biases: bool | None = None,
         scale: bool = False,
         bounds: tuple[float, float] | None = None,
-        tol: float = 1e-6,
+        tol: float = 1e-4,
         max_iter: int = 500,
         random_state: Any = None,
         memory_budget: int | None = None,

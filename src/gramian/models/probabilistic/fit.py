@@ -5,7 +5,7 @@ What others build on, in this package::
     known_entries(X, *, scale=False) -> KnownEntries          # dense with NaN, or scipy sparse (unstored = unknown)
     triplets(rows, columns, values, *, shape=None) -> csr     # mean of duplicates; then known_entries(csr)
     fit_probabilistic_pca(known, options) -> ProbabilisticPCAModel
-    ProbabilisticPCAOptions(n_components=None, biases=None, bounds=None, tol=1e-6, max_iter=500, seed=0, ...)
+    ProbabilisticPCAOptions(n_components=None, biases=None, bounds=None, tol=1e-4, max_iter=500, seed=0, ...)
     model.predict(rows, columns) -> (mean, std)               # positions in the fit; -1: not in the fit
     model.impute(X) -> filled;  model.impute_with_std(X) -> (filled, std)
     model.log_likelihood(rows, columns, values) -> (m,)
@@ -76,7 +76,7 @@ class ProbabilisticPCAOptions:
     least: int = 0
     biases: bool | None = None
     bounds: tuple[float, float] | None = None
-    tol: float = 1e-6
+    tol: float = 1e-4
     max_iter: int = 500
     seed: int = 0
     keep_rows: bool = True
@@ -196,8 +196,9 @@ FIRST_TRIED, MOST_TRIED = 5, 40
 ROUGH, ROUGH_ROUNDS = 1e-3, 30
 """Tolerance and rounds of the fits by which numbers of components are compared."""
 
-SAMPLED_ENTRIES = 100_000
-"""Known entries that are enough to choose the number of components by: further rows, or columns, are not looked at."""
+SAMPLED_CELLS, SAMPLED_ENTRIES = 100_000, 2_000_000
+"""Cells of a dense table, and known entries of a sparse one, that are enough to choose the number of components by:
+further rows, or columns, are not looked at."""
 
 
 def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> tuple[int, str]:
@@ -247,12 +248,13 @@ def _within_error(best: HostArray, other: HostArray) -> bool:
 
 def _as_table(known: Any) -> Any:
     """Return known entries as a table again: some of the rows, or of the columns of a wide one, where it is large."""
-    (n, d), share = (known.n_rows, known.n_columns), min(1.0, SAMPLED_ENTRIES / known.n_known)
+    n, d = known.n_rows, known.n_columns
     if isinstance(known, DenseEntries):
+        share = min(1.0, SAMPLED_CELLS / (n * d))
         rows, columns = (_some(n, share), slice(None)) if n >= d else (slice(None), _some(d, share))
         X = np.where(known.missing[rows, columns], np.nan, known.values[rows, columns])
         return X[:, ~np.isnan(X).all(axis=0)]
-    return known.values[_some(n, share)]
+    return known.values[_some(n, min(1.0, SAMPLED_ENTRIES / known.n_known))]
 
 
 def _some(count: int, share: float) -> HostArray:
@@ -278,7 +280,8 @@ def _closed_form(known: DenseEntries, k: int, options: ProbabilisticPCAOptions, 
     covariances = np.eye(q + 1)[None] * (noise / n)
     center = known.center * known.factor
     priors = Priors(noise, np.maximum((weights**2).mean(axis=0), TINY), 1.0, float(center.mean()), float(center.var()))
-    columns = Columns(layout, means, covariances, np.zeros(d, dtype=int), priors, center)
+    none = np.zeros((1, 0))
+    columns = Columns(layout, means, covariances, np.zeros(d, dtype=int), priors, center, none.sum(axis=1), none)
     model = _model(known, Rounds(columns, (), converged=True), options, reason)
     model = replace(model, components=V, variances=variances, shares=variances / max(total, TINY))
     return replace(model, evidence=float(model.score_samples(known).sum()) / known.n_known)

@@ -1,7 +1,7 @@
 """The fitted model of a table with missing values: predictions of cells with their uncertainty, scores, likelihoods."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -111,7 +111,7 @@ class ProbabilisticPCAModel:
         priors = Priors(
             self.noise_variance, self.weight_variances, self.row_bias_variance or 1.0, 0.0, self.prior_variance
         )
-        return Columns(layout, means, covariances, np.arange(d), priors, np.zeros(d))
+        return Columns(layout, means, covariances, np.arange(d), priors, np.zeros(d), np.zeros(d), np.zeros((d, 0)))
 
     def predict(self, rows: Any, columns: Any) -> tuple[HostArray, HostArray]:
         """Return the mean and the standard deviation of cells, by positions of rows and columns of the fit.
@@ -209,14 +209,7 @@ class ProbabilisticPCAModel:
     def score_samples(self, X: Any) -> HostArray:
         """Return the log density of what is known of each row, under the Gaussian of :meth:`covariance`."""
         known, layout, v = self.entries(X), self.layout, self.noise_variance
-        point = Columns(
-            layout,
-            self.columns.means,
-            np.zeros_like(self.columns.covariances),
-            self.columns.pattern,
-            self.columns.priors,
-            self.columns.shift,
-        )
+        point = replace(self.columns, covariances=np.zeros_like(self.columns.covariances))
         logs, table, factor = np.empty(known.n_rows), point.packed(), np.log(self.factor)
         for part in known.slices():
             rows = known.rows(part)

@@ -25,14 +25,14 @@ from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.machine import cache_bytes
 from gramian.models.probabilistic.entries import KnownEntries, RowMoments, Rows
-from gramian.sources.rows import ranges, run_folds
+from gramian.sources.rows import left_of, ranges, run_folds
 
 PRIOR_ENTRIES, PRIOR_NOISE = 1.0, 1e-6
 """The noise variance has the prior of so many entries with this part of the table's variance: without one, a table of
 low rank without noise, or with few entries, has no largest bound."""
 
 
-SLOW = 1e-4
+SLOW = 3e-4
 """Rise of the bound per known entry in a round below which components are removed that do not pay for themselves."""
 
 
@@ -117,6 +117,8 @@ class Columns:
     priors : Priors
     shift : numpy array (d,)
         b is measured from here:  m - shift  is its prior mean. The means of what is known, so that no digits are lost.
+    log_determinants, log_precisions : numpy arrays (p,) and (p, k + 1)
+        Of the inverse covariances, and of their diagonals.
     """
 
     layout: Layout
@@ -125,12 +127,17 @@ class Columns:
     pattern: HostArray
     priors: Priors
     shift: HostArray
+    log_determinants: HostArray
+    log_precisions: HostArray
 
     def packed(self) -> HostArray:
         """Return E[h h'] of each column, its upper half (d, K (K + 1) / 2)."""
         i, j = self.layout.half
-        table = self.means[:, i] * self.means[:, j]
-        table += self.covariances[:, i, j][self.pattern]
+        table = self.means[:, i]
+        table *= self.means[:, j]
+        table += (
+            self.covariances[self.pattern[:, None], i, j] if len(self.covariances) > 1 else self.covariances[:, i, j]
+        )
         return table
 
     def packed_sums(self) -> HostArray:
@@ -353,8 +360,8 @@ def bound(known: KnownEntries, columns: Columns, found: Statistics) -> float:
     away = columns.means[:, free].copy()
     away[:, -1] -= priors.mean - columns.shift
     spread = (away**2).sum(axis=0) + columns.shared_by @ np.diagonal(C, axis1=1, axis2=2)
-    logs = np.linalg.slogdet(C / variances)[1]
-    value -= 0.5 * float(np.sum(spread / variances - len(b)) - columns.shared_by @ logs)
+    logs = columns.log_determinants + np.log(variances).sum()
+    value -= 0.5 * float(np.sum(spread / variances - len(b)) + columns.shared_by @ logs)
     return value - 0.5 * PRIOR_ENTRIES * (np.log(v) + _prior_noise(known) / v)
 
 
@@ -413,10 +420,11 @@ def turned(known: KnownEntries, columns: Columns, found: Statistics) -> tuple[Co
         row_bias=max(float(S[k, k]) / n, tiny) if layout.biases else 1.0,
     )
     i, j = layout.half
-    whole = found.squares[:, layout.whole]
-    squares = (A @ whole @ A.T)[:, i, j]
+    # A S A' of a packed half is linear in it: one product for all columns.
+    double = A[i][:, i] * A[j][:, j]
+    double += np.where(i == j, 0.0, 1.0) * A[i][:, j] * A[j][:, i]
     return replace(columns, means=means, priors=priors), Statistics(
-        squares, found.products @ A.T, S[i, j], found.log_precisions, found.evidence
+        found.squares @ double.T, found.products @ A.T, S[i, j], found.log_precisions, found.evidence
     )
 
 
@@ -444,23 +452,36 @@ def solved_columns(known: KnownEntries, columns: Columns, found: Statistics) -> 
     free, whole, v, K = layout.of_columns, layout.whole, columns.priors.noise, layout.size
     pattern = known.column_patterns[1]
     variances, p = np.array([*priors.components, priors.column_bias]), len(found.squares)
-    C = np.empty((len(free), len(free), p))
-    for part in ranges(p, _small(len(free))):
-        A = found.squares[part].T[whole[np.ix_(free, free)]] / v
-        A += np.diag(1.0 / variances)[:, :, None]
-        C[:, :, part] = inverse(A)[0]
-    own = np.ascontiguousarray(np.moveaxis(C, 2, 0))
+    logs, diagonals = np.empty(p), np.empty((p, len(free)))
+    means, own = np.zeros((d, K)), np.empty((p, len(free), len(free)))
     right = found.products[:, free] / v
     if layout.biases:
+        means[:, layout.k] = 1.0
         right -= (found.squares[:, whole[free, layout.k]] / v)[pattern]
     right[:, -1] += (priors.mean - columns.shift) / priors.column_bias
-    means, covariances = np.zeros((d, K)), np.zeros((p, K, K))
-    if layout.biases:
-        means[:, layout.k] = 1.0
-    for part in ranges(d, 4096):
+
+    def solve(_: None, part: slice) -> None:
+        A = found.squares[part].T[whole[np.ix_(free, free)]] / v
+        A += np.diag(1.0 / variances)[:, :, None]
+        diagonals[part] = np.log(np.einsum("aam->ma", A))
+        C, logs[part] = inverse(A)
+        own[part] = np.moveaxis(C, 2, 0)
+
+    def place(_: None, part: slice) -> None:
         means[part, free] = np.matmul(own[pattern[part]], right[part, :, None])[:, :, 0]
+
+    run_folds(ranges(p, _small(len(free))), solve, left_of)
+    run_folds(ranges(d, _small(len(free))), place, left_of)
+    covariances = np.zeros((p, K, K))
     covariances[:, free[:, None], free] = own
-    return replace(columns, means=means, covariances=covariances, pattern=pattern)
+    return replace(
+        columns,
+        means=means,
+        covariances=covariances,
+        pattern=pattern,
+        log_determinants=logs,
+        log_precisions=diagonals,
+    )
 
 
 def with_noise(known: KnownEntries, columns: Columns, found: Statistics) -> Columns:
@@ -487,7 +508,7 @@ def pruned(known: KnownEntries, columns: Columns, found: Statistics, least: int)
     nothing is gained. A component that is not needed would go to zero by itself, but slowly.
     """
     layout, priors = columns.layout, columns.priors
-    k, free, n = layout.k, layout.of_columns, known.n_rows
+    k, n = layout.k, known.n_rows
     r, diagonal = k + layout.biases, layout.whole[range(k + layout.biases), range(k + layout.biases)]
     if r == 0:
         return columns, found
@@ -498,8 +519,7 @@ def pruned(known: KnownEntries, columns: Columns, found: Statistics, least: int)
     lost = 2.0 * np.einsum("jk,jk->k", found.products[:, :r], columns.means[:, :r]) - (twice - own)
     variances = np.array([*np.ones(k), *([priors.row_bias] if layout.biases else [])])
     gains = found.total[diagonal] / variances - n + found.log_precisions + n * np.log(variances) - lost / priors.noise
-    precisions = np.linalg.inv(columns.covariances[:, free[:, None], free])
-    logs = np.log(np.diagonal(precisions, axis1=1, axis2=2)[:, :k] * priors.components)
+    logs = columns.log_precisions[:, :k] + np.log(priors.components)
     gains[:k] += table[:, diagonal[:k]].sum(axis=0) / priors.components - shared.sum() + shared @ logs
     if k <= least:
         gains[:k] = 0.0
@@ -530,12 +550,16 @@ def leading(columns: Columns, k: int) -> Columns:
     """Return the columns with their first k components; the variance of the others becomes noise."""
     layout, priors = columns.layout, columns.priors
     keep = np.array([*range(k), *range(layout.k, layout.size)])
-    noise = priors.noise + float(priors.components[k:].sum())
+    noise, smaller = priors.noise + float(priors.components[k:].sum()), Layout(k, layout.biases)
+    covariances, free = columns.covariances[:, keep[:, None], keep], smaller.of_columns
+    precisions = np.linalg.inv(covariances[:, free[:, None], free])
     return replace(
         columns,
-        layout=Layout(k, layout.biases),
+        layout=smaller,
         means=columns.means[:, keep],
-        covariances=columns.covariances[:, keep[:, None], keep],
+        covariances=covariances,
+        log_determinants=np.linalg.slogdet(precisions)[1],
+        log_precisions=np.log(np.diagonal(precisions, axis1=1, axis2=2)),
         priors=replace(priors, components=priors.components[:k], noise=noise),
     )
 
@@ -565,6 +589,7 @@ def start(known: KnownEntries, k: int, *, biases: bool, seed: int) -> Columns:
         means[:, k] = 1.0
     free = layout.of_columns
     covariances[:, free, free] = np.minimum(spread, variance)[:, None]
+    logs = np.tile(-np.log(np.minimum(spread, variance))[:, None], (1, k + 1))
     center = known.center * known.factor
     weight = known.counts / max(known.n_known, 1)
     mean = float(weight @ center)
@@ -577,7 +602,7 @@ def start(known: KnownEntries, k: int, *, biases: bool, seed: int) -> Columns:
     )
     # What is never known is expected where the others are.
     shift = np.where(known.counts > 0, center, mean)
-    return Columns(layout, means, covariances, pattern, priors, shift)
+    return Columns(layout, means, covariances, pattern, priors, shift, logs.sum(axis=1), logs)
 
 
 class Rounds(NamedTuple):
