@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gramian.models.kernel_pca.bandwidth import choose_gamma, kernel_score
     from gramian.models.pca.fit import how_many
     from gramian.models.plan import plan
+    from gramian.models.probabilistic.entries import triplets
     from gramian.pictures import gallery as plot
     from gramian.report.analysis import analyze
     from gramian.sources.opening import as_source
@@ -62,6 +63,7 @@ _HOMES = {
     "fastica": "gramian.estimators",
     "load": "gramian.estimators.mixins",
     "plan": "gramian.models.plan",
+    "triplets": "gramian.models.probabilistic.entries",
 }
 _PACKAGES = {"choosing": "gramian.choosing", "kernels": "gramian.kernels", "plot": "gramian.pictures.gallery"}
 
@@ -93,6 +95,7 @@ __all__ = [
     "load",
     "plan",
     "plot",
+    "triplets",
 ]
 
 

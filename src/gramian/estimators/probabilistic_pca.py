@@ -1,72 +1,110 @@
-"""Probabilistic PCA, in scikit-learn's manners."""
+"""Probabilistic PCA, in scikit-learn's manners: tables with missing values, filled with their uncertainty."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.errors import InputError, NotSupportedError, ParameterError
+from gramian.errors import InputError, ParameterError
 from gramian.estimators.inputs import (
     FLAG,
     NOTHING,
+    RESOURCES,
     SEED,
+    Limit,
     Limits,
     check_parameters,
     feature_names,
+    is_whole,
     keep_names,
     number,
+    one_of,
     open_new_rows,
     open_rows,
+    open_scores,
     seed_of,
     whole,
 )
 from gramian.estimators.mixins import SaveMixin
-from gramian.models.probabilistic.filling import choose_filling
-from gramian.models.probabilistic.fit import ProbabilisticPCAModel, fit_probabilistic_pca
+from gramian.models.probabilistic.entries import known_entries
+from gramian.models.probabilistic.fit import ProbabilisticPCAOptions, fit_probabilistic_pca
+from gramian.models.probabilistic.model import ProbabilisticPCAModel
 from gramian.sources.rows import Block, RowSource
+
+TWO_NUMBERS = Limit(
+    lambda value: (
+        isinstance(value, tuple | list)
+        and len(value) == 2
+        and all(is_whole(limit) or isinstance(limit, float | np.floating) for limit in value)
+        and value[0] < value[1]
+    ),
+    "two numbers, the smaller one first, such as (1, 5)",
+)
 
 
 class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """PCA as a probability model: for tables with missing values (NaN), with the uncertainty of what is filled in.
+    """PCA as a probability model: for tables with missing values, few or nearly all, filled with their uncertainty.
 
-    Computes  the maximum likelihood of  x = mu + W z + e,  z ~ N(0, I) of k numbers,  e ~ N(0, s2 I)  (Tipping and
-    Bishop, 1999, doi:10.1111/1467-9868.00196):  without missing values in closed form, the principal components;
-    with them by EM over what is known. The scores of a row are the expected  V (x - mu),  those of PCA where nothing is
-    missing.
+    Computes  the posterior of  x_ij = mu_j + a_i + w_j'z_i + e  on what is known, by variational Bayes (Ilin and Raiko,
+    2010, JMLR 11:1957): Gaussian priors on all parts, whose variances are learned too, so that few entries do not
+    overfit and components that are not needed are removed. Without missing values, and without row biases a_i, it is
+    Tipping and Bishop's closed form (1999, doi:10.1111/1467-9868.00196), the principal components. The scores of a row
+    are the expected  V (x - mu - a),  those of PCA where nothing is missing.
 
-    Cost: n d k^2 operations per step, some tens to hundreds of them, and the table in memory. Not for values that
-    are missing for a reason (too large to measure), nor for sparse tables, whose unstored entries would be
-    zeros here. Where few entries are known, maximum likelihood overfits: use few components.
+    Missing are NaN in a dense table, and the entries that a sparse one does not store; a stored zero is a known zero.
+    ``gramian.triplets(rows, columns, values)`` makes such a table, with the mean of what is given twice.
+
+    Cost: 2 k^2 operations per known entry and round, tens of rounds, over all cores; a sparse table is never made
+    dense, and complete rows of a dense one cost one pass together. Not for values that are missing for a reason (too
+    large to measure): nothing here knows of it.
 
     Parameters
     ----------
-    n_components : int or None, default=None
-        From 1 to min(n, d). None: as many, up to 5, as predict held-out entries best.
+    n_components : int, "auto" or None, default=None
+        At most so many, from 1 to min(n, d); those that the data do not need are removed, down to one. None and "auto":
+        as many as predict held-out entries best.
+    biases : bool or None, default=None
+        Whether rows have a level of their own, a_i: users who rate high, plates that are bright. None: for sparse
+        tables.
     scale : bool, default=False
-        Whether columns are divided by their deviation first; noise is taken to be equal in all of them.
-    tol : float, default=1e-8
-        EM stops when two steps raise the log-likelihood of an entry by less than this.
-    max_iter : int, default=1000
-        Steps of EM, at most.
+        Whether columns are divided by the deviation of what is known in them; noise is taken to be equal in all.
+    bounds : (low, high) or None, default=None
+        Limits of filled and predicted values: (1, 5) for stars.
+    tol : float, default=1e-4
+        Rounds end when one raises the log evidence of an entry by less than this.
+    max_iter : int, default=500
+        Rounds, at most.
     random_state : int, RandomState, Generator or None, default=None
-        Which entries are held out, where the number of components is chosen. None is a fixed seed.
+        Where the iteration begins, and which entries are held out to choose the number of components. None is a fixed
+        seed.
+    memory_budget : int or None, default=None
+        Bytes that a fit may use beyond the rows. None: three quarters of the machine's memory.
+    progress : callable or None, default=None
+        Called with a sentence before each stage of the work, and after each round.
 
     Attributes
     ----------
     components_ : array (k, d)
         Orthonormal directions as rows, by decreasing variance.
     explained_variance_, explained_variance_ratio_ : array (k,)
-        Along the components, noise included; over n, as maximum likelihood has it (``PCA(ddof=0)``).
+        Of the model, noise included: along the components, and as shares of its whole variance. Over n, as maximum
+        likelihood has it (``PCA(ddof=0)``).
+    explained_variance_ratio_std_ : array (k,)
+        Standard deviations of the shares, from what is not known of the weights.
     mean_ : array (d,)
-    noise_variance_ : float
-    loglike_ : float
-        Mean log-likelihood of what is known of a row.
+    noise_variance_, row_bias_variance_ : float
+        Of e and of a_i, in standardized units where ``scale``; 0 where rows have no biases or need none.
+    evidence_ : float
+        Lower bound of the log evidence, per known entry; without missing values the log-likelihood.
     n_components_, n_samples_, n_features_in_, n_iter_ : int
+    n_components_reason_ : str
+        How the number of components was chosen.
     feature_names_in_ : array (d,)
         Only for tables whose column names are all strings.
 
@@ -78,19 +116,22 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     >>> X = np.column_stack([t, 2 * t, -t]) + 0.01 * np.random.default_rng(0).standard_normal((31, 3))
     >>> X[5, 1] = np.nan
     >>> model = ProbabilisticPCA(n_components=1).fit(X)
-    >>> bool(abs(model.impute(X)[5, 1] - 2 * t[5]) < 0.05)
-    True
-    >>> bool(model.impute_std(X)[5, 1] < 0.05)
-    True
+    >>> filled, std = model.impute(X, return_std=True)
+    >>> bool(abs(filled[5, 1] - 2 * t[5]) < 0.05), bool(0 < std[5, 1] < 0.05)
+    (True, True)
     """
 
     _MODEL: ClassVar[type] = ProbabilisticPCAModel
     _LIMITS: ClassVar[Limits] = {
-        "n_components": (NOTHING, whole(1)),
+        "n_components": (NOTHING, whole(1), one_of("auto")),
+        "biases": (NOTHING, FLAG),
         "scale": (FLAG,),
+        "bounds": (NOTHING, TWO_NUMBERS),
         "tol": (number(0.0),),
         "max_iter": (whole(1),),
         "random_state": (NOTHING, SEED),
+        "memory_budget": RESOURCES["memory_budget"],
+        "progress": RESOURCES["progress"],
     }
 
     components_: HostArray
@@ -102,26 +143,35 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     def __init__(
         self,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         *,
+        biases: bool | None = None,
         scale: bool = False,
-        tol: float = 1e-8,
-        max_iter: int = 1000,
+        bounds: tuple[float, float] | None = None,
+        tol: float = 1e-4,
+        max_iter: int = 500,
         random_state: Any = None,
+        memory_budget: int | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
         self.n_components = n_components
+        self.biases = biases
         self.scale = scale
+        self.bounds = bounds
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
+        self.memory_budget = memory_budget
+        self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> "ProbabilisticPCA":
         """Learn the model from rows with missing values.
 
         Parameters
         ----------
-        X : array or table (n, d)
-            NaN where nothing is known; every column needs two values that are.
+        X : array, sparse array, table or path (n, d)
+            NaN where nothing is known; of a sparse array, what it does not store. Rows and columns of which nothing is
+            known are allowed: they are predicted by what is expected of any other.
         y : ignored
 
         Returns
@@ -129,64 +179,116 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self : ProbabilisticPCA
         """
         check_parameters(self)
-        source = open_rows(self, X)
-        names, rows = feature_names(X, source), _dense(source)
-        if len(rows) < 2:
-            message = f"{len(rows)} sample is no table to learn a variance from: a minimum of 2 is required."
+        rows, names = self._rows_of_fit(X)
+        if rows.shape[0] < 2:
+            message = f"{rows.shape[0]} sample is no table to learn a variance from: a minimum of 2 is required."
             raise InputError(message)
-        seed = seed_of(self.random_state)
-        k = self._count(rows, seed)
-        model = fit_probabilistic_pca(rows, k, scale=self.scale, tol=float(self.tol), max_iter=self.max_iter)
-        self._adopt(model, names)
+        seed, most = seed_of(self.random_state), int(min(rows.shape))
+        k = self.n_components
+        if is_whole(k) and k > most:  # type: ignore[operator]
+            message = (
+                f"n_components={k} is more than min(n_samples, n_features)={most}. Pass an integer from 1 to {most}, "
+                "or None."
+            )
+            raise ParameterError(message)
+        options = ProbabilisticPCAOptions(
+            n_components=int(k) if is_whole(k) else None,  # type: ignore[arg-type]
+            least=1,
+            biases=sp.issparse(rows) if self.biases is None else bool(self.biases),
+            bounds=None if self.bounds is None else (float(self.bounds[0]), float(self.bounds[1])),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            seed=seed,
+            memory_budget=self.memory_budget,
+            progress=self.progress,
+        )
+        self._adopt(fit_probabilistic_pca(known_entries(rows, scale=self.scale), options), names)
         self._seed = seed
         return self
 
     def transform(self, X: Any) -> HostArray:
         """Return the expected scores of rows (n, k), given what is known of each."""
-        model, rows = self._rows(X)
+        model, rows = self._new_rows(X)
         return model.project(rows)
 
     def transform_std(self, X: Any) -> HostArray:
         """Return the standard deviation of each score (n, k): 0 for a complete row."""
-        model, rows = self._rows(X)
-        return model.transform_std(rows)
+        model, rows = self._new_rows(X)
+        return model.project_std(rows)
 
     def inverse_transform(self, X: Any) -> HostArray:
         """Return the rows (n, d) that scores (n, k) stand for: scores times components, plus the mean."""
         check_is_fitted(self)
-        scores = np.asarray(X, dtype=FLOAT64)
-        if scores.ndim != 2 or scores.shape[1] != self.n_components_:
-            message = (
-                f"X has shape {scores.shape}, and this ProbabilisticPCA has {self.n_components_} components. Pass "
-                "scores as transform gives them, one column a component."
-            )
-            raise InputError(message)
-        return self._model.reconstruct(scores)
+        scores = open_scores(self, X, k=self.n_components_).map_rows(_rows_of)
+        return self._model.reconstruct(np.asarray(scores, dtype=FLOAT64))
 
-    def impute(self, X: Any) -> HostArray:
-        """Return rows (n, d) with each missing value filled by its expectation, given the rest of its row."""
-        model, rows = self._rows(X)
-        return model.impute(rows)
+    def impute(self, X: Any, *, return_std: bool = False) -> Any:
+        """Return rows (n, d) with each missing value filled by its expectation, given the rest of its row.
 
-    def impute_std(self, X: Any) -> HostArray:
-        """Return the standard deviation of each filled value (n, d), noise included; 0 where the value is known.
+        The result is dense: of a large sparse table, ask :meth:`predict` for the cells that matter.
 
-        It takes the model as given: how far the model itself is from the truth is not in it.
+        Parameters
+        ----------
+        X : array, sparse array, table or path (n, d)
+        return_std : bool, default=False
+            Whether the standard deviations of the filled values come too: those of a new measurement, noise, row and
+            parameters included; 0 where the value is known.
+
+        Returns
+        -------
+        filled : array (n, d), or the pair (filled, std)
         """
-        model, rows = self._rows(X)
-        return model.impute_std(rows)
+        model, rows = self._new_rows(X)
+        return model.impute_with_std(rows) if return_std else model.impute(rows)
+
+    def predict(self, rows: Any, columns: Any = None, *, return_std: bool = False) -> Any:
+        """Return expected values of cells, by positions of rows and columns of the fit.
+
+        Parameters
+        ----------
+        rows, columns : integers (m,)
+            Cell by cell. -1 is a row or column that the fit did not have: what is expected of any. Without ``columns``,
+            ``rows`` is a table (n, d) as ``transform`` takes it, and all of its cells are predicted, known ones too.
+        return_std : bool, default=False
+            Whether the standard deviations of a new measurement of each cell come too.
+
+        Returns
+        -------
+        values : array (m,), or (n, d) of a table; or the pair (values, std)
+        """
+        check_is_fitted(self)
+        if columns is None:
+            model, table = self._new_rows(rows)
+            found = model.expected(table)
+        else:
+            found = self._model.predict(rows, columns)
+        return found if return_std else found[0]
+
+    def sample_imputations(self, X: Any, m: int = 10, *, random_state: Any = None) -> HostArray:
+        """Return m filled tables (m, n, d), missing values drawn from the posterior: multiple imputation.
+
+        Between the tables rows, columns and noise all vary by what is not known of them. Combine what is computed from
+        each by Rubin's rules (1987).
+        """
+        model, rows = self._new_rows(X)
+        return np.array(list(model.sample(rows, m, seed=seed_of(random_state))))
 
     def score_samples(self, X: Any) -> HostArray:
         """Return the log-likelihood of what is known of each row (n,)."""
-        model, rows = self._rows(X)
+        model, rows = self._new_rows(X)
         return model.score_samples(rows)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-likelihood of what is known of a row."""
         return float(self.score_samples(X).mean())
 
+    def score_entries(self, rows: Any, columns: Any, values: Any) -> float:
+        """Return the mean log density of cells of the fit's rows that it has not seen: the higher, the better."""
+        check_is_fitted(self)
+        return float(self._model.log_likelihood(rows, columns, values).mean())
+
     def get_covariance(self) -> HostArray:
-        """Return the covariance of the rows under the model (d, d):  W W' + s2 I."""
+        """Return the covariance of the rows under the model (d, d):  W W' + v_a 1 1' + v I."""
         check_is_fitted(self)
         return self._model.covariance()
 
@@ -194,7 +296,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """Tell scikit-learn what this estimator takes."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = False
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
 
@@ -203,27 +305,15 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """Number of columns that ``transform`` gives."""
         return int(self.components_.shape[0])
 
-    def _count(self, rows: HostArray, seed: int) -> int:
-        most = int(min(rows.shape))
-        if self.n_components is None:
-            return min(most, max(1, choose_filling(rows, scale=self.scale, seed=seed)))
-        if self.n_components > most:
-            message = (
-                f"n_components={self.n_components} is more than min(n_samples, n_features)={most}. Pass an integer "
-                f"from 1 to {most}, or None."
-            )
-            raise ParameterError(message)
-        return int(self.n_components)
-
     def _adopt(self, model: ProbabilisticPCAModel, names: HostArray | None) -> None:
-        whole = float(model.variances.sum()) + model.noise_variance * (len(model.mean) - len(model.variances))
         self._model = model
         self.components_, self.mean_ = model.components, model.mean
         self.explained_variance_, self.noise_variance_ = model.variances, model.noise_variance
-        self.explained_variance_ratio_ = model.variances / whole
-        self.loglike_, self.n_iter_ = model.log_likelihood, max(1, model.n_steps)
-        self.n_components_, self.n_features_in_ = len(model.components), len(model.mean)
-        self.n_samples_ = model.n_rows
+        self.explained_variance_ratio_, self.explained_variance_ratio_std_ = model.shares, model.share_errors
+        self.row_bias_variance_, self.evidence_ = model.row_bias_variance, model.evidence
+        self.n_components_, self.n_features_in_ = model.n_components, model.n_columns
+        self.n_samples_, self.n_iter_ = model.n_rows, max(1, model.n_steps)
+        self.n_components_reason_ = model.reason
         keep_names(self, names)
 
     def _model_to_save(self) -> ProbabilisticPCAModel:
@@ -237,24 +327,23 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         del fields
         self._adopt(model, names)
 
-    def _rows(self, X: Any) -> tuple[ProbabilisticPCAModel, HostArray]:
+    def _rows_of_fit(self, X: Any) -> tuple[Any, HostArray | None]:
+        """Return rows as they are, dense or sparse, and the names of their columns."""
+        if sp.issparse(X):
+            return X, None
+        source = open_rows(self, X)
+        return _all_rows(source), feature_names(X, source)
+
+    def _new_rows(self, X: Any) -> tuple[ProbabilisticPCAModel, Any]:
         check_is_fitted(self)
-        rows = _dense(open_new_rows(self, X))
-        if np.isinf(rows).any():
-            row, column = (int(i) for i in np.argwhere(np.isinf(rows))[0])
-            message = f"Row {row:,} holds infinity in column {column}. Remove it, or make it NaN if it is unknown."
-            raise InputError(message, row=row, column=column)
-        return self._model, rows
+        source = open_new_rows(self, X)
+        return self._model, X if sp.issparse(X) else _all_rows(source)
 
 
-def _dense(source: RowSource) -> HostArray:
-    """Return all rows as one array; a sparse table is refused."""
+def _all_rows(source: RowSource) -> Any:
+    """Return all rows as one array, sparse where the source is."""
     if source.is_sparse:
-        message = (
-            "ProbabilisticPCA takes dense tables: of a sparse one, nothing says whether an entry that is not stored is "
-            "zero or unknown. Pass X.toarray() with NaN for what is unknown, or use TruncatedSVD for zeros."
-        )
-        raise NotSupportedError(message)
+        return sp.vstack([source.block(i).rows for i in range(source.n_blocks)], format="csr")
     return np.asarray(source.map_rows(_rows_of), dtype=FLOAT64)
 
 

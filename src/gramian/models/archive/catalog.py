@@ -29,7 +29,7 @@ from gramian.models.kernel_pca.expansion import FeatureExpansion, MatrixExpansio
 from gramian.models.kernel_pca.model import KernelPCAModel, KernelPCAOptions
 from gramian.models.kernel_pca.preimage import DistanceConstraints, FixedPoint, PreimageChoice, Ridge, Trial
 from gramian.models.pca.model import PCAModel, PCAOptions
-from gramian.models.probabilistic.fit import ProbabilisticPCAModel
+from gramian.models.probabilistic.model import ProbabilisticPCAModel
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.operators.symmetric import Forming
 from gramian.planning.kernel_plan import KernelPlan
@@ -117,7 +117,20 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "stability": "k",
     },
     "ICAOptions": {"start": "kk"},
-    "ProbabilisticPCAModel": {"components": "kd", "variances": "k", "mean": "d", "factor": "d"},
+    "ProbabilisticPCAModel": {
+        "mean": "d",
+        "factor": "d",
+        "weights": "dk",
+        "column_covariances": "dc",
+        "components": "kd",
+        "variances": "k",
+        "shares": "k",
+        "share_errors": "k",
+        "weight_variances": "k",
+        "row_means": "nr",
+        "row_covariances": "ps",
+        "row_patterns": "n",
+    },
     "Independence": {
         "negentropy": "k",
         "negentropy_error": "k",
@@ -137,6 +150,7 @@ KINDS: Mapping[tuple[str, str], str] = {
     ("Certificate", "ties"): "b",
     ("LandmarkMap", "positions"): "i",
     ("PowerTrace", "component"): "i",
+    ("ProbabilisticPCAModel", "row_patterns"): "i",
 }
 """Kinds of arrays that are not floating-point numbers."""
 
@@ -175,8 +189,17 @@ def _require_ica(model: ICAModel) -> None:
 
 
 def _require_probabilistic(model: ProbabilisticPCAModel) -> None:
-    if model.n_rows < 1 or model.noise_variance <= 0:
+    if model.n_rows < 1 or model.noise_variance <= 0 or model.prior_variance < 0 or model.row_bias_variance < 0:
         refuse("it was fitted to nothing")
+    k, r = model.n_components, model.n_components + (model.row_bias_variance > 0)
+    _require("covariances of columns", model.column_covariances.shape[1], (k + 1) * (k + 2) // 2)
+    if model.row_means is None or model.row_covariances is None or model.row_patterns is None:
+        return
+    _require("rows", len(model.row_means), model.n_rows)
+    _require("numbers of rows", model.row_means.shape[1], r)
+    _require("covariances of rows", model.row_covariances.shape[1], r * (r + 1) // 2)
+    if not ((model.row_patterns >= 0) & (model.row_patterns < len(model.row_covariances))).all():
+        refuse("its rows have covariances that are not there")
 
 
 def _require_kernel(model: KernelPCAModel) -> None:

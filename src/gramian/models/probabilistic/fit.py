@@ -1,304 +1,389 @@
-"""Probabilistic PCA by maximum likelihood, also of tables with missing values.
+"""Probabilistic PCA of a table with missing values: the fit.
 
-The model of Tipping and Bishop (1999, doi:10.1111/1467-9868.00196):  x = mu + W z + e,  z ~ N(0, I) of k numbers,
-e ~ N(0, s2 I).  Without missing values its likelihood is largest at the principal components, in closed form; with
-them, EM.
+What others build on, in this package::
+
+    known_entries(X, *, scale=False) -> KnownEntries          # dense with NaN, or scipy sparse (unstored = unknown)
+    triplets(rows, columns, values, *, shape=None) -> csr     # mean of duplicates; then known_entries(csr)
+    fit_probabilistic_pca(known, options) -> ProbabilisticPCAModel
+    ProbabilisticPCAOptions(n_components=None, biases=None, bounds=None, tol=1e-4, max_iter=500, seed=0, ...)
+    model.predict(rows, columns) -> (mean, std)               # positions in the fit; -1: not in the fit
+    model.impute(X) -> filled;  model.impute_with_std(X) -> (filled, std)
+    model.log_likelihood(rows, columns, values) -> (m,)
+    model.sample(X, m, seed=0) -> m filled tables
+    hold_out(X, *, share=0.1, seed=0) -> HeldOut(X, rows, columns, values)
+
+The model is that of :mod:`~gramian.models.probabilistic.variational`. Where nothing is missing and rows have no biases,
+its maximum likelihood has a closed form, the principal components (Tipping and Bishop, 1999,
+doi:10.1111/1467-9868.00196), which is taken.
 """
 
 import warnings
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from gramian.arrays.namespace import HostArray
+from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.errors import ConvergenceWarning, users_line
-from gramian.models.probabilistic.filling import fill_missing, require_values
+from gramian.errors import ConvergenceWarning, InputError, users_line
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.models.probabilistic.entries import DenseEntries, KnownEntries, SparseEntries, known_entries
+from gramian.models.probabilistic.model import ProbabilisticPCAModel
+from gramian.models.probabilistic.variational import (
+    Columns,
+    Layout,
+    Priors,
+    Rounds,
+    improve,
+    leading,
+    row_posterior,
+    start,
+)
+from gramian.sources.opening import as_source
+from gramian.sources.rows import run_folds
 
 
-class Latent(NamedTuple):
-    """What is known of the hidden numbers of some rows, given what is seen of each.
+@dataclass(frozen=True)
+class ProbabilisticPCAOptions:
+    """What is asked of a fit.
 
     Attributes
     ----------
-    means : numpy array (m, q)
-    covariances : numpy array (m, q, q)
-    log_likelihoods : numpy array (m,)
-        Log density of what is seen.
+    n_components : int or None
+        At most so many; those that are not needed are removed. None: as many as predict held-out entries best.
+    least : int
+        Components that are kept even where they are not needed.
+    biases : bool or None
+        Whether rows have biases. None: where the known entries were a sparse table.
+    bounds : (float, float) or None
+        Limits of predictions.
+    tol : float
+        Rounds end when one raises the lower bound by less than this per known entry.
+    max_iter : int
+    seed : int
+    keep_rows : bool
+        Whether the model keeps the posterior of the rows, for ``predict`` by position.
+    memory_budget : int or None
+        Bytes that the fit may take beyond the known entries.
+    progress : callable or None
+        Called with a sentence per stage.
     """
 
-    means: HostArray
-    covariances: HostArray
-    log_likelihoods: HostArray
+    n_components: int | None = None
+    least: int = 0
+    biases: bool | None = None
+    bounds: tuple[float, float] | None = None
+    tol: float = 1e-4
+    max_iter: int = 500
+    seed: int = 0
+    keep_rows: bool = True
+    memory_budget: int | None = None
+    progress: Callable[[str], None] | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class ProbabilisticPCAModel:
-    """A fitted probabilistic PCA.
+def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions | None = None) -> ProbabilisticPCAModel:
+    """Fit probabilistic PCA to the known entries of a table.
 
-    Attributes
-    ----------
-    mean : numpy array (d,)
-    factor : numpy array (d,)
-        What centered columns are multiplied by: one, or their inverse deviations.
-    components : numpy array (k, d)
-        Orthonormal, by decreasing variance.
-    variances : numpy array (k,)
-        Along the components, noise included.
-    noise_variance : float
-    n_rows, n_steps : int
-    log_likelihood : float
-        Of all that was seen, per row.
-    converged : bool
-    """
+    Computes the variational posterior of :mod:`~gramian.models.probabilistic.variational`; of a complete table
+    without row biases, the closed form  W = V' diag(lam - v)^(1/2),  v the mean of the other eigenvalues of the
+    covariance over n.
 
-    mean: HostArray
-    factor: HostArray
-    components: HostArray
-    variances: HostArray
-    noise_variance: float
-    n_rows: int
-    n_steps: int
-    log_likelihood: float
-    converged: bool
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns, d."""
-        return len(self.mean)
-
-    @property
-    def weights(self) -> HostArray:
-        """The weights W, d x k, which are components times the deviation along each that is not noise."""
-        return np.asarray(self.components.T * np.sqrt(np.maximum(self.variances - self.noise_variance, 0.0)))
-
-    def latent(self, X: HostArray) -> Latent:
-        """Return what is known of the hidden numbers of rows with missing values. Cost: m d k^2 + m k^3 operations."""
-        return latent((X - self.mean) * self.factor, self.weights, self.noise_variance)
-
-    def impute(self, X: HostArray) -> HostArray:
-        """Return rows with each missing value filled by its expectation, given the rest of the row."""
-        expected = self.mean + (self.latent(X).means @ self.weights.T) / self.factor
-        return np.where(np.isnan(X), expected, X)
-
-    def impute_std(self, X: HostArray) -> HostArray:
-        """Return the standard deviation of each filled value, noise included; 0 where the value is known."""
-        W, known = self.weights, self.latent(X)
-        spread = np.einsum("jp,ipq,jq->ij", W, known.covariances, W, optimize=True) + self.noise_variance
-        return np.where(np.isnan(X), np.sqrt(spread) / self.factor, 0.0)
-
-    def transform_std(self, X: HostArray) -> HostArray:
-        """Return the standard deviation of each score (m, k): 0 for a complete row."""
-        W, V, missing = self.weights, self.components.T, np.isnan(X)
-        covariances = self.latent(X).covariances
-        # Of V'x only the missing values are uncertain: by what is not known of z, and by their own noise.
-        shown = np.einsum("ij,jk,jp->ikp", missing.astype(FLOAT64), V, W, optimize=True)
-        spread = np.einsum("ikp,ipq,ikq->ik", shown, covariances, shown, optimize=True)
-        return np.asarray(np.sqrt(spread + self.noise_variance * (missing @ V**2)))
-
-    def project(self, X: HostArray) -> HostArray:
-        """Return the expected scores (m, k): those of PCA, of the imputed rows."""
-        return np.asarray(((self.impute(X) - self.mean) * self.factor) @ self.components.T)
-
-    def reconstruct(self, scores: HostArray) -> HostArray:
-        """Return the rows that scores stand for."""
-        return np.asarray(self.mean + (scores @ self.components) / self.factor)
-
-    def score_samples(self, X: HostArray) -> HostArray:
-        """Return the log density of what is seen of each row."""
-        return np.asarray(self.latent(X).log_likelihoods + (~np.isnan(X)) @ np.log(self.factor))
-
-    def covariance(self) -> HostArray:
-        """Return the covariance of the rows under the model (d, d), in their own units."""
-        W = self.weights
-        return np.asarray((W @ W.T + self.noise_variance * np.eye(len(W))) / np.outer(self.factor, self.factor))
-
-
-def fit_probabilistic_pca(
-    X: HostArray, n_components: int, *, scale: bool = False, tol: float = 1e-8, max_iter: int = 1000
-) -> ProbabilisticPCAModel:
-    """Fit probabilistic PCA to a dense table, NaN being what is not known.
-
-    Computes, without missing values, the closed form:  W = V' diag(lam - s2)^(1/2)  with the leading eigenpairs of the
-    covariance (over n) and s2 the mean of the other eigenvalues. With them, EM from the filled table, squared
-    extrapolation taken where it does not lower the likelihood (Varadhan and Roland, 2008,
-    doi:10.1111/j.1467-9469.2007.00585.x), until two steps raise the log-likelihood of an entry by less than `tol`.
-
-    Cost: n d k^2 operations per step, some tens to hundreds of them. Maximum likelihood overfits where few entries are
-    known relative to (n + d) k: fewer components are then better.
+    Cost per round: 2 k^2 operations per known entry and k^3 per row and column, shared out over the cores; complete
+    rows of a dense table cost d^2 k together. Ten to a hundred rounds. Memory: 8 bytes per known entry in float32, and
+    d k^2 numbers. Not for values that are missing for a reason (too large to measure): nothing here knows of it.
 
     Parameters
     ----------
-    X : numpy array (n, d)
-    n_components : int
-        From 1 to min(n, d).
-    scale : bool
-        Whether columns are divided by their deviation first.
-    tol : float
-    max_iter : int
+    known : KnownEntries
+        From :func:`~gramian.models.probabilistic.entries.known_entries`.
+    options : ProbabilisticPCAOptions, optional
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((200, 1)) @ np.array([[3.0, 2.0, 1.0]]) + 0.1 * rng.standard_normal((200, 3))
     >>> X[5, 0] = np.nan
-    >>> model = fit_probabilistic_pca(X, 1)
+    >>> model = fit_probabilistic_pca(known_entries(X), ProbabilisticPCAOptions(1))
     >>> round(model.noise_variance, 2), bool(abs(model.impute(X)[5, 0] - 1.5 * X[5, 1]) < 0.5)
     (0.01, True)
     """
-    X = np.asarray(X, dtype=FLOAT64)
-    missing = np.isnan(X)
-    require_values(X, missing)
-    mean, spread = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
-    factor = 1.0 / np.where(spread > 0, spread, 1.0) if scale else np.ones(X.shape[1])
-    Z = (X - mean) * factor
-    q = min(n_components, X.shape[1] - 1)
-    state = _closed_form(fill_missing(Z, max(q, 1), scale=False, warn=False).rows if missing.any() else Z, q)
-    found = _Fit(state, 0, converged=True)
-    if missing.any():
-        found = _ascend(Z, state, tol=tol, max_iter=max_iter)
-        _warn(found, max_iter, n_components)
-    return _model(Z, found, n_components, mean, factor)
+    options = options or ProbabilisticPCAOptions()
+    if known.n_known == 0:
+        message = "Nothing is known in this table: all of its values are missing. Pass one with some values."
+        raise InputError(message)
+    if options.biases is None:
+        options = replace(options, biases=isinstance(known, SparseEntries))
+    k, reason = options.n_components, "as asked"
+    if k is None:
+        k, reason = choose_components(known, options)
+        k = max(k, options.least)
+    _say(
+        options, f"fitting {k} components to {known.n_known:,} known entries of {known.n_rows:,} x {known.n_columns:,}"
+    )
+    if known.is_complete and not options.biases and isinstance(known, DenseEntries):
+        return _closed_form(known, k, options, reason)
+    k = min(k, max(known.n_rows - 1, 0), known.n_columns)
+    found = improve(
+        known,
+        start(known, k, biases=bool(options.biases), seed=options.seed),
+        tol=options.tol,
+        max_iter=options.max_iter,
+        least=min(options.least, k),
+        watch=_watching(options, known.n_known),
+    )
+    _warn(found, options, k)
+    return _model(known, found, options, reason)
 
 
-def latent(Z: HostArray, W: HostArray, noise: float) -> Latent:
-    """Return what is known of the hidden numbers of centered rows.
+class HeldOut(NamedTuple):
+    """A table without some of its known entries, and these.
 
-    Computes, of the seen columns o of a row,  M = W_o'W_o + s2 I,  means  M^-1 W_o' x_o,  covariances  s2 M^-1,  and
-    log densities  -(|o| log 2 pi + (|o| - q) log s2 + log det M + (|x_o|^2 - x_o'W_o mean) / s2) / 2.
+    Attributes
+    ----------
+    X : numpy array with NaN, or scipy sparse array
+    rows, columns, values : numpy arrays (m,)
     """
-    q = W.shape[1]
-    # Numbers in k x k matrices, one per row, that are in memory at a time.
-    size = max(1, 4_000_000 // max(1, q * q))
-    parts = [_latent(Z[start : start + size], W, noise) for start in range(0, len(Z), size)]
-    return Latent(*(np.concatenate(pieces) for pieces in zip(*parts, strict=True)))
+
+    X: Any
+    rows: HostArray
+    columns: HostArray
+    values: HostArray
 
 
-def _latent(Z: HostArray, W: HostArray, noise: float) -> Latent:
-    seen, (d, q) = (~np.isnan(Z)).astype(FLOAT64), W.shape
-    rows = np.where(seen > 0, Z, 0.0)
-    pairs = (W[:, :, None] * W[:, None, :]).reshape(d, q * q)
-    M = (seen @ pairs).reshape(len(Z), q, q) + noise * np.eye(q)
-    inner = rows @ W
-    means = np.linalg.solve(M, inner[:, :, None])[:, :, 0] if q else inner
-    counts = seen.sum(axis=1)
-    squares = (rows**2).sum(axis=1) - (inner * means).sum(axis=1)
-    logs = counts * np.log(2 * np.pi) + (counts - q) * np.log(noise) + np.linalg.slogdet(M)[1]
-    return Latent(means, noise * np.linalg.inv(M), -0.5 * (logs + np.maximum(squares, 0.0) / noise))
+def hold_out(X: Any, *, share: float = 0.1, seed: int = 0) -> HeldOut:
+    """Return a table without a random share of its known entries, and these: to see how well they are predicted.
+
+    Each row and each column keeps one entry, where it has some.
+
+    Examples
+    --------
+    >>> held = hold_out(np.arange(200.0).reshape(20, 10), share=0.1)
+    >>> len(held.values), bool(np.isnan(held.X[held.rows, held.columns]).all())
+    (20, True)
+    """
+    rng = np.random.default_rng(seed)
+    table = X.tocsr().tocoo() if sp.issparse(X) else None
+    if table is not None:
+        rows, columns = table.coords
+        values = table.data
+    else:
+        X = np.asarray(X, dtype=FLOAT64)
+        rows, columns = np.nonzero(~np.isnan(X))
+        values = X[rows, columns]
+    order = rng.permutation(len(rows))
+    # The first entry of each row and column, in this order, stays.
+    stays = np.zeros(len(rows), dtype=bool)
+    for places in (rows, columns):
+        stays[order[np.unique(places[order], return_index=True)[1]]] = True
+    free = order[~stays[order]]
+    out = np.sort(free[: round(share * len(rows))])
+    if table is not None:
+        kept = np.ones(len(rows), dtype=bool)
+        kept[out] = False
+        rest: Any = sp.csr_array((values[kept], (rows[kept], columns[kept])), shape=X.shape)
+    else:
+        rest = X.copy()
+        rest[rows[out], columns[out]] = np.nan
+    return HeldOut(rest, rows[out], columns[out], np.asarray(values[out], dtype=FLOAT64))
 
 
-class _State(NamedTuple):
-    """Mean, W and noise."""
+FIRST_TRIED, MOST_TRIED = 5, 40
+"""Components that are tried when their number is not given: twice as many where all are needed, and at most."""
 
-    mean: HostArray
-    W: HostArray
-    noise: float
+ROUGH, ROUGH_ROUNDS = 1e-3, 30
+"""Tolerance and rounds of the fits by which numbers of components are compared."""
 
-    def flat(self) -> HostArray:
-        return np.concatenate([self.mean, self.W.ravel(), [np.log(self.noise)]])
-
-    def like(self, flat: HostArray) -> "_State":
-        d, q = self.W.shape
-        return _State(flat[:d], flat[d:-1].reshape(d, q), float(np.exp(flat[-1])))
+SAMPLED_CELLS, SAMPLED_ENTRIES = 100_000, 2_000_000
+"""Cells of a dense table, and known entries of a sparse one, that are enough to choose the number of components by:
+further rows, or columns, are not looked at."""
 
 
-class _Fit(NamedTuple):
-    state: _State
-    n_steps: int
-    converged: bool
+def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> tuple[int, str]:
+    """Return the number of components that predicts held-out entries best, and the reason in words.
+
+    A tenth of the known entries is held out, and components are removed from a fit of the others as long as that raises
+    its evidence. Of the numbers up to those that are left, with the smallest components dropped, the smallest is taken
+    whose likelihood of the held-out entries, with one noise for all, so whose mean squared error, is within a standard
+    error of the best. Evidence alone takes noise of different size in scaled columns for components.
+
+    Cost: two or three fits at a looser tolerance, and three rounds for each number compared, of a part of the rows.
+    """
+    X = _as_table(known)
+    held = hold_out(X, seed=options.seed)
+    limit = max(0, min(MOST_TRIED, X.shape[0] - 2, X.shape[1] - 1))
+    if len(held.values) < 5 or limit == 0:
+        return min(1, limit), "there are too few entries to hold some out"
+    train, most, before = known_entries(held.X), min(FIRST_TRIED, limit), None
+    biases, quiet = bool(options.biases), replace(options, keep_rows=True, bounds=None)
+
+    def errors(columns: Columns) -> HostArray:
+        model = _model(train, Rounds(columns, (), converged=True), quiet, "")
+        return np.asarray((model.predict(held.rows, held.columns)[0] - held.values) ** 2)
+
+    while True:
+        _say(options, f"predicting held-out entries with up to {most} components")
+        found = improve(train, start(train, most, biases=biases, seed=options.seed), tol=ROUGH, max_iter=ROUGH_ROUNDS)
+        here = errors(found.columns)
+        if found.columns.layout.k < most or most == limit or (before is not None and _within_error(here, before)):
+            break
+        most, before = min(2 * most, limit), here
+    largest = found.columns.layout.k
+    scores = {largest: here}
+    for k in {*range(min(largest, 5)), *np.geomspace(5, max(largest, 5), 6).astype(int)}:
+        if k < largest:
+            fewer = improve(train, leading(found.columns, k), tol=ROUGH, max_iter=3, least=k)
+            scores[int(k)] = errors(fewer.columns)
+    best = min(scores, key=lambda number: float(scores[number].mean()))
+    k = min(number for number in scores if _within_error(scores[best], scores[number]))
+    return k, f"{k} of up to {most} predict held-out entries best"
 
 
-def _closed_form(Z: HostArray, q: int) -> _State:
-    mean = Z.mean(axis=0)
-    _, singular, V = np.linalg.svd(Z - mean, full_matrices=False)
-    lam = np.zeros(Z.shape[1])
-    lam[: len(singular)] = singular**2 / len(Z)
-    noise = _noise(float(lam[q:].mean()), float(lam.mean()))
-    W = np.zeros((Z.shape[1], q))
-    kept = min(q, len(singular))
-    W[:, :kept] = V[:kept].T * np.sqrt(np.maximum(lam[:kept] - noise, 0.0))
-    return _State(mean, W, noise)
+def _within_error(best: HostArray, other: HostArray) -> bool:
+    lost = other - best
+    return float(lost.mean()) <= float(lost.std(ddof=1)) / np.sqrt(len(lost))
 
 
-def _noise(noise: float, variance: float) -> float:
-    # Noise, relative to the mean variance of a column, that is assumed at least: without any, no density is finite.
-    return max(noise, 1e-12 * variance, float(np.finfo(FLOAT64).tiny))
+def _as_table(known: Any) -> Any:
+    """Return known entries as a table again: some of the rows, or of the columns of a wide one, where it is large."""
+    n, d = known.n_rows, known.n_columns
+    if isinstance(known, DenseEntries):
+        share = min(1.0, SAMPLED_CELLS / (n * d))
+        rows, columns = (_some(n, share), slice(None)) if n >= d else (slice(None), _some(d, share))
+        X = np.where(known.missing[rows, columns], np.nan, known.values[rows, columns])
+        return X[:, ~np.isnan(X).all(axis=0)]
+    return known.values[_some(n, min(1.0, SAMPLED_ENTRIES / known.n_known))]
 
 
-def _step(Z: HostArray, state: _State) -> tuple[_State, float]:
-    """Return the state after one step of EM, and the log-likelihood before it."""
-    known = latent(Z - state.mean, state.W, state.noise)
-    seen = (~np.isnan(Z)).astype(FLOAT64)
-    rows, q = np.where(seen > 0, Z, 0.0), state.W.shape[1]
-    extended = np.column_stack([known.means, np.ones(len(Z))])
-    squares = extended[:, :, None] * extended[:, None, :]
-    squares[:, :q, :q] += known.covariances
-    A = (seen.T @ squares.reshape(len(Z), -1)).reshape(-1, q + 1, q + 1)
-    b = rows.T @ extended
-    solved = np.linalg.solve(A, b[:, :, None])[:, :, 0]
-    left = float(np.sum(rows**2) - np.sum(b * solved)) / float(seen.sum())
-    variance = float(np.sum(rows**2)) / float(seen.sum())
-    return _State(solved[:, q], solved[:, :q], _noise(left, variance)), float(known.log_likelihoods.sum())
+def _some(count: int, share: float) -> HostArray:
+    """Return positions, evenly spread, of a share of all; 300 at least."""
+    kept = min(count, max(300, round(share * count)))
+    return np.linspace(0, count - 1, kept).astype(int)
 
 
-def _ascend(Z: HostArray, state: _State, *, tol: float, max_iter: int) -> _Fit:
-    """Raise the likelihood by EM, two steps and an extrapolation at a time."""
-    entries, before, steps = float((~np.isnan(Z)).sum()), -np.inf, 0
-    while steps < max_iter:
-        first, start = _step(Z, state)
-        second, _ = _step(Z, first)
-        steps += 2
-        if start - before <= tol * entries and steps > 2:
-            return _Fit(second, steps, converged=True)
-        before = start
-        ahead = _extrapolated(state, first, second)
-        leap, reached = _step(Z, ahead)
-        _, plain = _step(Z, second)
-        steps += 2
-        state = leap if reached >= plain else second
-    return _Fit(state, steps, converged=False)
+def _closed_form(known: DenseEntries, k: int, options: ProbabilisticPCAOptions, reason: str) -> ProbabilisticPCAModel:
+    n, d = known.n_rows, known.n_columns
+    q = min(k, n, d)
+    pca = fit_pca(as_source(known.values), PCAOptions(q, ddof=0))
+    V, lam = to_host(pca.components).astype(FLOAT64), to_host(pca.variances).astype(FLOAT64)
+    total, fitted = float(pca.total_variance), min(q, d - 1)
+    rest = (total - float(lam[:fitted].sum())) / (d - fitted)
+    # Without any noise no density is finite.
+    noise = max(rest, 1e-12 * total / d, TINY)
+    variances = np.concatenate([lam[:fitted], np.full(q - fitted, noise)])
+    weights = V.T * np.sqrt(np.maximum(variances - noise, 0.0))
+    # Given the rows, each column is a regression on them, and their E[z z'] sums to n I.
+    layout = Layout(q, biases=False)
+    means = np.column_stack([weights, np.zeros(d)])
+    covariances = np.eye(q + 1)[None] * (noise / n)
+    center = known.center * known.factor
+    priors = Priors(noise, np.maximum((weights**2).mean(axis=0), TINY), 1.0, float(center.mean()), float(center.var()))
+    none = np.zeros((1, 0))
+    columns = Columns(layout, means, covariances, np.zeros(d, dtype=int), priors, center, none.sum(axis=1), none)
+    model = _model(known, Rounds(columns, (), converged=True), options, reason)
+    model = replace(model, components=V, variances=variances, shares=variances / max(total, TINY))
+    return replace(model, evidence=float(model.score_samples(known).sum()) / known.n_known)
 
 
-def _extrapolated(state: _State, first: _State, second: _State) -> _State:
-    """Go on along the path that two steps of EM are on (squared extrapolation)."""
-    r, v = first.flat() - state.flat(), second.flat() - 2 * first.flat() + state.flat()
-    length = float(np.linalg.norm(v))
-    alpha = -1.0 if length == 0 else min(-1.0, -float(np.linalg.norm(r)) / length)
-    return state.like(state.flat() - 2 * alpha * r + alpha**2 * v)
-
-
-def _model(Z: HostArray, found: _Fit, n_components: int, mean: HostArray, factor: HostArray) -> ProbabilisticPCAModel:
-    """Write W in its principal axes: orthonormal components and the variance along each."""
-    state, d = found.state, Z.shape[1]
-    directions, deviations, _ = np.linalg.svd(state.W, full_matrices=True)
-    lam = np.zeros(d)
-    lam[: len(deviations)] = deviations**2
-    V = directions[:, :n_components].T
+def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions, reason: str) -> ProbabilisticPCAModel:
+    """Write what was found as a model: W in its principal axes, variances with what is not known of W."""
+    columns, layout, priors = found.columns, found.columns.layout, found.columns.priors
+    d, k, free = known.n_columns, found.columns.layout.k, found.columns.layout.of_columns
+    W, C = columns.means[:, :k], columns.covariances
+    left, deviations, right = np.linalg.svd(W, full_matrices=False)
+    V = left.T
     # The entry largest in size is positive, as in PCA.
     V = V * np.where(V[np.arange(len(V)), np.argmax(np.abs(V), axis=1)] < 0, -1.0, 1.0)[:, None]
-    likelihood = latent(Z - state.mean, state.W, state.noise).log_likelihoods
-    likelihood = likelihood + (~np.isnan(Z)) @ np.log(factor)
+    unknown = np.einsum("ka,ab,kb->k", right, np.tensordot(columns.shared_by, C[:, :k, :k], 1), right)
+    variances = deviations**2 + unknown + priors.noise
+    row_bias = priors.row_bias if layout.biases else 0.0
+    total = float((variances - priors.noise).sum()) + d * (priors.noise + row_bias)
+    i, j = np.triu_indices(len(free))
+    low, high = (None, None) if options.bounds is None else (float(limit) for limit in options.bounds)
+    rows = _kept_rows(known, columns) if options.keep_rows else (None, None, None)
     return ProbabilisticPCAModel(
-        mean=mean + state.mean / factor,
-        factor=factor,
+        mean=(columns.means[:, -1] + columns.shift) / known.factor,
+        factor=known.factor,
+        weights=W,
+        column_covariances=C[:, free[i], free[j]][columns.pattern],
         components=V,
-        variances=lam[:n_components] + state.noise,
-        noise_variance=state.noise,
-        n_rows=len(Z),
-        n_steps=found.n_steps,
-        log_likelihood=float(likelihood.mean()),
+        variances=variances,
+        shares=variances / max(total, TINY),
+        share_errors=_share_errors(columns, right, row_bias, options.seed),
+        noise_variance=priors.noise,
+        weight_variances=priors.components,
+        row_bias_variance=row_bias,
+        prior_mean=priors.mean,
+        prior_variance=priors.column_bias,
+        row_means=rows[0],
+        row_covariances=rows[1],
+        row_patterns=rows[2],
+        n_rows=known.n_rows,
+        n_known=known.n_known,
+        n_steps=len(found.bounds),
+        evidence=found.bounds[-1] / known.n_known if found.bounds else 0.0,
         converged=found.converged,
+        lower=low,
+        upper=high,
+        reason=reason,
     )
 
 
-def _warn(found: _Fit, max_iter: int, asked: int) -> None:
+TINY = float(np.finfo(FLOAT64).tiny)
+
+
+def _share_errors(columns: Columns, right: HostArray, row_bias: float, seed: int) -> HostArray:
+    """Return the standard deviations of the shares of variance: of 50 draws of W from its posterior."""
+    k, d = columns.layout.k, len(columns.means)
+    if k == 0:
+        return np.zeros(0)
+    W = columns.means[:, :k] @ right.T
+    C = np.einsum("ka,jab,kb->jk", right, columns.covariances[:, :k, :k], right, optimize=True)[columns.pattern]
+    rng, noise = np.random.default_rng(seed), columns.priors.noise
+    drawn = np.array([((W + np.sqrt(C) * rng.standard_normal(C.shape)) ** 2).sum(axis=0) for _ in range(50)])
+    total = drawn.sum(axis=1) + d * (noise + row_bias)
+    return np.asarray(((drawn + noise) / np.maximum(total, TINY)[:, None]).std(axis=0))
+
+
+def _kept_rows(known: KnownEntries, columns: Columns) -> tuple[HostArray, HostArray, HostArray]:
+    """Return means, packed covariances and patterns of all rows, in float32 but for the last: one more pass."""
+    layout, table = columns.layout, columns.packed()
+    r = len(layout.of_rows)
+    i, j = np.triu_indices(r)
+
+    def fold(state: list[Any] | None, part: slice) -> list[Any]:
+        found = row_posterior(known.rows(part), columns, table)
+        own = np.arange(part.stop - part.start) if found.pattern is None else found.pattern
+        packed = found.covariances[i, j].T.astype(np.float32)
+        return [*(state or []), (found.means.T.astype(np.float32), packed, own)]
+
+    parts = run_folds(known.slices(), fold, lambda a, b: a + b)
+    firsts = np.cumsum([0, *(len(packed) for _, packed, _ in parts)])
+    patterns = np.concatenate([own + first for (_, _, own), first in zip(parts, firsts, strict=False)])
+    return (
+        np.concatenate([means for means, _, _ in parts]),
+        np.concatenate([packed for _, packed, _ in parts]),
+        patterns.astype(np.int64),
+    )
+
+
+def _say(options: ProbabilisticPCAOptions, sentence: str) -> None:
+    if options.progress is not None:
+        options.progress(sentence)
+
+
+def _watching(options: ProbabilisticPCAOptions, n_known: int) -> Callable[[int, float], None] | None:
+    if options.progress is None:
+        return None
+    return lambda step, value: _say(options, f"round {step}: log evidence of an entry at least {value / n_known:.6f}")
+
+
+def _warn(found: Rounds, options: ProbabilisticPCAOptions, asked: int) -> None:
     if not found.converged:
-        fitted = found.state.W.shape[1]
-        # As many as columns have the covariance of one fewer and the noise.
-        by = "" if fitted == asked else f" (fitted as {fitted} and the noise)"
         message = (
-            f"The likelihood still rises after {max_iter} steps of EM with {asked} components{by}. Use "
-            "fewer components, a larger max_iter, or a larger tol."
+            f"The evidence still rises after {options.max_iter} rounds with {asked} components. Use a larger max_iter, "
+            "or a larger tol."
         )
         warnings.warn(message, ConvergenceWarning, stacklevel=users_line())

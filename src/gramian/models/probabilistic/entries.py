@@ -1,0 +1,511 @@
+"""The known entries of a table: what a model with missing values is fitted to, whatever the table was.
+
+A table with few missing values is kept dense, with zeros for what is missing and a sparse pattern of *missing* cells;
+one with many is kept as its known cells alone. Both answer the same four questions for a chunk of rows, in which all
+of the fit is written:
+
+    sum over known j of T_j,   sum over known j of x_ij H_j      (per row)
+    sum over rows i of T_i,    sum over rows i of x_ij G_i       (per column, over the rows that know it)
+
+so that a sum over known cells of a nearly complete table is a total less what is missing. Rows of a dense table with
+one pattern of missing values share their small system, and many of them are kept as their second moments: a million
+complete rows cost a fit one pass.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from gramian.arrays.namespace import HostArray
+from gramian.arrays.precision import FLOAT64
+from gramian.errors import InputError
+from gramian.sources.rows import ranges, run_folds
+
+
+class Rows(ABC):
+    """Some rows of a table, by what is summed over their known cells.
+
+    Attributes
+    ----------
+    n_rows : int
+    shared : numpy array (n,) of int or None
+        Rows of the same number know the same columns; None where all may differ.
+    """
+
+    n_rows: int
+    shared: HostArray | None = None
+
+    @abstractmethod
+    def sums(self, T: HostArray) -> HostArray:
+        """Return the sum of T_j over the known columns j of each row (of each pattern, where ``shared``)."""
+
+    @abstractmethod
+    def products(self, H: HostArray) -> HostArray:
+        """Return the sum of x_ij H_j over the known columns j of each row."""
+
+    @abstractmethod
+    def column_sums(self, T: HostArray) -> HostArray:
+        """Return, per column, the sum of T_i over the rows i that know it."""
+
+    @abstractmethod
+    def column_products(self, G: HostArray) -> HostArray:
+        """Return, per column, the sum of x_ij G_i over the rows i that know it."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows(Rows):
+    """Rows kept as their known cells.
+
+    Attributes
+    ----------
+    known, values : scipy sparse arrays (n, d)
+        The same pattern: ones, and the entries.
+    """
+
+    known: Any
+    values: Any
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of rows."""
+        return int(self.known.shape[0])
+
+    def sums(self, T: HostArray) -> HostArray:
+        """Return the sum of T_j over the known columns of each row."""
+        return np.asarray(self.known @ T.astype(self.known.dtype))
+
+    def products(self, H: HostArray) -> HostArray:
+        """Return the sum of x_ij H_j over the known columns of each row."""
+        return np.asarray(self.values @ H.astype(self.values.dtype))
+
+    def column_sums(self, T: HostArray) -> HostArray:
+        """Return the sum of T_i over the rows that know each column."""
+        return np.asarray(self.known.T @ T.astype(self.known.dtype))
+
+    def column_products(self, G: HostArray) -> HostArray:
+        """Return the sum of x_ij G_i over the rows that know each column."""
+        return np.asarray(self.values.T @ G.astype(self.values.dtype))
+
+
+@dataclass(frozen=True, eq=False)
+class DenseRows(Rows):
+    """Rows kept dense, zeros for what is missing.
+
+    Attributes
+    ----------
+    values : numpy array (n, d)
+    patterns : scipy sparse array (p, d)
+        Ones where values are missing, per pattern.
+    shared : numpy array (n,)
+        The pattern of each row.
+    """
+
+    values: HostArray
+    patterns: Any
+    shared: HostArray
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """Number of rows."""
+        return len(self.values)
+
+    def sums(self, T: HostArray) -> HostArray:
+        """Return the sum of T_j over the known columns of each pattern."""
+        return np.asarray(T.sum(axis=0) - self.patterns @ T)
+
+    def products(self, H: HostArray) -> HostArray:
+        """Return the sum of x_ij H_j over the known columns of each row."""
+        return np.asarray(self.values @ H)
+
+    def column_sums(self, T: HostArray) -> HostArray:
+        """Return the sum of T_i over the rows that know each column."""
+        member = sp.csr_array(
+            (np.ones(len(self.values)), self.shared, np.arange(len(self.values) + 1)),
+            shape=(len(self.values), self.patterns.shape[0]),
+        )
+        return np.asarray(T.sum(axis=0) - self.patterns.T @ (member.T @ T))
+
+    def column_products(self, G: HostArray) -> HostArray:
+        """Return the sum of x_ij G_i over the rows that know each column."""
+        return np.asarray(self.values.T @ G)
+
+
+@dataclass(frozen=True, eq=False)
+class RowMoments:
+    """Many rows that know the same columns, as their moments: all that a step of the fit asks of them.
+
+    Attributes
+    ----------
+    count : int
+    columns : numpy array (m,)
+        Those that are known.
+    sums : numpy array (m,)
+    squares : numpy array (m, m)
+        X'X of the known columns.
+    """
+
+    count: int
+    columns: HostArray
+    sums: HostArray
+    squares: HostArray
+
+
+@dataclass(frozen=True, eq=False)
+class KnownEntries(ABC):
+    """The known entries of an n x d table, centered by ``center`` and multiplied by ``factor``, per column.
+
+    Attributes
+    ----------
+    center, factor : numpy array (d,)
+        A column of the table is  center + values / factor.
+    counts, sums : numpy array (d,)
+        Known entries per column, and the sum of their centered values.
+    squares : float
+        Sum of all squared values.
+    """
+
+    center: HostArray
+    factor: HostArray
+    counts: HostArray
+    sums: HostArray
+    squares: float
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows, n."""
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns, d."""
+        return len(self.center)
+
+    @property
+    def n_known(self) -> int:
+        """Number of known entries."""
+        return int(self.counts.sum())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is missing."""
+        return self.n_known == self.n_rows * self.n_columns
+
+    @property
+    def column_patterns(self) -> tuple[HostArray, HostArray]:
+        """One column for each pattern of known rows, and the pattern of each column."""
+        return np.arange(self.n_columns), np.arange(self.n_columns)
+
+    @abstractmethod
+    def rows(self, part: slice) -> Rows:
+        """Return some rows."""
+
+    @abstractmethod
+    def tasks(self) -> list[Any]:
+        """Return all rows, in chunks for :meth:`chunk`."""
+
+    @abstractmethod
+    def chunk(self, task: Any) -> Rows | RowMoments:
+        """Return the rows of one task, or their moments."""
+
+    @abstractmethod
+    def squared(self, V: HostArray) -> HostArray:
+        """Return X'(X V), with zeros for what is missing."""
+
+    def slices(self) -> list[slice]:
+        """Return slices of rows, in their order, that suit one product each."""
+        return ranges(self.n_rows, chunk_rows(self.n_columns))
+
+
+def chunk_rows(n_columns: int) -> int:
+    """Return how many rows one sparse product takes: as many as columns, for its result is as long as these."""
+    return int(min(max(2048, n_columns), 32_768))
+
+
+@dataclass(frozen=True, eq=False)
+class SparseEntries(KnownEntries):
+    """Known entries alone: 8 bytes each in float32."""
+
+    values: Any
+    ones: HostArray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    def rows(self, part: slice) -> SparseRows:
+        """Return some rows, without a copy of their entries."""
+        start, stop = part.start, part.stop
+        pointers = self.values.indptr[start : stop + 1]
+        low, high = int(pointers[0]), int(pointers[-1])
+        indices, shape = self.values.indices[low:high], (stop - start, self.n_columns)
+        pointers = (pointers - low).astype(indices.dtype)
+        known = sp.csr_array((self.ones[: high - low], indices, pointers), shape=shape)
+        return SparseRows(known, sp.csr_array((self.values.data[low:high], indices, pointers), shape=shape))
+
+    def squared(self, V: HostArray) -> HostArray:
+        """Return X'(X V), with zeros for what is missing."""
+
+        def fold(state: HostArray | None, part: slice) -> HostArray:
+            rows = self.rows(part)
+            found = rows.column_products(rows.products(V)).astype(FLOAT64)
+            return found if state is None else state + found
+
+        return np.asarray(run_folds(self.slices(), fold, np.add))
+
+    def tasks(self) -> list[slice]:
+        """Return slices of rows."""
+        return self.slices()
+
+    def chunk(self, task: slice) -> SparseRows:
+        """Return a slice of rows."""
+        return self.rows(task)
+
+
+@dataclass(frozen=True, eq=False)
+class DenseEntries(KnownEntries):
+    """A dense table of which little is missing.
+
+    Attributes
+    ----------
+    values : numpy array (n, d)
+        Zeros for what is missing.
+    missing : numpy array (n, d) of bool
+    """
+
+    values: HostArray
+    missing: HostArray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    @cached_property
+    def _groups(self) -> tuple[HostArray, HostArray, HostArray]:
+        """Rows sorted by pattern; the bounds of each pattern among them; one row of each."""
+        first, pattern = _unique_rows(self.missing)
+        order = np.argsort(pattern, kind="stable")
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(pattern, minlength=len(first)))])
+        return order, bounds, first
+
+    @cached_property
+    def column_patterns(self) -> tuple[HostArray, HostArray]:  # type: ignore[override]
+        """One column for each pattern of known rows, and the pattern of each column."""
+        first, pattern = _unique_rows(self.missing.T)
+        return first, pattern
+
+    def rows(self, part: slice | HostArray) -> DenseRows:
+        """Return some rows, by slice or by position."""
+        missing = self.missing[part]
+        first, pattern = _unique_rows(missing)
+        return DenseRows(self.values[part], sp.csr_array(missing[first].astype(FLOAT64)), pattern)
+
+    def squared(self, V: HostArray) -> HostArray:
+        """Return X'(X V), with zeros for what is missing."""
+
+        def fold(state: HostArray | None, part: slice) -> HostArray:
+            found = self.values[part].T @ (self.values[part] @ V)
+            return np.asarray(found if state is None else state + found)
+
+        return np.asarray(run_folds(self.slices(), fold, np.add))
+
+    @cached_property
+    def _tasks(self) -> list[Any]:
+        order, bounds, first = self._groups
+        # Moments of m rows are made once, for m d^2 operations, and hold d^2 numbers.
+        many = np.diff(bounds) > 2 * self.n_columns
+        found: list[Any] = [
+            _moments(self.values, order[bounds[g] : bounds[g + 1]], ~self.missing[first[g]])
+            for g in np.flatnonzero(many)
+        ]
+        rest = np.concatenate([order[:0], *(order[bounds[g] : bounds[g + 1]] for g in np.flatnonzero(~many))])
+        return found + [self.rows(rest[part]) for part in ranges(len(rest), chunk_rows(self.n_columns))]
+
+    def tasks(self) -> list[Any]:
+        """Return moments of rows with a common pattern, and chunks of the others."""
+        return self._tasks
+
+    def chunk(self, task: Any) -> Rows | RowMoments:
+        """Return what the task is."""
+        found: Rows | RowMoments = task
+        return found
+
+
+def _moments(values: HostArray, rows: HostArray, known: HostArray) -> RowMoments:
+    columns = np.flatnonzero(known)
+    sums, squares = np.zeros(len(columns)), np.zeros((len(columns), len(columns)))
+    everything = len(columns) == values.shape[1]
+    for part in ranges(len(rows), max(2048, 1 << 22 >> max(values.shape[1].bit_length(), 1))):
+        X = values[rows[part]] if everything else values[np.ix_(rows[part], columns)]
+        sums += X.sum(axis=0)
+        squares += X.T @ X
+    return RowMoments(len(rows), columns, sums, squares)
+
+
+def _unique_rows(flags: HostArray) -> tuple[HostArray, HostArray]:
+    """Return the first place of each distinct row of flags, and which one each row is; rows without any come first."""
+    some = np.flatnonzero(flags.any(axis=1))
+    pattern, first = np.zeros(len(flags), dtype=int), np.zeros(0, dtype=int)
+    if len(some) < len(flags):
+        first = np.array([int(np.argmin(flags.any(axis=1)))])
+    if len(some):
+        packed = np.ascontiguousarray(np.packbits(flags[some], axis=1))
+        keys = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
+        _, own, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        pattern[some] = len(first) + inverse.reshape(-1)
+        first = np.concatenate([first, some[own]])
+    return first, pattern
+
+
+def known_entries(X: Any, *, scale: bool = False, units: tuple[HostArray, HostArray] | None = None) -> KnownEntries:
+    """Return the known entries of a table: NaN of a dense array, and what a sparse one does not store, are missing.
+
+    A zero that a sparse table stores is a known zero. Of cells that it stores twice, the mean is taken. Dense tables
+    more than half empty are kept as their known entries.
+
+    Parameters
+    ----------
+    X : numpy array or scipy sparse array (n, d), or KnownEntries, returned as they are
+    scale : bool
+        Whether columns are divided by the deviation of what is known in them.
+    units : (center, factor), optional
+        What is subtracted from columns, and what they are then multiplied by: those of a model, for new rows.
+
+    Examples
+    --------
+    >>> known_entries(np.array([[1.0, np.nan], [3.0, 5.0]])).n_known
+    3
+    >>> known_entries(sp.csr_array([[1.0, 0.0], [3.0, 5.0]])).n_known
+    3
+    """
+    if isinstance(X, KnownEntries):
+        return X
+    if sp.issparse(X):
+        return _sparse_entries(X, scale=scale, units=units, dtype=np.dtype(np.float32))
+    X = np.asarray(X, dtype=FLOAT64)
+    missing = np.isnan(X)
+    if 2 * missing.sum() > X.size:
+        rows, columns = np.nonzero(~missing)
+        return _sparse_entries(
+            sp.coo_array((X[rows, columns], (rows, columns)), shape=X.shape), scale=scale, units=units
+        )
+    _require_finite(X, lambda where: tuple(np.argwhere(where)[0]))
+    counts = (~missing).sum(axis=0)
+    center = np.where(missing, 0.0, X).sum(axis=0) / np.maximum(counts, 1) if units is None else units[0]
+    values = np.where(missing, 0.0, X - center)
+    factor = np.ones(X.shape[1]) if units is None else units[1]
+    if scale and units is None:
+        factor = _factor(np.einsum("ij,ij->j", values, values), counts, center)
+    values *= factor
+    return DenseEntries(center, factor, counts, values.sum(axis=0), float(np.vdot(values, values)), values, missing)
+
+
+def triplets(rows: Any, columns: Any, values: Any, *, shape: tuple[int, int] | None = None) -> Any:
+    """Return the sparse table of (row, column, value) triplets; of a cell given more than once, the mean.
+
+    Parameters
+    ----------
+    rows, columns : integers (m,), from 0
+    values : numbers (m,)
+    shape : (n, d), optional
+        One more than the largest positions, unless given.
+
+    Examples
+    --------
+    >>> triplets([0, 1, 1], [0, 1, 1], [5.0, 1.0, 3.0]).toarray()
+    array([[5., 0.],
+           [0., 2.]])
+    """
+    rows, columns, values = (np.asarray(part) for part in (rows, columns, values))
+    if not (rows.ndim == columns.ndim == values.ndim == 1 and len(rows) == len(columns) == len(values)):
+        message = (
+            f"Triplets are three sequences of one length, and these have the shapes {rows.shape}, {columns.shape} and "
+            f"{values.shape}. Pass rows, columns and values."
+        )
+        raise InputError(message)
+    if len(rows) == 0:
+        message = "There are no triplets: nothing is known. Pass at least two."
+        raise InputError(message)
+    for name, part in (("rows", rows), ("columns", columns)):
+        if part.dtype.kind not in "iu":
+            message = (
+                f"The {name} of triplets are positions, whole numbers from 0, and these are of type {part.dtype}. "
+                "Number them first, for example with numpy.unique(names, return_inverse=True)."
+            )
+            raise InputError(message)
+    least = (int(rows.max()) + 1, int(columns.max()) + 1)
+    size = least if shape is None else (int(shape[0]), int(shape[1]))
+    if min(int(rows.min()), int(columns.min())) < 0 or size[0] < least[0] or size[1] < least[1]:
+        message = (
+            f"Triplets reach from ({int(rows.min())}, {int(columns.min())}) to ({least[0] - 1:,}, {least[1] - 1:,}), "
+            f"outside of the shape {size}. Pass positions from 0, and a shape that holds them."
+        )
+        raise InputError(message)
+    return _mean_of_duplicates(sp.coo_array((values, (rows, columns)), shape=size))
+
+
+def _mean_of_duplicates(X: Any) -> Any:
+    """Return a sparse table in CSR form in which each cell is stored once: the mean of what was stored for it."""
+    X = X.tocoo() if X.format != "csr" or not X.has_canonical_format else X
+    if X.format == "csr":
+        return X
+    values = X.data if X.dtype.kind == "f" and X.dtype.itemsize >= 4 else X.data.astype(FLOAT64)
+    # A COO table adds what it stores twice; so do its counts.
+    total = sp.coo_array((values, X.coords), shape=X.shape).tocsr()
+    if total.nnz < X.nnz:
+        count = sp.coo_array((np.ones(X.nnz, dtype=values.dtype), X.coords), shape=X.shape).tocsr()
+        for table in (total, count):
+            table.sum_duplicates()
+            table.sort_indices()
+        total.data /= count.data
+    return total
+
+
+def _sparse_entries(
+    X: Any, *, scale: bool, units: tuple[HostArray, HostArray] | None, dtype: Any = FLOAT64
+) -> SparseEntries:
+    X = _mean_of_duplicates(X)
+    data = X.data.astype(FLOAT64)
+    if np.isnan(data).any():
+        known = ~np.isnan(data)
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        X = sp.coo_array((data[known], (rows[known], X.indices[known])), shape=X.shape).tocsr()
+        data = X.data
+    if np.isinf(data).any():
+        place = int(np.flatnonzero(np.isinf(data))[0])
+        row = int(np.searchsorted(X.indptr, place, side="right")) - 1
+        _refuse_infinity(row, int(X.indices[place]))
+    d = X.shape[1]
+    counts = np.bincount(X.indices, minlength=d)
+    center = np.bincount(X.indices, data, minlength=d) / np.maximum(counts, 1) if units is None else units[0]
+    data = data - center[X.indices]
+    factor = np.ones(d) if units is None else units[1]
+    if scale and units is None:
+        factor = _factor(np.bincount(X.indices, data**2, minlength=d), counts, center)
+    data *= factor[X.indices]
+    sums, squares = np.bincount(X.indices, data, minlength=d), float(np.vdot(data, data))
+    integers = np.int32 if X.nnz < 2**31 else np.int64
+    values = sp.csr_array((data.astype(dtype), X.indices.astype(np.int32), X.indptr.astype(integers)), shape=X.shape)
+    longest = max((int(X.indptr[p.stop] - X.indptr[p.start]) for p in ranges(X.shape[0], chunk_rows(d))), default=0)
+    return SparseEntries(center, factor, counts, sums, squares, values, np.ones(longest, dtype=dtype))
+
+
+def _factor(squares: HostArray, counts: HostArray, center: HostArray) -> HostArray:
+    spread = np.sqrt(squares / np.maximum(counts, 1))
+    return 1.0 / np.where(spread > 8 * np.finfo(FLOAT64).eps * np.abs(center), spread, 1.0)
+
+
+def _require_finite(X: HostArray, place: Any) -> None:
+    infinite = np.isinf(X)
+    if infinite.any():
+        _refuse_infinity(*(int(i) for i in place(infinite)))
+
+
+def _refuse_infinity(row: int, column: int) -> None:
+    message = f"Row {row:,} holds infinity in column {column}. Remove it, or leave it empty if it is unknown."
+    raise InputError(message, row=row, column=column)
