@@ -217,7 +217,7 @@ def test_a_table_that_is_ready_is_analyzed_again_without_being_opened():
     two, share = (analyze_table(table, Request(n_components=count)) for count in (2, 0.99))
     assert two.n_components == 2
     assert share.n_components > 2
-    assert not two.findings
+    assert two.findings == two.at(2).findings
 
 
 def test_unknown_words_are_refused():
@@ -254,7 +254,7 @@ def test_a_notebook_shows_findings_components_and_rows():
     columns["<b>c5</b>"] = columns.pop("c4")
     found = gramian.analyze(pa.table(columns))
     html = found._repr_html_()
-    assert found.findings[0][:40] in html
+    assert found.findings[0].sentence[:40] in html
     assert html.count("<tr>") == 1 + min(found.n_components, 10)
     assert html.count("<circle") == 120
     assert "<b>c5" not in html

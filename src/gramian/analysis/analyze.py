@@ -10,16 +10,20 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from gramian.analysis.examine import Examined, Subject, examine
+from gramian.analysis.findings import Cut, Finding
 from gramian.analysis.folder import write_folder
 from gramian.analysis.groups import groups_by_label, label_values
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
 from gramian.analysis.table import Prepared, ReadOptions, Say, counted, open_table, sentence_of
 from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT64
 from gramian.errors import ConvergenceWarning, InputError, MemoryBudgetError, Parameter, ParameterError, Sentence
 from gramian.machine import bytes_of
 from gramian.models.pca.fit import PCASolve, first_facts, solve_pca
@@ -42,9 +46,6 @@ SHOWN_CHEAPLY = 20_000_000
 
 class Pages(Protocol):
     """What renders an analysis; ``gramian.report`` has the one that people see."""
-
-    def findings(self, found: "Analysis") -> tuple[str, ...]:
-        """Return what was found, in paragraphs."""
 
     @property
     def write(self) -> Callable[..., Path]:
@@ -122,8 +123,8 @@ class Analysis:
     notes : tuple of str
         What was done to the table and what a reader should know of the fit, a sentence each.
     converged : bool
-    findings : tuple of str
-        What was found, in paragraphs.
+    examined : Examined or None
+        What was measured and tested, from which the findings of every cut are told.
     pages : Pages or None
         What renders it.
     """
@@ -141,7 +142,7 @@ class Analysis:
     groups: dict[str, HostArray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     converged: bool = True
-    findings: tuple[str, ...] = ()
+    examined: Examined | None = None
     pages: Pages | None = None
 
     @property
@@ -174,6 +175,29 @@ class Analysis:
         """The column that colors the rows, by its name."""
         return self.table.labels
 
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found, with the components that are kept; the first is the lead."""
+        return self.at(self.n_components).findings
+
+    @property
+    def cuts(self) -> range:
+        """Numbers of components that :meth:`at` takes."""
+        return range(1) if self.examined is None else self.examined.cuts
+
+    def at(self, k: int) -> Cut:
+        """Return what is said and flagged when ``k`` components are kept: no pass over the rows.
+
+        ``k`` is one of ``cuts``, or ``n_components``.
+        """
+        if self.examined is None:
+            message = "This analysis was not examined. Make it with gramian.analyze."
+            raise ParameterError(message)
+        if k not in self.cuts and k != self.n_components:
+            message = f"k={k} is none of {self.cuts.start}..{self.cuts.stop - 1}, nor the {self.n_components} kept."
+            raise ParameterError(message, parameter="k", value=k)
+        return self.examined.at(k)
+
     @property
     def kept_scores(self) -> Any:
         """Scores of all rows on the components kept (n, k)."""
@@ -195,7 +219,7 @@ class Analysis:
 
     def __str__(self) -> str:
         size = f"{self.table.source.n_rows:,} rows, {self.table.source.n_columns:,} columns"
-        return "\n".join([f"{self.method.upper()} of {self.table.origin}: {size}", *self.findings])
+        return "\n".join([f"{self.method.upper()} of {self.table.origin}: {size}", *map(str, self.findings)])
 
     def __repr__(self) -> str:
         return f"<Analysis: {self.method} of {self.table.origin}, {counted(self.n_components, 'component')}>"
@@ -285,8 +309,8 @@ def analyze(
     >>> found = gramian.analyze(pa.table(columns))
     >>> found.n_components, found.table.names, found.table.scale
     (1, ('a', 'b'), False)
-    >>> found.findings[0]
-    '100 rows of 2 columns, each centered. One direction is nearly all there is: PC1 alone holds 99.9% ...'
+    >>> print(found.findings[0])
+    b and a go together along PC1: row 79 and row 47 at one end, ... It holds 99.96% ...
     """
     known = {*Request.__dataclass_fields__, *FileOptions._fields} - {"method", "n_components", "seed", "memory_budget"}
     odd = [name for name in more if name not in known]
@@ -346,7 +370,27 @@ def analyze_table(table: Prepared, request: Request, say: Say | None = None, *, 
     groups = groups_by_label({name: label_values(values) for name, values in table.labels.items()})
     notes = (*table.notes, *found.notes, *said)
     found = replace(found, notes=notes, groups=groups, converged=converged, pages=pages)
-    return found if pages is None else replace(found, findings=pages.findings(found))
+    say("testing what is said about the components")
+    return replace(found, examined=examine(_subject(found)))
+
+
+def _subject(found: Analysis) -> Subject:
+    """Return what findings are drawn from."""
+    table = found.table
+    return Subject(
+        found.shown,
+        table.names,
+        found.n_components,
+        scores=None if found.scores is None else to_host(found.scores).astype(FLOAT64, copy=False),
+        spread=table.spread,
+        measured=found.measured,
+        labels={name: label_values(values) for name, values in table.labels.items()},
+        groups=found.groups,
+        row_names=table.called,
+        panel=found.panel,
+        telling=found.image_shape is None,
+        seed=found.seed,
+    )
 
 
 def require_varying(table: Prepared) -> None:

@@ -128,7 +128,7 @@ def as_text(answer: Answer) -> str:
     size = f"{counted(source.n_rows, 'row')}, {counted(source.n_columns, 'column')}"
     head = f"{found.method.upper()} of {answer.origin}: {size}"
     parts = [head, *_paragraphs([f"- {note}" for note in answer.notes], indent="  "), ""]
-    parts += [*_paragraphs(found.findings), "", *_paragraphs([found.why]), ""]
+    parts += [*_paragraphs([*map(str, found.findings)]), "", *_paragraphs([found.why]), ""]
     parts += [*how_many(answer), *component_table(answer), ""]
     worth = rows_worth_a_look(answer)
     parts += [*worth, ""] if worth else []
@@ -153,11 +153,12 @@ def as_json(answer: Answer) -> dict[str, Any]:
         "scaled": table.scale,
         "filled": table.n_filled,
         "notes": list(answer.notes),
+        "findings": [finding.as_json() for finding in found.findings],
         "components": model.n_components,
         "rules": None if panel is None else {rule: int(k) for rule, k in panel.counts.items()},
         "shares": to_host(model.shares).astype(float).tolist(),
-        # Of a kernel, the eigenvalues of its matrix.
-        "variances": to_host(model.eigenvalues if model.kind == "kernel" else model.variances).astype(float).tolist(),
+        # Of a kernel, in its feature space: eigenvalues of its matrix over the number of rows.
+        "variances": to_host(model.variances).astype(float).tolist(),
         "certificate": None
         if certificate is None
         else [
