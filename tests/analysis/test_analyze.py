@@ -14,6 +14,7 @@ from gramian.analysis.analyze import Request, analyze, analyze_table
 from gramian.analysis.rows import measure_rows
 from gramian.analysis.table import ReadOptions, SelectedRows, open_table
 from gramian.cli.main import main
+from gramian.cli.output import in_flags
 from gramian.errors import InputError, ParameterError
 from gramian.models.pca.fit import fit_pca, solve_pca
 from gramian.models.pca.model import PCAOptions
@@ -67,7 +68,7 @@ def test_command_line_analyze_and_estimator_agree(made, capfd, tmp_path):
     found = gramian.analyze("t.csv")
     assert said["components"] == found.n_components
     assert said["columns"] == list(found.table.names)
-    assert said["notes"] == list(found.notes)
+    assert said["notes"] == [in_flags(note) for note in found.notes]
     np.testing.assert_allclose(said["shares"], found.model.shares, rtol=1e-12)
     with (tmp_path / "t-pca" / "scores.csv").open() as file:
         lines = list(csv.DictReader(file))

@@ -20,6 +20,7 @@ from gramian.analysis.examine import Examined, Subject, examine
 from gramian.analysis.findings import Cut, Finding
 from gramian.analysis.folder import write_folder
 from gramian.analysis.groups import groups_by_label, label_values
+from gramian.analysis.noise import count_beyond_blocks, dummy_blocks
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
 from gramian.analysis.table import Prepared, ReadOptions, Say, counted, open_table, sentence_of
 from gramian.arrays.namespace import HostArray, to_host
@@ -116,6 +117,8 @@ class Analysis:
         What the pass over the rows left, for a PCA.
     sample : ShownRows or None
         The rows that there is room to show.
+    recommended : int or None
+        Components that stand out, by the one rule that is followed; what the others say is in ``panel``.
     groups : dict of numpy array (n,)
         The group of each row, by the name of the label; none for a label that is a number.
     why : str
@@ -139,6 +142,7 @@ class Analysis:
     panel: Any = None
     measured: RowMeasures | None = None
     sample: ShownRows | None = None
+    recommended: int | None = None
     groups: dict[str, HostArray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     converged: bool = True
@@ -273,7 +277,8 @@ def analyze(
     id, color : str, optional
         Columns that name and color the rows; looked for where nothing is said.
     scale : bool, optional
-        Whether columns are scaled to unit variance; by default where their spreads differ more than five-fold.
+        Whether columns are scaled to unit variance; by default where their spreads differ more than two-fold and their
+        names give no common unit.
     missing : str
         "em" fills missing values by EM-PCA, "drop" drops their rows, "error" refuses them.
     memory_budget : int or str, optional
@@ -305,12 +310,12 @@ def analyze(
     >>> import pyarrow as pa
     >>> rng = np.random.default_rng(0)
     >>> t = rng.standard_normal(100)
-    >>> columns = {"name": [f"row {i}" for i in range(100)], "a": t, "b": 2 * t + 0.1 * rng.standard_normal(100)}
+    >>> columns = {"name": [f"row {i}" for i in range(100)], "a": t, "b": t + 0.1 * rng.standard_normal(100)}
     >>> found = gramian.analyze(pa.table(columns))
     >>> found.n_components, found.table.names, found.table.scale
     (1, ('a', 'b'), False)
     >>> print(found.findings[0])
-    b and a go together along PC1: row 79 and row 47 at one end, ... It holds 99.96% ...
+    b and a go together along PC1: row 79 and row 47 at one end, ... It holds 99.8% ...
     """
     known = {*Request.__dataclass_fields__, *FileOptions._fields} - {"method", "n_components", "seed", "memory_budget"}
     odd = [name for name in more if name not in known]
@@ -388,7 +393,9 @@ def _subject(found: Analysis) -> Subject:
         groups=found.groups,
         row_names=table.called,
         panel=found.panel,
-        telling=found.image_shape is None,
+        telling=found.image_shape is None and (table.source.column_names is not None or len(table.names) <= 40),
+        blocks=dummy_blocks(table.moments) if found.method == "pca" else (),
+        recommended=found.recommended,
         seed=found.seed,
     )
 
@@ -442,8 +449,9 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
     size, most = source.n_rows * source.n_columns, min(source.n_rows, source.n_columns)
     solve, panel = _solved(table, request, say)
     notes: tuple[str, ...] = ()
-    if count == "auto" and panel is not None:
-        count = panel.n_components
+    recommended = _recommended(table, panel, request.seed)
+    if count == "auto" and recommended is not None:
+        count = recommended
         if panel.verdicts[0].detail.get("parallel") == 0:
             notes = ("Nothing stands out of the noise; one component is kept, so that there is something to look at.",)
     solve, choice = solve.seen_by(count)
@@ -467,8 +475,21 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
         panel,
         measured,
         measured.shown(),
+        recommended=recommended,
         notes=notes,
     )
+
+
+def _recommended(table: Prepared, panel: Any, seed: int) -> int | None:
+    """Return how many components stand out; dummy columns, which exclude each other, are no sign of any."""
+    if panel is None:
+        return None
+    blocks = dummy_blocks(table.moments)
+    if not blocks or table.moments is None:
+        return int(panel.n_components)
+    scatter = to_host(table.moments.scatter)
+    beyond = count_beyond_blocks(scatter, table.moments.count, blocks, is_scaled=table.scale, seed=seed)
+    return max(1, min(int(panel.n_components), beyond))
 
 
 def _solved(table: Prepared, request: Request, say: Say) -> tuple[PCASolve, Any]:

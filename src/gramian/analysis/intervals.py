@@ -94,7 +94,8 @@ def bootstrap(model: PCAModel, scores: HostArray, spread: HostArray, *, seed: in
     Computes, for Poisson weights w of the rows with mean 1 and variance 1, the covariance C of the scores; where
     columns were scaled, D = diag(1 / deviations) of the columns under w, and the eigenpairs of  V D V' C V D V'.  This
     is the PCA of the rows drawn where all components are known (at most 40), and first-order exact else. An interval is
-    the estimate and 1.96 deviations of the draws, of log(p / (1 - p)) for shares and of Fisher's z for correlations.
+    the estimate and 1.96 deviations of the draws (half of their middle 68%), of log(p / (1 - p)) for shares and of
+    Fisher's z for correlations.
 
     Cost: one sort of the rows, and 200 times m K^2 operations with m <= 5,000 rows: linear in the rows. Where rows are
     more, the weights of those drawn vary as much less as a larger table varies less.
@@ -210,18 +211,25 @@ def _logit_interval(known: HostArray, drawn: HostArray) -> HostArray:
     """Return estimate and 1.96 deviations of the draws on the scale of log(p / (1 - p)) (k, 2)."""
     tiny = 1e-12
     p, q = np.clip(known, tiny, 1.0 - tiny), np.clip(drawn, tiny, 1.0 - tiny)
-    deviation = np.log(q / (1.0 - q)).std(axis=0, ddof=1)
+    deviation = _deviation(np.log(q / (1.0 - q)))
     ends = np.log(p / (1.0 - p))[:, None] + NORMAL_95 * deviation[:, None] * np.array([-1.0, 1.0])
     found = 1.0 / (1.0 + np.exp(-ends))
     # What holds everything holds everything in any sample.
     return np.where((known >= 1.0 - 1e-9)[:, None], 1.0, found)
 
 
+def _deviation(drawn: HostArray) -> HostArray:
+    """Return half the width of the middle 68% of the draws: of few rows some draws hold nearly nothing."""
+    low, high = np.quantile(drawn, [0.1587, 0.8413], axis=0)
+    found: HostArray = (high - low) / 2.0
+    return found
+
+
 def _fisher_interval(known: HostArray, drawn: HostArray) -> HostArray:
     """Return estimate and 1.96 deviations of the draws on the scale of Fisher's z (c, d, 2)."""
     almost = 1.0 - 1e-12
     z = np.arctanh(np.clip(drawn, -almost, almost))
-    deviation = z.std(axis=0, ddof=1)
+    deviation = _deviation(z)
     ends = np.arctanh(np.clip(known, -almost, almost))[..., None] + NORMAL_95 * deviation[..., None] * np.array([-1, 1])
     found: HostArray = np.tanh(ends)
     return found

@@ -129,7 +129,7 @@ def as_text(answer: Answer) -> str:
     head = f"{found.method.upper()} of {answer.origin}: {size}"
     parts = [head, *_paragraphs([f"- {note}" for note in answer.notes], indent="  "), ""]
     parts += [*_paragraphs([*map(str, found.findings)]), "", *_paragraphs([found.why]), ""]
-    parts += [*how_many(answer), *component_table(answer), ""]
+    parts += [*component_table(answer), ""]
     worth = rows_worth_a_look(answer)
     parts += [*worth, ""] if worth else []
     folder = answer.files[0].parent
@@ -168,15 +168,6 @@ def as_json(answer: Answer) -> dict[str, Any]:
         "files": [str(path) for path in answer.files],
         "command": answer.command,
     }
-
-
-def how_many(answer: Answer) -> list[str]:
-    """Say how many components there are and what the other rules say."""
-    k, panel = answer.found.n_components, answer.found.panel
-    if panel is None:
-        return []
-    said = ", ".join(f"{verdict.rule} {verdict.n_components}" for verdict in panel.verdicts)
-    return [*_paragraphs([f"Kept {k}. What the rules say: {said}. {panel.agreement}"]), ""]
 
 
 def component_table(answer: Answer) -> list[str]:

@@ -73,6 +73,7 @@ def _subject(made: Material) -> Subject:
         row_names=made.row_names,
         panel=made.choice,
         telling=made.telling,
+        recommended=None if made.choice is None else made.choice.n_components,
         seed=made.seed,
     )
 
