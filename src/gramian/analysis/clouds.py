@@ -133,7 +133,7 @@ def _hull(x: HostArray, y: HostArray, *, sign: float) -> HostArray:
     return np.array(kept)
 
 
-def find_clouds(scores: HostArray, *, seed: int = 0) -> Clouds | None:
+def find_clouds(scores: HostArray, *, order: HostArray, seed: int = 0) -> Clouds | None:
     """Look for gaps that part the rows along the first components, within both parts again, and so on.
 
     A gap is one where the dip of the scores is beyond its limit, and their density (a Gaussian kernel of Silverman's
@@ -150,7 +150,7 @@ def find_clouds(scores: HostArray, *, seed: int = 0) -> Clouds | None:
     if n < 20:
         return None
     q = min(k, MOST_COMPONENTS)
-    at = sample_rows(scores, MOST_ROWS, seed=seed)
+    at = sample_rows(order, MOST_ROWS, seed=seed)
     least = max(5.0, LEAST_SHARE * len(at))
     gaps: list[Gap] = []
     parts: list[tuple[HostArray, tuple[tuple[int, float, bool], ...]]] = [(at, ())]

@@ -15,7 +15,7 @@ from gramian.analysis.components import ColumnParts, Described, component_findin
 from gramian.analysis.findings import Cut, Finding, share_words
 from gramian.analysis.groups import LabelTest, examine_labels, group_finding
 from gramian.analysis.independent import source_correlations, source_findings
-from gramian.analysis.intervals import bootstrap
+from gramian.analysis.intervals import bootstrap, row_order
 from gramian.analysis.kernel import kernel_findings
 from gramian.analysis.noise import Relation, noise_finding, relation_of
 from gramian.analysis.outliers import OutlierMap, unusual_rows
@@ -168,19 +168,22 @@ def examine(subject: Subject) -> Examined:
     model, scores = subject.model, subject.scores
     is_pca = model.kind == "pca"
     spread = _seen(subject) if is_pca else None
+    order = np.zeros(0, dtype=np.int64) if scores is None else row_order(scores)
     intervals = None
     if is_pca and scores is not None and spread is not None and model.is_centered:
-        intervals = bootstrap(model, scores, spread, seed=subject.seed)
+        intervals = bootstrap(model, scores, spread, order=order, seed=subject.seed)
     parts = ColumnParts.of(model, spread) if is_pca else ColumnParts(None, np.zeros((0, 0)))
     about = Described(
         subject.names, subject.shares, parts, intervals, scores, subject.row_names, subject.telling, model.prefix
     )
-    tests = () if scores is None else examine_labels(scores, subject.labels, subject.groups, seed=subject.seed)
+    tests = (
+        () if scores is None else examine_labels(scores, subject.labels, subject.groups, order=order, seed=subject.seed)
+    )
     sources = source_correlations(model, scores, subject.spread) if model.kind == "ica" else None
     relation = None
     if is_pca and scores is not None:
-        relation = relation_of(model, scores, subject.panel, subject.blocks, seed=subject.seed)
-    clouds = None if scores is None or model.kind == "ica" else find_clouds(scores, seed=subject.seed)
+        relation = relation_of(model, scores, subject.panel, subject.blocks, order=order, seed=subject.seed)
+    clouds = None if scores is None or model.kind == "ica" else find_clouds(scores, order=order, seed=subject.seed)
     return Examined(subject, about, tests, sources, relation, clouds)
 
 
@@ -289,7 +292,7 @@ def outlier_findings(subject: Subject, outliers: OutlierMap) -> list[Finding]:
     numbers |= {"flagged": count, "expected": found.expected}
     evidence = {"rows": found.flagged[:LISTED_UNUSUAL].tolist(), "furthest": first, "times_limit": max(far, off)}
     rows = f"{count:,} {'row lies' if count == 1 else 'rows lie'} beyond the {found.level:.0%} limits"
-    chance = f"{found.expected:.0f} {'is' if f'{found.expected:.0f}' == '1' else 'are'} expected of Gaussian rows"
+    chance = f"{found.expected:,.0f} {'is' if f'{found.expected:.0f}' == '1' else 'are'} expected of Gaussian rows"
     if max(far, off) < NAMED_OUTLIER:
         return [Finding("outliers", f"{rows}; {chance}.", numbers, evidence)]
     called = f"row {first + 1}" if subject.row_names is None else subject.row_names[first]

@@ -103,9 +103,9 @@ def percent(share: float) -> str:
 
 
 def _digits(share: float) -> int:
-    """Return the digits after the point that a share in percent needs, so that what is not all is not 100%."""
+    """Return the digits after the point that a share in percent needs, so that a part is neither 0% nor 100%."""
     digits = 0 if 0.0995 <= share <= 0.985 else 1
-    while digits < 4 and 1.0 - share > 0.0 and f"{share:.{digits}%}" == f"{1.0:.{digits}%}":
+    while digits < 4 and 0.0 < share < 1.0 and f"{share:.{digits}%}" in (f"{0.0:.{digits}%}", f"{1.0:.{digits}%}"):
         digits += 1
     return digits
 

@@ -11,7 +11,7 @@ from gramian.analysis.intervals import sample_rows
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
 
-LEVEL = 0.01
+LEVEL = 0.0075
 """Chance that any label of pure noise is said to go with any component."""
 
 PERMUTATIONS = 999
@@ -122,7 +122,12 @@ def eta_squared(scores: HostArray, groups: HostArray) -> HostArray:
 
 
 def examine_labels(
-    scores: HostArray, labels: Mapping[str, HostArray], groups: Mapping[str, HostArray], *, seed: int = 0
+    scores: HostArray,
+    labels: Mapping[str, HostArray],
+    groups: Mapping[str, HostArray],
+    *,
+    order: HostArray,
+    seed: int = 0,
 ) -> tuple[LabelTest, ...]:
     """Test every label against every component by permutation.
 
@@ -140,6 +145,8 @@ def examine_labels(
         Numbers, or groups.
     groups : mapping of str to numpy array of int (n,)
         Of the labels that are no numbers.
+    order : numpy array of int (n,)
+        Of the rows, by :func:`~gramian.analysis.intervals.row_order`.
     seed : int
 
     Returns
@@ -156,7 +163,7 @@ def examine_labels(
     if not usable or n < 4 or not varying.any():
         return ()
     width = k * sum(code.n_columns for code in usable)
-    at = sample_rows(scores, min(MOST_ROWS, max(500, 1_000_000 // max(width, 1))), seed=seed)
+    at = sample_rows(order, min(MOST_ROWS, max(500, 1_000_000 // max(width, 1))), seed=seed)
     some, tested = _standardized(scores[at]), [code.at(at) for code in usable]
     observed = [code.statistics(some) for code in tested]
     rng = np.random.default_rng(seed)

@@ -81,14 +81,15 @@ def row_order(scores: HostArray) -> HostArray:
     return np.lexsort((*keys.T, lengths))
 
 
-def sample_rows(scores: HostArray, most: int, *, seed: int) -> HostArray:
-    """Return at most so many rows, drawn by their length, so that no order of the table changes which they are."""
-    n = len(scores)
-    order = row_order(scores)
+def sample_rows(order: HostArray, most: int, *, seed: int) -> HostArray:
+    """Return at most so many rows of an order that :func:`row_order` gives: shuffled tables give the same rows."""
+    n = len(order)
     return order if n <= most else order[np.sort(np.random.default_rng(seed).choice(n, most, replace=False))]
 
 
-def bootstrap(model: PCAModel, scores: HostArray, spread: HostArray, *, seed: int = 0) -> Intervals | None:
+def bootstrap(
+    model: PCAModel, scores: HostArray, spread: HostArray, *, order: HostArray, seed: int = 0
+) -> Intervals | None:
     """Draw rows again, and say how shares and correlations of the components would change.
 
     Computes, for Poisson weights w of the rows with mean 1 and variance 1, the covariance C of the scores; where
@@ -97,7 +98,7 @@ def bootstrap(model: PCAModel, scores: HostArray, spread: HostArray, *, seed: in
     the estimate and 1.96 deviations of the draws (half of their middle 68%), of log(p / (1 - p)) for shares and of
     Fisher's z for correlations.
 
-    Cost: one sort of the rows, and 200 times m K^2 operations with m <= 5,000 rows: linear in the rows. Where rows are
+    Cost: 200 times m K^2 operations with m <= 5,000 rows: linear in the rows. Where rows are
     more, the weights of those drawn vary as much less as a larger table varies less.
 
     Parameters
@@ -107,6 +108,8 @@ def bootstrap(model: PCAModel, scores: HostArray, spread: HostArray, *, seed: in
     scores : numpy array (n, K)
     spread : numpy array (d,)
         Deviations of the columns as the model saw them.
+    order : numpy array of int (n,)
+        Of the rows, by :func:`row_order`.
     seed : int
 
     Returns
@@ -119,7 +122,7 @@ def bootstrap(model: PCAModel, scores: HostArray, spread: HostArray, *, seed: in
     lam, total = to_host(model.variances).astype(FLOAT64), float(model.total_variance)
     if n < LEAST_ROWS or K == 0 or not 0.0 < total < np.inf:
         return None
-    used = sample_rows(scores, min(MOST_ROWS, max(1000, 2_000_000 // K**2)), seed=seed)
+    used = sample_rows(order, min(MOST_ROWS, max(1000, 2_000_000 // K**2)), seed=seed)
     draws = _Draws.of(model, scores[used], spread, n_rows=n)
     rng = np.random.default_rng(seed)
     count = DRAWS if model.n_columns <= 400 else 60

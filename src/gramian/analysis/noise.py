@@ -19,10 +19,10 @@ from gramian.choosing.parallel import TRACY_WIDOM_MEAN, noise_edge, tracy_widom_
 from gramian.models.pca.model import PCAModel
 from gramian.sources.moments import Moments
 
-LEVEL = 0.01
+LEVEL = 0.0075
 """Chance that columns without any relation are said to have one."""
 
-SHUFFLES = 299
+SHUFFLES = 399
 MOST_ROWS = 2000
 """Rows up to which columns are shuffled; of more, the law of the largest variance of noise is near enough."""
 
@@ -37,7 +37,7 @@ class Relation:
     variance : float
         Of the first component.
     noise_reaches : float
-        What the first component of unrelated columns stays under, 99 times of 100.
+        What the first component of unrelated columns stays under but for 0.75 times of 100.
     test : str
     n_rows : int
         Rows of the test.
@@ -121,13 +121,19 @@ def count_beyond_blocks(
 
 
 def relation_of(
-    model: PCAModel, scores: HostArray, panel: Any, blocks: Sequence[Sequence[int]] = (), *, seed: int = 0
+    model: PCAModel,
+    scores: HostArray,
+    panel: Any,
+    blocks: Sequence[Sequence[int]] = (),
+    *,
+    order: HostArray,
+    seed: int = 0,
 ) -> Relation | None:
     """Test whether columns are related: whether the first component is larger than that of shuffled columns.
 
-    Computes, where all components are known and there are at most 2,000 rows, the first variance of 299 tables whose
-    columns (or blocks of dummy columns) are shuffled each by itself; else compares it with the 99% point of noise that
-    parallel analysis found.
+    Computes, where all components are known and there are at most 2,000 rows, the first variance of 399 tables whose
+    columns (or blocks of dummy columns) are shuffled each by itself; else compares it with the 99.25% point of the
+    noise that parallel analysis found.
 
     Parameters
     ----------
@@ -137,6 +143,8 @@ def relation_of(
         Of the rules, the first of which knows the noise of this table.
     blocks : sequence of sequences of int
         Columns that are shuffled together.
+    order : numpy array of int (n,)
+        Of the rows, by :func:`~gramian.analysis.intervals.row_order`.
     seed : int
 
     Returns
@@ -149,14 +157,15 @@ def relation_of(
         return None
     is_whole = model.n_components >= min(n - 1, d)
     if is_whole and (n <= MOST_ROWS or blocks) and n * d <= 200_000:
-        return _shuffled(model, scores, blocks, seed)
+        return _shuffled(model, scores, blocks, sample_rows(order, MOST_ROWS, seed=seed), seed)
     if panel is None:
         return None
     return _by_law(model, panel)
 
 
-def _shuffled(model: PCAModel, scores: HostArray, blocks: Sequence[Sequence[int]], seed: int) -> Relation:
-    at = sample_rows(scores, MOST_ROWS, seed=seed)
+def _shuffled(
+    model: PCAModel, scores: HostArray, blocks: Sequence[Sequence[int]], at: HostArray, seed: int
+) -> Relation:
     unit = np.sqrt(model.total_variance)
     Z = (scores[at] / unit) @ model.directions
     first = _first(Z)
@@ -185,7 +194,7 @@ def _first(Z: HostArray) -> float:
 
 
 def _by_law(model: PCAModel, panel: Any) -> Relation | None:
-    """Compare with the 99% point of noise: that of 95% from parallel analysis, moved by the law of Tracy and Widom."""
+    """Compare with a high point of noise: that of 95% from parallel analysis, moved by the law of Tracy and Widom."""
     detail = panel.verdicts[0].detail
     if "thresholds" not in detail or not len(detail["thresholds"]):
         return None
