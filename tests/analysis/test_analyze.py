@@ -14,6 +14,7 @@ from gramian.analysis.analyze import Request, analyze, analyze_table
 from gramian.analysis.rows import measure_rows
 from gramian.analysis.table import ReadOptions, SelectedRows, open_table
 from gramian.cli.main import main
+from gramian.cli.output import in_flags
 from gramian.errors import InputError, ParameterError
 from gramian.models.pca.fit import fit_pca, solve_pca
 from gramian.models.pca.model import PCAOptions
@@ -67,7 +68,7 @@ def test_command_line_analyze_and_estimator_agree(made, capfd, tmp_path):
     found = gramian.analyze("t.csv")
     assert said["components"] == found.n_components
     assert said["columns"] == list(found.table.names)
-    assert said["notes"] == list(found.notes)
+    assert said["notes"] == [in_flags(note) for note in found.notes]
     np.testing.assert_allclose(said["shares"], found.model.shares, rtol=1e-12)
     with (tmp_path / "t-pca" / "scores.csv").open() as file:
         lines = list(csv.DictReader(file))
@@ -217,7 +218,7 @@ def test_a_table_that_is_ready_is_analyzed_again_without_being_opened():
     two, share = (analyze_table(table, Request(n_components=count)) for count in (2, 0.99))
     assert two.n_components == 2
     assert share.n_components > 2
-    assert not two.findings
+    assert two.findings == two.at(2).findings
 
 
 def test_unknown_words_are_refused():
@@ -254,7 +255,7 @@ def test_a_notebook_shows_findings_components_and_rows():
     columns["<b>c5</b>"] = columns.pop("c4")
     found = gramian.analyze(pa.table(columns))
     html = found._repr_html_()
-    assert found.findings[0][:40] in html
+    assert found.findings[0].sentence[:40] in html
     assert html.count("<tr>") == 1 + min(found.n_components, 10)
     assert html.count("<circle") == 120
     assert "<b>c5" not in html

@@ -50,7 +50,7 @@ def test_messy_table_is_handled_and_said(table, capfd):
     assert "'mostly empty' (98% missing): more than half empty" in " ".join(out.split())
     assert "Filled 3 missing values" in out
     assert "'same': constant, so it tells nothing" in " ".join(out.split())
-    assert "Scaled to unit variance because spreads differ" in " ".join(out.split())
+    assert "Scaled to unit variance: spreads differ" in " ".join(out.split())
     assert "PC1" in out
     assert "proved" in out
     del table

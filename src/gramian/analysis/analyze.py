@@ -10,17 +10,22 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from gramian.analysis.categories import CODED, columns_in_words, open_for, project_supplementary, supplementary_notes
+from gramian.analysis.examine import Examined, Subject, examine
+from gramian.analysis.findings import Cut, Finding
 from gramian.analysis.folder import write_folder
 from gramian.analysis.groups import groups_by_label, label_values
+from gramian.analysis.noise import count_beyond_blocks, dummy_blocks
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
 from gramian.analysis.table import Prepared, ReadOptions, Say, counted, sentence_of
 from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT64
 from gramian.errors import ConvergenceWarning, InputError, MemoryBudgetError, Parameter, ParameterError, Sentence
 from gramian.machine import bytes_of
 from gramian.models.categories.model import Supplementary
@@ -44,9 +49,6 @@ SHOWN_CHEAPLY = 20_000_000
 
 class Pages(Protocol):
     """What renders an analysis; ``gramian.report`` has the one that people see."""
-
-    def findings(self, found: "Analysis") -> tuple[str, ...]:
-        """Return what was found, in paragraphs."""
 
     @property
     def write(self) -> Callable[..., Path]:
@@ -133,6 +135,8 @@ class Analysis:
         What the pass over the rows left, for a PCA.
     sample : ShownRows or None
         The rows that there is room to show.
+    recommended : int or None
+        Components that stand out, by the one rule that is followed; what the others say is in ``panel``.
     groups : dict of numpy array (n,)
         The group of each row, by the name of the label; none for a label that is a number.
     why : str
@@ -142,8 +146,8 @@ class Analysis:
     converged : bool
     supplementary : Supplementary or None
         Where columns stand that were projected and not fitted.
-    findings : tuple of str
-        What was found, in paragraphs.
+    examined : Examined or None
+        What was measured and tested, from which the findings of every cut are told.
     pages : Pages or None
         What renders it.
     """
@@ -158,11 +162,12 @@ class Analysis:
     panel: Any = None
     measured: RowMeasures | None = None
     sample: ShownRows | None = None
+    recommended: int | None = None
     groups: dict[str, HostArray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     converged: bool = True
     supplementary: Supplementary | None = None
-    findings: tuple[str, ...] = ()
+    examined: Examined | None = None
     pages: Pages | None = None
 
     @property
@@ -195,6 +200,29 @@ class Analysis:
         """Columns that color the rows, by name."""
         return self.table.labels
 
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found, with the components that are kept; the first is the lead."""
+        return self.at(self.n_components).findings
+
+    @property
+    def cuts(self) -> range:
+        """Numbers of components that :meth:`at` takes."""
+        return range(1) if self.examined is None else self.examined.cuts
+
+    def at(self, k: int) -> Cut:
+        """Return what is said and flagged when ``k`` components are kept: no pass over the rows.
+
+        ``k`` is one of ``cuts``, or ``n_components``.
+        """
+        if self.examined is None:
+            message = "This analysis was not examined. Make it with gramian.analyze."
+            raise ParameterError(message)
+        if k not in self.cuts and k != self.n_components:
+            message = f"k={k} is none of {self.cuts.start}..{self.cuts.stop - 1}, nor the {self.n_components} kept."
+            raise ParameterError(message, parameter="k", value=k)
+        return self.examined.at(k)
+
     @property
     def kept_scores(self) -> Any:
         """Scores of all rows on the components kept (n, k)."""
@@ -216,7 +244,7 @@ class Analysis:
 
     def __str__(self) -> str:
         size = f"{self.table.source.n_rows:,} rows, {columns_in_words(self.table)}"
-        return "\n".join([f"{self.method.upper()} of {self.table.origin}: {size}", *self.findings])
+        return "\n".join([f"{self.method.upper()} of {self.table.origin}: {size}", *map(str, self.findings)])
 
     def __repr__(self) -> str:
         return f"<Analysis: {self.method} of {self.table.origin}, {counted(self.n_components, 'component')}>"
@@ -273,7 +301,8 @@ def analyze(
     id, color : str, optional
         Columns that name and color the rows; looked for where nothing is said.
     scale : bool, optional
-        Whether columns are scaled to unit variance; by default where their spreads differ more than five-fold.
+        Whether columns are scaled to unit variance; by default where their spreads differ more than two-fold and their
+        names give no common unit.
     missing : str
         "em" fills missing values by EM-PCA, "drop" drops their rows, "error" refuses them.
     memory_budget : int or str, optional
@@ -309,12 +338,12 @@ def analyze(
     >>> import pyarrow as pa
     >>> rng = np.random.default_rng(0)
     >>> t = rng.standard_normal(100)
-    >>> columns = {"name": [f"row {i}" for i in range(100)], "a": t, "b": 2 * t + 0.1 * rng.standard_normal(100)}
+    >>> columns = {"name": [f"row {i}" for i in range(100)], "a": t, "b": t + 0.1 * rng.standard_normal(100)}
     >>> found = gramian.analyze(pa.table(columns))
     >>> found.n_components, found.table.names, found.table.scale
     (1, ('a', 'b'), False)
-    >>> found.findings[0]
-    '100 rows of 2 columns, each centered. One direction is nearly all there is: PC1 alone holds 99.9% ...'
+    >>> print(found.findings[0])
+    b and a go together along PC1: row 79 and row 47 at one end, ... It holds 99.8% ...
     """
     known = {*Request.__dataclass_fields__, *FileOptions._fields} - {"method", "n_components", "seed", "memory_budget"}
     odd = [name for name in more if name not in known]
@@ -383,7 +412,29 @@ def analyze_table(
     found = replace(found, notes=notes, groups=groups, converged=converged, pages=pages)
     if table.options.supplementary and opened is not None:
         found = _with_supplementary(found, opened)
-    return found if pages is None else replace(found, findings=pages.findings(found))
+    say("testing what is said about the components")
+    return replace(found, examined=examine(_subject(found)))
+
+
+def _subject(found: Analysis) -> Subject:
+    """Return what findings are drawn from."""
+    table = found.table
+    return Subject(
+        found.shown,
+        table.names,
+        found.n_components,
+        scores=None if found.scores is None else to_host(found.scores).astype(FLOAT64, copy=False),
+        spread=table.spread,
+        measured=found.measured,
+        labels={name: label_values(values) for name, values in table.labels.items()},
+        groups=found.groups,
+        row_names=table.called,
+        panel=found.panel,
+        telling=found.image_shape is None and (table.source.column_names is not None or len(table.names) <= 40),
+        blocks=dummy_blocks(table.moments) if found.method == "pca" else (),
+        recommended=found.recommended,
+        seed=found.seed,
+    )
 
 
 def _with_supplementary(found: Analysis, X: Any) -> Analysis:
@@ -448,8 +499,9 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
     size, most = source.n_rows * source.n_columns, min(source.n_rows, source.n_columns)
     solve, panel = _solved(table, request, say)
     notes: tuple[str, ...] = ()
-    if count == "auto" and panel is not None:
-        count = panel.n_components
+    recommended = _recommended(table, panel, request.seed)
+    if count == "auto" and recommended is not None:
+        count = recommended
         if panel.verdicts[0].detail.get("parallel") == 0:
             notes = ("Nothing stands out of the noise; one component is kept, so that there is something to look at.",)
     solve, choice = solve.seen_by(count)
@@ -473,6 +525,7 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
         panel,
         measured,
         measured.shown(),
+        recommended=recommended,
         notes=notes,
     )
 
@@ -502,6 +555,18 @@ def _categorical(table: Prepared, request: Request, say: Say) -> Analysis:
     say("projecting the rows")
     found = _without_distances(table, request, model, shown.project(rows), why=why, notes=notes)
     return replace(found, shown=shown)
+
+
+def _recommended(table: Prepared, panel: Any, seed: int) -> int | None:
+    """Return how many components stand out; dummy columns, which exclude each other, are no sign of any."""
+    if panel is None:
+        return None
+    blocks = dummy_blocks(table.moments)
+    if not blocks or table.moments is None:
+        return int(panel.n_components)
+    scatter = to_host(table.moments.scatter)
+    beyond = count_beyond_blocks(scatter, table.moments.count, blocks, is_scaled=table.scale, seed=seed)
+    return max(1, min(int(panel.n_components), beyond))
 
 
 def _solved(table: Prepared, request: Request, say: Say) -> tuple[PCASolve, Any]:

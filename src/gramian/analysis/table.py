@@ -6,6 +6,7 @@ Sentences name parameters (:class:`~gramian.errors.Parameter`), so that each fro
 
 import glob
 import os
+import re
 import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +24,7 @@ from gramian.models.pca.fit import first_facts
 from gramian.models.pca.model import PCAOptions
 from gramian.models.probabilistic.filling import fill_missing
 from gramian.planning.plan import plan_pca
+from gramian.sources.column_names import unit_in, words_of
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.opening import as_source
@@ -32,8 +34,17 @@ from gramian.sources.table_facts import NO_HEADER, TableFacts
 
 Say = Callable[[str], None]
 
-SPREADS_APART = 5.0
+SPREADS_APART = 2.0
 """Ratio of the largest to the smallest deviation of a column above which columns are scaled when nothing is said."""
+
+UNITS = frozenset(
+    {"nm", "um", "mm", "cm", "km", "mg", "kg", "ms", "sec", "hz", "khz", "mhz", "uv", "mv", "kv", "mw", "kw", "kwh"}
+    | {"degc", "degf", "celsius", "kelvin", "percent", "pct", "usd", "eur"}
+)
+"""Last words of names that are units, as in "length_mm"."""
+
+CHANNELS = frozenset({"pixel", "px", "channel", "ch", "band", "wavelength", "wl"})
+"""Words that, with a number, name the columns of one array."""
 
 SAFE_SQUARES = (1e-280, 1e280)
 """Sums of squares of which none was lost at an end of the range of floats."""
@@ -58,7 +69,8 @@ class ReadOptions:
     missing : str
         "em" fills missing values by EM-PCA, "drop" drops their rows, "error" refuses them.
     scale : bool or None
-        Whether columns are scaled to unit variance; ``None``: where their spreads differ.
+        Whether columns are scaled to unit variance; ``None``: where their spreads differ more than two-fold, and their
+        names give no common unit.
     memory : int or None
         Bytes that the work may take.
     keep_constant : bool
@@ -586,7 +598,7 @@ def _without_missing(options: ReadOptions, prepared: Prepared, missing: HostArra
         return _dropped(prepared, X, own)
     say(f"filling {int(np.isnan(X).sum()):,} missing values")
     # Columns count alike where they would in a fit; for sources too, which do not depend on it, the filling does.
-    return _filled(prepared, X, own, scale=spreads_apart(np.nanstd(X, axis=0)))
+    return _filled(prepared, X, own, scale=scaled_by_rule(prepared.names, np.nanstd(X, axis=0)))
 
 
 def _share(missing: HostArray, n_rows: int) -> str:
@@ -728,15 +740,49 @@ def _scaled_moments(source: RowSource, chosen: HostArray) -> tuple[HostArray, Ho
 
 
 def spreads_apart(spread: HostArray) -> bool:
-    """Tell whether deviations of columns differ so much that columns are scaled when nothing is said.
+    """Tell whether deviations of columns differ more than two-fold.
 
     Examples
     --------
-    >>> spreads_apart(np.array([1.0, 2.0])), spreads_apart(np.array([1.0, 0.0, 20.0]))
+    >>> spreads_apart(np.array([1.0, 1.9])), spreads_apart(np.array([1.0, 0.0, 20.0]))
     (False, True)
     """
     positive = spread[spread > 0]
     return len(positive) > 1 and _ratio(positive) > SPREADS_APART
+
+
+def common_unit(names: Sequence[str]) -> str:
+    """Return what all columns are measured in, by their names; empty where these do not say.
+
+    A unit stands in parentheses or as the last word. Columns whose names are numbers (wavelengths, times), or numbered
+    pixels, channels and bands, are those of one array.
+
+    Examples
+    --------
+    >>> common_unit(["Length (mm)", "Width (mm)"]), common_unit(["a_kg", "b_kg"]), common_unit(["Mass (g)", "Age (y)"])
+    ('mm', 'kg', '')
+    >>> common_unit(["900", "902.5", "905"]), common_unit(["pixel_1", "pixel_2"]), common_unit(["x1", "x2"])
+    ('one array', 'one array', '')
+    """
+    found = {_unit_of(name) for name in names}
+    return found.pop() or "" if len(found) == 1 else ""
+
+
+def _unit_of(name: str) -> str | None:
+    unit = unit_in(name)
+    if unit is not None:
+        return unit
+    if re.fullmatch(r"\s*[-+]?\d+(\.\d+)?\s*", name):
+        return "one array"
+    words = words_of(name)
+    if len(words) > 1 and words[0] in CHANNELS and all(word.isdigit() for word in words[1:]):
+        return "one array"
+    return words[-1] if words and words[-1] in UNITS else None
+
+
+def scaled_by_rule(names: Sequence[str], spread: HostArray) -> bool:
+    """Tell whether columns are scaled when nothing is said: spreads differ, and names give no common unit."""
+    return spreads_apart(spread) and not common_unit(names)
 
 
 def _ratio(positive: HostArray) -> float:
@@ -758,18 +804,44 @@ def scaled(prepared: Prepared, options: ReadOptions) -> Prepared:
             scale=Parameter("scale", (True,)),
         )
         return replace(prepared, scale=False, notes=(*prepared.notes, said))
-    if not spreads_apart(spread):
-        said = "Not scaled: the columns have spreads of one size."
-        return replace(prepared, scale=False, notes=(*prepared.notes, said) if len(positive) > 1 else prepared.notes)
+    if len(positive) < 2:
+        return replace(prepared, scale=False)
+    scaled, unit = scaled_by_rule(prepared.names, spread), common_unit(prepared.names)
+    ratio = _times(_ratio(positive))
+    if not scaled:
+        why = f"spreads of the columns differ {ratio}-fold, not more than two-fold"
+        if spreads_apart(spread):
+            why = "by their names the columns are " + ("of one array" if unit == "one array" else f"all in {unit}")
+        said = Sentence("Not scaled: {why} ({scale} to scale them).", why=why, scale=Parameter("scale", (True,)))
+        return replace(prepared, scale=False, notes=(*prepared.notes, said))
     wide, narrow = (
         prepared.names[int(j)] for j in (np.argmax(spread), np.argmin(np.where(spread > 0, spread, np.inf)))
     )
-    said = (
-        f"Scaled to unit variance because spreads differ {_times(_ratio(positive))}-fold, "
-        f"from {narrow!r} ({positive.min():.3g}) to {wide!r} ({positive.max():.3g}): unscaled, "
-        "the latter would decide alone."
+    said = Sentence(
+        "Scaled to unit variance: spreads differ {ratio}-fold, from {narrow!r} ({least:.3g}) to {wide!r} ({most:.3g}), "
+        "and no unit is common to the names{alone} ({scale} to leave them as they are).",
+        ratio=ratio,
+        narrow=narrow,
+        wide=wide,
+        least=float(positive.min()),
+        most=float(positive.max()),
+        alone=_alone(prepared, wide),
+        scale=Phrase("scale=False", "--no-scale"),
     )
     return replace(prepared, scale=True, notes=(*prepared.notes, said))
+
+
+def _alone(prepared: Prepared, wide: str) -> str:
+    """Say what the widest column would make up of the first component without scaling, where that is nearly all."""
+    moments = prepared.moments
+    if moments is None or moments.scatter is None or len(moments.squares) > 500:
+        return ""
+    scatter = to_host(moments.scatter).astype(np.float64)
+    size = float(np.abs(scatter).max(initial=0.0))
+    if not 0.0 < size < np.inf:
+        return ""
+    weight = float(np.linalg.eigh(scatter / size)[1][prepared.names.index(wide), -1] ** 2)
+    return f"; unscaled, {wide!r} alone would make up {weight:.0%} of PC1" if weight > 0.9 else ""
 
 
 def sentence_of(fault: BaseException | warnings.WarningMessage) -> str:

@@ -133,8 +133,8 @@ def as_text(answer: Answer) -> str:
     size = f"{counted(source.n_rows, 'row')}, {columns_in_words(found.table)}"
     head = f"{found.method.upper()} of {answer.origin}: {size}"
     parts = [head, *_paragraphs([f"- {note}" for note in answer.notes], indent="  "), ""]
-    parts += [*_paragraphs(found.findings), "", *_paragraphs([found.why]), ""]
-    parts += [*how_many(answer), *component_table(answer), ""]
+    parts += [*_paragraphs([*map(str, found.findings)]), "", *_paragraphs([found.why]), ""]
+    parts += [*component_table(answer), ""]
     parts += [*_power_steps(found.model), ""] if answer.traced else []
     worth = rows_worth_a_look(answer)
     parts += [*worth, ""] if worth else []
@@ -159,11 +159,12 @@ def as_json(answer: Answer) -> dict[str, Any]:
         "scaled": table.scale,
         "filled": table.n_filled,
         "notes": list(answer.notes),
+        "findings": [finding.as_json() for finding in found.findings],
         "components": model.n_components,
         "rules": None if panel is None else {rule: int(k) for rule, k in panel.counts.items()},
         "shares": to_host(model.shares).astype(float).tolist(),
-        # Of a kernel, the eigenvalues of its matrix.
-        "variances": to_host(model.eigenvalues if model.kind == "kernel" else model.variances).astype(float).tolist(),
+        # Of a kernel, in its feature space: eigenvalues of its matrix over the number of rows.
+        "variances": to_host(model.variances).astype(float).tolist(),
         "certificate": None
         if certificate is None
         else [
@@ -185,15 +186,6 @@ def _supplementary(found: Any) -> dict[str, Any] | None:
         "coordinates": dict(zip(found.names, found.coordinates.tolist(), strict=True)),
         "eta2": dict(zip(found.categories, found.eta2.tolist(), strict=True)),
     }
-
-
-def how_many(answer: Answer) -> list[str]:
-    """Say how many components there are and what the other rules say."""
-    k, panel = answer.found.n_components, answer.found.panel
-    if panel is None:
-        return []
-    said = ", ".join(f"{verdict.rule} {verdict.n_components}" for verdict in panel.verdicts)
-    return [*_paragraphs([f"Kept {k}. What the rules say: {said}. {panel.agreement}"]), ""]
 
 
 def component_table(answer: Answer) -> list[str]:

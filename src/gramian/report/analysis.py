@@ -1,4 +1,4 @@
-"""What renders an analysis: its findings in words, its page, and a short view for notebooks."""
+"""What renders an analysis: its page, and a short view for notebooks."""
 
 import os
 from functools import wraps
@@ -15,7 +15,6 @@ from gramian.analysis.table import shortened
 from gramian.pictures.drawing import color_of
 from gramian.pictures.fitted import axis_label
 from gramian.pictures.loadings import leading_columns
-from gramian.report.answer import answer
 from gramian.report.document import write_material
 from gramian.report.material import material_of
 from gramian.report.recipes import opening_code
@@ -33,11 +32,7 @@ CELL = "padding:0.15em 0.8em 0.15em 0;text-align:left"
 
 
 class AnalysisPages:
-    """The words, the page and the notebook view of an analysis; see :class:`~gramian.analysis.analyze.Pages`."""
-
-    def findings(self, found: Analysis) -> tuple[str, ...]:
-        """Say what was found, in paragraphs."""
-        return answer(material_of(found))
+    """The page and the notebook view of an analysis; see :class:`~gramian.analysis.analyze.Pages`."""
 
     def write(
         self,
@@ -80,7 +75,7 @@ class AnalysisPages:
 
     def html(self, found: Analysis) -> str:
         """Return what was found, a line per component, and the map of rows, as light HTML for a notebook."""
-        lead = "".join(f"<p>{escape(text)}</p>" for text in found.findings)
+        lead = "".join(f"<p>{escape(str(text))}</p>" for text in found.findings)
         notes = "".join(f"<li>{escape(str(note))}</li>" for note in found.notes)
         more = f"<details><summary>What was done to the table</summary><ul>{notes}</ul></details>" if notes else ""
         size = f"{found.table.source.n_rows:,} x {found.table.source.n_columns:,}"

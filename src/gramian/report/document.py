@@ -234,7 +234,7 @@ def default_title(made: Material) -> str:
 
 
 def _header(made: Material, heading: str, facts: Sequence[str]) -> str:
-    lead = "".join(parts.paragraph(text, "lead") for text in answer(made))
+    lead = "".join(parts.paragraph(str(found), "lead") for found in answer(made))
     done = "".join(f"<li>{escape(fact)}</li>" for fact in facts)
     scree = made.scree
     noun = "sources" if made.kind == "ica" else "components kept"

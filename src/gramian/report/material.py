@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.analyze import Analysis
+from gramian.analysis.examine import Examined
 from gramian.analysis.groups import groups_by_label, label_values
 from gramian.analysis.outliers import OutlierMap
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, require_same_rows, shown_rows
@@ -51,6 +52,8 @@ class Material:
         What the pass over the rows of a PCA left.
     seed : int
         Of the rows that are shown.
+    examined : Examined or None
+        What findings are told from, where an analysis has examined it.
     """
 
     model: Any
@@ -70,6 +73,7 @@ class Material:
     image_shape: tuple[int, int] | None = None
     measured: RowMeasures | None = None
     seed: int = 0
+    examined: Examined | None = None
 
     def narrowed(self, limit: int) -> "Material":
         """Return the same with at most so many rows to show: no pass."""
@@ -168,6 +172,7 @@ def material_of(found: Analysis) -> Material:
         choice=found.panel,
         image_shape=found.image_shape,
         seed=found.seed,
+        examined=found.examined,
     )
 
 

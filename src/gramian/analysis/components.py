@@ -1,0 +1,264 @@
+"""What a component is: the columns that go with it, the rows at both of its ends, and its share of the variance.
+
+In the words of FactoMineR: a column's *correlation* with the scores, its *squared cosine* (the square of that: the part
+of the column's variance that the component holds), and its *contribution* (the part of the component that the column
+makes up). Columns are named by their correlations, which do not depend on units.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.analysis.findings import Finding, joined, percent, share_words
+from gramian.analysis.intervals import Intervals, correlations_of
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT64
+
+NAMED = 3
+"""Columns that are named at an end of a component, at most."""
+
+ENDS = 2
+"""Rows that are named at an end of a component, at most."""
+
+ONE_COLUMN = 0.9
+"""Contribution, and squared cosine, above which a component is little more than one column."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnParts:
+    """How columns and components go together, each (k, d).
+
+    Attributes
+    ----------
+    correlations : numpy array or None
+        ``None`` where deviations of the columns are not known.
+    contributions : numpy array
+        Squared entries of the unit vectors; each row sums to one.
+    """
+
+    correlations: HostArray | None
+    contributions: HostArray
+
+    @property
+    def cos2(self) -> HostArray | None:
+        """Part of each column's variance that each component holds."""
+        return None if self.correlations is None else self.correlations**2
+
+    @classmethod
+    def of(cls, model: Any, spread: HostArray | None) -> "ColumnParts":
+        """Measure them from a fitted PCA, and deviations of the columns as it saw them."""
+        V, lam = model.directions, to_host(model.variances).astype(FLOAT64)
+        known = spread is not None and model.is_centered
+        return cls(correlations_of(V, lam, spread) if known and spread is not None else None, V**2)
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Columns that rise and fall along a component, the strongest first, and rows at its ends, the outermost first.
+
+    Attributes
+    ----------
+    rising, falling : tuple of int
+        Columns.
+    high, low : tuple of int
+        Rows.
+    """
+
+    rising: tuple[int, ...]
+    falling: tuple[int, ...]
+    high: tuple[int, ...] = ()
+    low: tuple[int, ...] = ()
+
+
+def ends_of(
+    component: int, parts: ColumnParts, intervals: Intervals | None, scores: HostArray | None, *, has_names: bool
+) -> Ends:
+    """Choose what is named at both ends of a component.
+
+    Columns whose correlation is at least 0.7 of the strongest, and whose interval does not contain zero; where no
+    correlation is known, those with half an equal contribution. Rows are named where they have names.
+    """
+    if parts.correlations is not None:
+        weight = parts.correlations[component]
+        strong = np.abs(weight) >= 0.7 * np.abs(weight).max(initial=0.0) - 1e-12
+        if intervals is not None and component < len(intervals.correlations):
+            low, high = np.moveaxis(intervals.correlations[component], -1, 0)
+            strong &= (low > 0) | (high < 0)
+    else:
+        V = parts.contributions[component]
+        weight, strong = V, len(V) * V >= 0.5
+    # Rounding does not order what is equal: names do, which are told apart.
+    order = np.argsort(-np.round(np.abs(weight), 9), kind="stable")
+    named = [int(j) for j in order if strong[j] and weight[j] != 0]
+    rising, falling = [j for j in named if weight[j] > 0][:NAMED], [j for j in named if weight[j] < 0][:NAMED]
+    rows: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    if scores is not None and has_names and len(scores) > 2 * ENDS:
+        rows = _outermost(-scores[:, component]), _outermost(scores[:, component])
+    return Ends(tuple(rising), tuple(falling), *rows)
+
+
+def _outermost(scores: HostArray) -> tuple[int, ...]:
+    """Return the rows with the smallest values, in order."""
+    first = np.argpartition(scores, ENDS)[:ENDS]
+    return tuple(int(i) for i in first[np.argsort(scores[first], kind="stable")])
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """All that sentences about components rest on.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Of the columns.
+    shares : numpy array (k,)
+    parts : ColumnParts
+    intervals : Intervals or None
+    scores : numpy array (n, k) or None
+    row_names : sequence of str or None
+    telling : bool
+        Whether names of columns tell a reader anything.
+    prefix : str
+    """
+
+    names: Sequence[str]
+    shares: HostArray
+    parts: ColumnParts
+    intervals: Intervals | None
+    scores: HostArray | None
+    row_names: Sequence[str] | None
+    telling: bool = True
+    prefix: str = "PC"
+
+    def name(self, component: int) -> str:
+        """What a component is called."""
+        return f"{self.prefix}{component + 1}"
+
+    def interval(self, component: int) -> tuple[float, float] | None:
+        """Where its share would lie in other samples."""
+        if self.intervals is None or component >= len(self.intervals.shares):
+            return None
+        return _pair(self.intervals.shares[component])
+
+    def together(self, count: int) -> tuple[float, float] | None:
+        """Where the share of the first so many would lie in other samples."""
+        if self.intervals is None or not 0 < count <= len(self.intervals.together):
+            return None
+        return _pair(self.intervals.together[count - 1])
+
+    def tied(self, component: int) -> tuple[int, ...]:
+        """Components that are not told apart from one, it among them."""
+        return (component,) if self.intervals is None else self.intervals.tied_with(component)
+
+
+def _pair(ends: HostArray) -> tuple[float, float]:
+    return float(ends[0]), float(ends[1])
+
+
+def component_finding(about: Described, component: int) -> Finding:
+    """Say what a component is: its columns and rows at both ends, and its share.
+
+    A component that shares its variance with a neighbor has no ends of its own: see :func:`plane_finding`.
+    """
+    share, interval = float(about.shares[component]), about.interval(component)
+    ends = ends_of(component, about.parts, about.intervals, about.scores, has_names=about.row_names is not None)
+    name, holds = about.name(component), f"holds {share_words(share, interval)} of the variance"
+    numbers: dict[str, Any] = {"share": share, **_interval_numbers(interval)}
+    evidence = _evidence(about, component, ends)
+    if about.telling and len(about.names) == 1:
+        words, numbers = f"There is one column, {about.names[0]}, so {name} is that column.", {}
+    elif about.telling and (ends.rising or ends.falling):
+        words = f"{_columns_words(about, component, ends)}{_rows_words(about, ends)}. It {holds}."
+    else:
+        words = f"{name} {holds}{_rows_words(about, ends)}."
+    return Finding("component", words, numbers, evidence, (component,))
+
+
+def _columns_words(about: Described, component: int, ends: Ends) -> str:
+    """Say which columns go with a component, and against which."""
+    names, name = about.names, about.name(component)
+    rising, falling = ([names[j] for j in side] for side in (ends.rising, ends.falling))
+    if is_one_column(about.parts, component):
+        return f"{name} is little more than the column {(rising or falling)[0]}"
+    if rising and falling:
+        return f"{joined(rising)} against {joined(falling)} along {name}"
+    side = rising or falling
+    if len(side) == 1:
+        return f"{side[0]} goes most with {name}"
+    return f"{joined(side)} go together along {name}"
+
+
+def _rows_words(about: Described, ends: Ends) -> str:
+    if not ends.high or about.row_names is None:
+        return ""
+    high, low = (joined([about.row_names[i] for i in side]) for side in (ends.high, ends.low))
+    return f": {high} at one end, {low} at the other"
+
+
+def is_one_column(parts: ColumnParts, component: int) -> bool:
+    """Tell whether a component is little more than one column: it makes up 90% of it, and is held by it to 90%."""
+    most = int(np.argmax(parts.contributions[component]))
+    cos2 = parts.cos2
+    return bool(
+        parts.contributions[component, most] > ONE_COLUMN and (cos2 is None or cos2[component, most] > ONE_COLUMN)
+    )
+
+
+def plane_finding(about: Described, tied: Sequence[int]) -> Finding:
+    """Say that components have nearly one variance: what they span is fixed, not the axes within it."""
+    share = float(about.shares[list(tied)].sum())
+    each = [float(about.shares[j]) for j in tied]
+    called, shares = joined([about.name(j) for j in tied]), joined([percent(part) for part in each])
+    numbers: dict[str, Any] = {f"share_{j + 1}": part for j, part in zip(tied, each, strict=True)}
+    if len(tied) > 3:
+        called, shares = (
+            f"{about.name(tied[0])} to {about.name(tied[-1])}",
+            f"{percent(each[0])} to {percent(each[-1])}",
+        )
+    what = "a plane, not as two axes" if len(tied) == 2 else f"a space of {len(tied)} dimensions, not as axes"
+    words = f"The variances of {called} ({shares}) are not told apart by these rows: take them as {what}"
+    numbers |= {"dimensions": len(tied)}
+    evidence: dict[str, Any] = {"components": list(tied)}
+    if about.intervals is not None:
+        gaps = [float(about.intervals.gaps[tied[0], j]) for j in tied[1:]]
+        evidence |= {"gaps": gaps, "test": "gap of log variances under two standard errors, by bootstrap"}
+        evidence |= _draws(about.intervals)
+    cos2 = about.parts.cos2
+    if about.telling and cos2 is not None and len(about.names) > len(tied):
+        inside = cos2[list(tied)].sum(axis=0)
+        named = [int(j) for j in np.argsort(-np.round(inside, 9), kind="stable")[:NAMED] if inside[j] >= 0.5]
+        if named:
+            words += f". Together they hold most of {joined([about.names[j] for j in named])}"
+            evidence |= {"columns": [about.names[j] for j in named], "cos2": [float(inside[j]) for j in named]}
+    return Finding("plane", f"{words}.", numbers | {"share": share}, evidence, tuple(tied))
+
+
+def _interval_numbers(interval: tuple[float, float] | None) -> dict[str, float]:
+    return {} if interval is None else {"share_low": interval[0], "share_high": interval[1]}
+
+
+def _draws(intervals: Intervals) -> dict[str, Any]:
+    return {"interval": "95%, bootstrap", "rows_drawn_from": intervals.n_rows, "draws": intervals.n_draws}
+
+
+def _evidence(about: Described, component: int, ends: Ends) -> dict[str, Any]:
+    """Return names, correlations with intervals, squared cosines and contributions of what a sentence names."""
+    evidence: dict[str, Any] = {"component": component}
+    parts, columns = about.parts, [*ends.rising, *ends.falling]
+    if about.telling and columns:
+        evidence["columns"] = [about.names[j] for j in columns]
+        evidence["contributions"] = [float(parts.contributions[component, j]) for j in columns]
+        if parts.correlations is not None:
+            evidence["correlations"] = [float(parts.correlations[component, j]) for j in columns]
+            evidence["cos2"] = [float(parts.correlations[component, j] ** 2) for j in columns]
+            if about.intervals is not None and component < len(about.intervals.correlations):
+                found = about.intervals.correlations[component]
+                evidence["correlation_intervals"] = [list(_pair(found[j])) for j in columns]
+    if ends.high and about.scores is not None and about.row_names is not None:
+        rows = [*ends.high, *ends.low]
+        evidence["rows"] = rows
+        evidence["row_names"] = [about.row_names[i] for i in rows]
+        evidence["scores"] = [float(about.scores[i, component]) for i in rows]
+    return evidence | ({} if about.intervals is None else _draws(about.intervals))

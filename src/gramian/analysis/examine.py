@@ -1,0 +1,314 @@
+"""From a fitted model and its rows to findings: what is tested is tested once, what is said follows the cut.
+
+:func:`examine` measures all that sentences rest on. :meth:`Examined.at` then says what is so when k components are
+kept, and passes over no row.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gramian.analysis.clouds import Clouds, cloud_finding, find_clouds
+from gramian.analysis.components import ColumnParts, Described, component_finding, plane_finding
+from gramian.analysis.findings import Cut, Finding, share_words
+from gramian.analysis.groups import LabelTest, examine_labels, group_finding
+from gramian.analysis.independent import source_correlations, source_findings
+from gramian.analysis.intervals import bootstrap, row_order
+from gramian.analysis.kernel import kernel_findings
+from gramian.analysis.noise import Relation, noise_finding, relation_of
+from gramian.analysis.outliers import OutlierMap, unusual_rows
+from gramian.analysis.rows import LISTED_UNUSUAL, RowMeasures, spread_of
+from gramian.analysis.table import counted
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT64
+from gramian.models.pca.model import PCAModel
+from gramian.models.pca.scoring import outliers_of, whitening
+
+MOST_CUTS = 10
+"""Numbers of components that a reader can cut at."""
+
+NAMED_OUTLIER = 2.5
+"""Times its limit from which the row furthest out is named."""
+
+DESCRIBED = 4
+"""Components that are described in sentences, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A fitted model and what is known of its rows: all that findings are drawn from.
+
+    Attributes
+    ----------
+    model : PCAModel, KernelPCAModel or ICAModel
+        With all components that were solved.
+    names : sequence of str
+        Of the columns.
+    kept : int
+        Components that are kept where nothing is said.
+    scores : numpy array (n, K) or None
+    spread : numpy array (d,) or None
+        Deviations of the columns as they are in the table.
+    measured : RowMeasures or None
+        What the pass over the rows of a PCA left.
+    labels : mapping of str to numpy array (n,)
+    groups : mapping of str to numpy array of int (n,)
+    row_names : sequence of str or None
+    panel : Panel or None
+        What each rule says about the number of components.
+    telling : bool
+        Whether names of columns tell a reader anything: not those of pixels.
+    blocks : tuple of tuples of int
+        Columns that are dummies of one category.
+    recommended : int or None
+        Components that stand out, by the one rule that is followed; ``None`` where it was not asked.
+    seed : int
+    """
+
+    model: Any
+    names: Sequence[str]
+    kept: int
+    scores: HostArray | None = None
+    spread: HostArray | None = None
+    measured: RowMeasures | None = None
+    labels: Mapping[str, HostArray] = field(default_factory=dict)
+    groups: Mapping[str, HostArray] = field(default_factory=dict)
+    row_names: Sequence[str] | None = None
+    panel: Any = None
+    telling: bool = True
+    blocks: tuple[tuple[int, ...], ...] = ()
+    recommended: int | None = None
+    seed: int = 0
+
+    @property
+    def components(self) -> list[str]:
+        """What the components are called."""
+        return [f"{self.model.prefix}{j + 1}" for j in range(self.model.n_components)]
+
+    @property
+    def shares(self) -> HostArray:
+        """Of the variance, per component."""
+        return to_host(self.model.shares).astype(FLOAT64)
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """What was measured and tested, from which every cut is told.
+
+    Attributes
+    ----------
+    subject : Subject
+    about : Described
+        Shares, correlations, intervals.
+    labels : tuple of LabelTest
+    sources : numpy array (k, d) or None
+        Correlations of columns with sources, for ICA.
+    relation : Relation or None
+        Whether the columns are related at all.
+    clouds : Clouds or None
+        Parts of the rows that gaps separate.
+    """
+
+    subject: Subject
+    about: Described
+    labels: tuple[LabelTest, ...] = ()
+    sources: HostArray | None = None
+    relation: Relation | None = None
+    clouds: Clouds | None = None
+
+    @property
+    def cuts(self) -> range:
+        """Numbers of components that :meth:`at` takes."""
+        return range(1, max(min(MOST_CUTS, len(self.subject.shares)), 1) + 1)
+
+    def at(self, k: int) -> Cut:
+        """Say what is so when ``k`` components are kept: no pass over the rows."""
+        shares = self.subject.shares
+        outliers = outliers_at(self.subject, k)
+        return Cut(k, float(shares[:k].sum()), self.about.together(k), outliers, tuple(self._findings(k, outliers)))
+
+    def _findings(self, k: int, outliers: OutlierMap | None) -> list[Finding]:
+        subject = self.subject
+        if subject.model.kind == "kernel":
+            found = kernel_findings(subject.model, subject.components, subject.shares, k)
+        elif subject.model.kind == "ica":
+            found = source_findings(
+                subject.model, subject.names, subject.components, self.sources, telling=subject.telling
+            )
+        else:
+            found = [*self._components(k), count_finding(subject, self.about, k, self.relation)]
+        found += [group_finding(test, k, subject.components) for test in self.labels]
+        if self.clouds is not None:
+            parted = _differences(self) if self.clouds.gaps else None
+            found.append(cloud_finding(self.clouds, subject.components, subject.names, parted))
+        found += [] if outliers is None else outlier_findings(subject, outliers)
+        return [*found, table_finding(subject)]
+
+    def _components(self, k: int) -> list[Finding]:
+        """Describe the first components, those that share a variance together."""
+        if self.relation is not None and not self.relation.stands_out:
+            subject = self.subject
+            first, d = float(subject.shares[0]), subject.model.n_columns
+            return [noise_finding(self.relation, first, d, dummies=bool(subject.blocks))]
+        found: list[Finding] = []
+        done: set[int] = set()
+        for j in range(min(k, DESCRIBED)):
+            tied = self.about.tied(j)
+            if j in done:
+                continue
+            found.append(component_finding(self.about, j) if len(tied) == 1 else plane_finding(self.about, tied))
+            done |= set(tied)
+        return found
+
+
+def examine(subject: Subject) -> Examined:
+    """Measure and test what sentences rest on; see the parts for their costs."""
+    model, scores = subject.model, subject.scores
+    is_pca = model.kind == "pca"
+    spread = _seen(subject) if is_pca else None
+    order = np.zeros(0, dtype=np.int64) if scores is None else row_order(scores)
+    intervals = None
+    if is_pca and scores is not None and spread is not None and model.is_centered:
+        intervals = bootstrap(model, scores, spread, order=order, seed=subject.seed)
+    parts = ColumnParts.of(model, spread) if is_pca else ColumnParts(None, np.zeros((0, 0)))
+    about = Described(
+        subject.names, subject.shares, parts, intervals, scores, subject.row_names, subject.telling, model.prefix
+    )
+    tests = (
+        () if scores is None else examine_labels(scores, subject.labels, subject.groups, order=order, seed=subject.seed)
+    )
+    sources = source_correlations(model, scores, subject.spread) if model.kind == "ica" else None
+    relation = None
+    if is_pca and scores is not None:
+        relation = relation_of(model, scores, subject.panel, subject.blocks, order=order, seed=subject.seed)
+    clouds = None if scores is None or model.kind == "ica" else find_clouds(scores, order=order, seed=subject.seed)
+    return Examined(subject, about, tests, sources, relation, clouds)
+
+
+def _differences(examined: Examined) -> HostArray | None:
+    """Return by how many deviations the columns' means above and below the first gap differ (d,).
+
+    Computes  V' (mean score above - mean score below) / deviations,  where all components are known.
+    """
+    subject, clouds = examined.subject, examined.clouds
+    model, scores, spread = subject.model, subject.scores, _seen(subject) if subject.model.kind == "pca" else None
+    if clouds is None or scores is None or spread is None or not subject.telling:
+        return None
+    if model.n_components < min(model.n_rows - 1, model.n_columns):
+        return None
+    apart = (scores[clouds.first].mean(axis=0) - scores[~clouds.first].mean(axis=0)) @ model.directions
+    found: HostArray = np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
+    return found
+
+
+def _seen(subject: Subject) -> HostArray | None:
+    """Return the deviations of the columns as the model saw them."""
+    model = subject.model
+    if model.is_scaled or subject.spread is None:
+        found: HostArray | None = model.column_deviations
+        return found
+    return subject.spread
+
+
+def outliers_at(subject: Subject, k: int) -> OutlierMap | None:
+    """Return the rows beyond the limits where ``k`` components are kept: no pass over the rows.
+
+    Computes both distances at ``k`` from those of the components kept and the scores between. Columns are blamed where
+    rows are known: those of the cut that was measured, and of any where all components were solved.
+    """
+    measured, scores = subject.measured, subject.scores
+    if measured is None or scores is None or k == subject.kept:
+        return None if measured is None else measured.outlier_map(subject.names)
+    model: PCAModel = subject.model
+    low, high = sorted((k, subject.kept))
+    between = np.square(scores[:, low:high]).sum(axis=1)
+    spe = measured.outliers.spe + between if k < subject.kept else np.maximum(measured.outliers.spe - between, 0.0)
+    t2 = np.square(scores[:, :k] * to_host(whitening(model)).astype(FLOAT64)[:k]).sum(axis=1)
+    found = outliers_of(model, k, t2=t2, spe=spe, level=measured.outliers.level)
+    if model.n_components < min(model.n_rows - 1, model.n_columns):
+        return OutlierMap(found, ())
+    rows = to_host(model.reconstruct(scores[found.flagged[:LISTED_UNUSUAL]]))
+    mean, spread = spread_of(measured.moments)
+    return OutlierMap(found, unusual_rows(model, found, rows, mean=mean, spread=spread, names=subject.names))
+
+
+def count_finding(subject: Subject, about: Described, k: int, relation: Relation | None) -> Finding:
+    """Say how many components are kept and what they hold, how many are recommended, and why."""
+    share, interval, recommended = float(subject.shares[:k].sum()), about.together(k), subject.recommended
+    many = k > 1
+    words = f"{counted(k, 'component')} {'are' if many else 'is'} kept and {'hold' if many else 'holds'} "
+    words += f"{share_words(share, interval)} of the variance"
+    numbers: dict[str, Any] = {"kept": k, "share": share}
+    if interval is not None:
+        numbers |= {"share_low": interval[0], "share_high": interval[1]}
+    evidence: dict[str, Any] = {"recommended": recommended}
+    if subject.panel is not None:
+        evidence["rules"] = {rule: int(count) for rule, count in subject.panel.counts.items()}
+    if recommended is not None:
+        reason, more = _reason(subject, recommended)
+        if relation is not None and not relation.stands_out:
+            reason, more = "nothing stands out from noise, and one is the least" if recommended == 1 else "", {}
+        numbers |= more
+        if k != recommended:
+            words += f". {counted(recommended, 'component')} {'is' if recommended == 1 else 'are'} recommended"
+            numbers["recommended"] = recommended
+        words += f": {reason}" if reason else ""
+    return Finding("count", f"{words}.", numbers, evidence, tuple(range(k)))
+
+
+def _reason(subject: Subject, k: int) -> tuple[str, dict[str, Any]]:
+    """Say why so many components are recommended, and return the numbers of it."""
+    detail, variances = subject.panel.verdicts[0].detail, to_host(subject.model.variances).astype(FLOAT64)
+    parallel, thresholds = int(detail["parallel"]), detail["thresholds"]
+    if parallel == 0:
+        return "nothing stands out from noise, and one is the least", {}
+    following = subject.components[k] if k < len(variances) else ""
+    if k < parallel and subject.blocks:
+        return "the others are no larger than dummy columns of unrelated categories make them", {}
+    if k < parallel and following:
+        fall = f"variances fall from {variances[k - 1]:.3g} to {variances[k]:.3g} after that"
+        said = f"{fall}, and noise is related between columns"
+        return said, {"before": float(variances[k - 1]), "after": float(variances[k])}
+    if k < min(len(thresholds), len(variances)):
+        reaches = float(thresholds[k])
+        said = f"{following} has variance {variances[k]:.3g}, and noise alone reaches {reaches:.3g}"
+        return said, {"next_variance": float(variances[k]), "noise_reaches": reaches}
+    return "all of them are larger than noise alone would make them", {}
+
+
+def outlier_findings(subject: Subject, outliers: OutlierMap) -> list[Finding]:
+    """Say which rows lie beyond the limits, by count and by size."""
+    found = outliers.found
+    count = len(found.flagged)
+    if not np.isfinite([found.t2_limit, found.spe_limit]).any():
+        return []
+    numbers: dict[str, Any] = {"level": found.level}
+    if count == 0:
+        return [Finding("outliers", f"No row lies beyond the {found.level:.0%} limits.", numbers)]
+    first = int(found.flagged[0])
+    far, off = float(found.t2[first] / found.t2_limit), float(found.spe[first] / found.spe_limit)
+    numbers |= {"flagged": count, "expected": found.expected}
+    evidence = {"rows": found.flagged[:LISTED_UNUSUAL].tolist(), "furthest": first, "times_limit": max(far, off)}
+    rows = f"{count:,} {'row lies' if count == 1 else 'rows lie'} beyond the {found.level:.0%} limits"
+    chance = f"{found.expected:,.0f} {'is' if f'{found.expected:.0f}' == '1' else 'are'} expected of Gaussian rows"
+    if max(far, off) < NAMED_OUTLIER:
+        return [Finding("outliers", f"{rows}; {chance}.", numbers, evidence)]
+    called = f"row {first + 1}" if subject.row_names is None else subject.row_names[first]
+    side = "within the components" if far >= off else "off the components"
+    numbers["times_limit"] = max(far, off)
+    called = f"{called[0].upper()}{called[1:]}" if subject.row_names is None else called
+    words = f"{rows}; {chance}. {called} is furthest out, {max(far, off):.1f} times the limit {side}."
+    return [Finding("outliers", words, numbers, evidence)]
+
+
+def table_finding(subject: Subject) -> Finding:
+    """Say what was analyzed, and what was done to its columns."""
+    model = subject.model
+    done = (
+        "centered and scaled to unit variance" if model.is_scaled else "centered" if model.is_centered else "as it is"
+    )
+    done = "" if model.kind == "kernel" else f", each {done}"
+    words = f"{counted(model.n_rows, 'row')} of {counted(model.n_columns, 'column')}{done}."
+    return Finding("table", words, {"rows": model.n_rows, "columns": model.n_columns})

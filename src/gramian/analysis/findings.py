@@ -1,0 +1,128 @@
+"""What is said about a table, as values: each finding is a sentence with its numbers and what it rests on.
+
+A finding is true as it stands, and can be checked: ``numbers`` has every number of its sentence, unrounded, and
+``evidence`` says which rows, columns, components, groups, test and level it rests on. The terminal, the page and
+``--json`` render one list of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gramian.analysis.outliers import OutlierMap
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One claim about a table, with its numbers and its evidence.
+
+    Attributes
+    ----------
+    kind : str
+        What it is about: "component", "plane", "noise", "count", "group", "clouds", "outliers", "scale", "table",
+        "kernel", "source".
+    sentence : str
+        What a person reads.
+    numbers : mapping of str to number
+        Every number in the sentence, unrounded.
+    evidence : mapping
+        Rows, columns, components, groups, test and level that it rests on.
+    components : tuple of int
+        Components that it is about, from 0.
+
+    Examples
+    --------
+    >>> found = Finding("count", "2 components are kept.", {"kept": 2})
+    >>> str(found), found.numbers["kept"]
+    ('2 components are kept.', 2)
+    """
+
+    kind: str
+    sentence: str
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    components: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a machine reads: kind, sentence, numbers, evidence and components."""
+        return {
+            "kind": self.kind,
+            "sentence": self.sentence,
+            "numbers": dict(self.numbers),
+            "evidence": dict(self.evidence),
+            "components": list(self.components),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """What is said and flagged when so many components are kept.
+
+    Attributes
+    ----------
+    n_components : int
+    share : float
+        Of the variance, in the components kept.
+    share_interval : pair of float or None
+        Where the share would lie in other samples of as many rows, 95%; ``None`` where rows are too few to tell.
+    outliers : OutlierMap or None
+    findings : tuple of Finding
+        The first is the lead.
+    """
+
+    n_components: int
+    share: float
+    share_interval: tuple[float, float] | None
+    outliers: OutlierMap | None
+    findings: tuple[Finding, ...]
+
+
+def joined(names: Sequence[str]) -> str:
+    """Names as a person lists them.
+
+    Examples
+    --------
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def percent(share: float) -> str:
+    """Return a share as a person reads it: whole percents, with a digit more near both ends.
+
+    Examples
+    --------
+    >>> percent(0.4512), percent(0.061), percent(0.9987)
+    ('45%', '6.1%', '99.9%')
+    """
+    return f"{share:.{_digits(share)}%}"
+
+
+def _digits(share: float) -> int:
+    """Return the digits after the point that a share in percent needs, so that a part is neither 0% nor 100%."""
+    digits = 0 if 0.0995 <= share <= 0.985 else 1
+    while digits < 4 and 0.0 < share < 1.0 and f"{share:.{digits}%}" in (f"{0.0:.{digits}%}", f"{1.0:.{digits}%}"):
+        digits += 1
+    return digits
+
+
+def share_words(share: float, interval: tuple[float, float] | None) -> str:
+    """Return a share with its interval; without it where it is narrower than the digits.
+
+    Examples
+    --------
+    >>> share_words(0.4512, (0.362, 0.531)), share_words(0.45123, (0.4512, 0.4513)), share_words(0.4512, None)
+    ('45% (36 to 53%)', '45.1%', '45%')
+    """
+    if interval is None:
+        return percent(share)
+    low, high = interval
+    digits = max(_digits(share), 0 if high - low >= 0.02 else 1)
+    words = f"{share:.{digits}%}"
+    if f"{low:.{digits}%}" == f"{high:.{digits}%}" == words:
+        return words
+    return f"{words} ({100 * low:.{digits}f} to {high:.{digits}%})"
