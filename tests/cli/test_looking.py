@@ -257,8 +257,8 @@ def test_looking_at_a_table_loads_what_it_needs(tmp_path):
     heavy = ["scipy.linalg", "scipy.sparse", "scipy.special", "scipy.optimize", "asyncio", "dask"]
     heavy += ["sklearn", "pandas", "narwhals", "matplotlib", "plotly", "rich"]
     program = (
-        f"import sys; from gramian.cli.main import main; code = main(['look', {str(tmp_path / 't.csv')!r}, '--quiet']); "
-        f"print(code, [name for name in {heavy} if name in sys.modules])"
+        f"import sys; from gramian.cli.main import main; c = main(['look', {str(tmp_path / 't.csv')!r}, '--quiet']); "
+        f"print(c, [name for name in {heavy} if name in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "0 []"
