@@ -2,6 +2,8 @@
 
 import json
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -245,3 +247,18 @@ def test_look_calls_a_table_in_which_nothing_varies_what_it_is(folder, capfd):
     found = json.loads(out)
     assert [column["use"] for column in found["columns"]] == ["left_out", "left_out"]
     assert found["plan"].startswith("refuse it: nothing varies")
+
+
+def test_looking_at_a_table_loads_what_it_needs(tmp_path):
+    """A table of words and numbers is looked at without SciPy's packages, scikit-learn, pandas or what draws."""
+    rng = np.random.default_rng(0)
+    lines = [f"row {i},{'ab'[i % 2]},{x:.3f},{y:.3f}" for i, (x, y) in enumerate(rng.normal(size=(5000, 2)))]
+    (tmp_path / "t.csv").write_text("\n".join(["name,group,x,y", *lines]))
+    heavy = ["scipy.linalg", "scipy.sparse", "scipy.special", "scipy.optimize", "asyncio", "dask"]
+    heavy += ["sklearn", "pandas", "narwhals", "matplotlib", "plotly", "rich"]
+    program = (
+        f"import sys; from gramian.cli.main import main; c = main(['look', {str(tmp_path / 't.csv')!r}, '--quiet']); "
+        f"print(c, [name for name in {heavy} if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == "0 []"
