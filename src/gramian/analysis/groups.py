@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.findings import Finding, percent
-from gramian.analysis.intervals import sample_rows
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
+from gramian.models.pca.robust import sample_rows
 
 LEVEL = 0.0075
 """Chance that any label of pure noise is said to go with any component."""
@@ -146,7 +146,7 @@ def examine_labels(
     groups : mapping of str to numpy array of int (n,)
         Of the labels that are no numbers.
     order : numpy array of int (n,)
-        Of the rows, by :func:`~gramian.analysis.intervals.row_order`.
+        Of the rows, by :func:`~gramian.models.pca.robust.row_order`.
     seed : int
 
     Returns
