@@ -300,19 +300,26 @@ def _of_rows(
     Variances of rows that were ``trimmed`` by so many components are those of the Gaussian that they are the middle of.
     """
     Z, K = scores[at[core]], scores.shape[1]
-    center = Z.mean(axis=0)
+    center, V = Z.mean(axis=0), model.directions
     C = (Z - center).T @ (Z - center) / max(len(Z) - 1, 1)
+    factor = None if model.factor is None else to_host(model.factor).astype(FLOAT64)
+    shift = center @ V
+    mean = to_host(model.mean).astype(FLOAT64)
+    mean = mean + (shift if factor is None else np.divide(shift, factor, out=np.zeros_like(shift), where=factor > 0))
+    W = np.eye(K)
+    if factor is not None and is_tall:
+        # Columns have unit variance over these rows: a few rows that make up a column's variance would hide in it.
+        deviations = np.sqrt(np.maximum(np.einsum("kc,kc->c", C @ V, V), 0.0))
+        again = np.divide(1.0, deviations, out=np.ones_like(deviations), where=deviations > 1e-9)
+        factor, V, W = factor * again, np.eye(len(again)), V * again
+        C = W.T @ C @ W
     values, U = np.linalg.eigh(C)
-    values, U = np.maximum(values[::-1], 0.0), U[:, ::-1]
+    values, U = np.maximum(values[::-1], 0.0)[:K], U[:, ::-1][:, :K]
+    directions = U.T @ V
     if trimmed:
         values = values * _consistency(core.mean(), min(trimmed, int((values > 1e-12 * values[0]).sum())))
     rest = float(beyond[at[core]].mean())
     whole = float(values.sum()) + rest
-    directions = U.T @ model.directions
-    mean = to_host(model.mean).astype(FLOAT64)
-    shift = center @ model.directions
-    factor = None if model.factor is None else to_host(model.factor).astype(FLOAT64)
-    mean = mean + (shift if factor is None else np.divide(shift, factor, out=np.zeros_like(shift), where=factor > 0))
     like = model.components
     weight = float(len(Z)) * (model.n_rows / len(at))
     robust = replace(
@@ -322,6 +329,7 @@ def _of_rows(
         shares=from_host(values / whole if whole > 0 else values, like=like),
         singular_values=from_host(np.sqrt(values * max(weight - 1.0, 1.0)), like=like),
         mean=from_host(mean, like=like),
+        factor=None if factor is None else from_host(factor, like=like),
         n_rows=max(len(Z), 2),
         weight=weight,
         total_variance=whole,
@@ -329,7 +337,7 @@ def _of_rows(
     )
     used = np.zeros(len(scores), dtype=bool)
     used[at[core]] = True
-    return RobustFit(robust, (scores - center) @ U, beyond, used, method, is_tall, len(at))
+    return RobustFit(robust, (scores - center) @ (W @ U), beyond, used, method, is_tall, len(at))
 
 
 def _consistency(share: float, p: int) -> float:
