@@ -88,7 +88,7 @@ def unfounded_numbers(finding: Mapping[str, Any], table: Table) -> list[str]:
     evidence = finding["evidence"]
     for name in sorted({str(name) for name in named if re.search(r"[^\W\d]", str(name))}, key=len, reverse=True):
         text = text.replace(name, " ")
-    text = re.sub(r"\b(?:PC|IC|KPC|D)\d+\b|\b[Rr]ow [\d,]+|mean of", " ", text)
+    text = re.sub(r"\b(?:PC|IC|KPC|D)\d+\b|\b[Rr]ows? \d+(?:, \d+)*(?: and \d+)?", " ", text)
     known = [*_numbers(finding["numbers"]), *_numbers(evidence)]
     wrong = []
     for match in re.finditer(r"(?<![\w.])[-+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?%?", text):
@@ -395,7 +395,7 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
         "groups": (groups, lambda f: "" if "group" in _stands_out(f) else "the groups are missed"),
         "outliers": (outlying, lambda f: "" if set(range(6)) <= set(_far(f)) else f"only rows {_far(f)} are far out"),
         "a group of rows": (
-            outlying,
+            grouped,
             lambda f: "" if "rows" in {x["kind"] for x in f} else "six rows make PC1, unsaid",
         ),
         "dummies": (dummies, lambda f: "" if "component" not in _stands_out(f) else "dummies are said to stand out"),

@@ -332,11 +332,7 @@ def outlier_findings(subject: Subject, outliers: OutlierMap) -> list[Finding]:
     }
     side = max(times, key=lambda where: times[where])
     numbers |= {"far": len(outliers.far), "rows": len(found.t2), "times_limit": times[side]}
-    if len(outliers.far) <= NAMED_ROWS:
-        who = joined([_row_name(subject, row) for row in outliers.far])
-        who = f"{who[0].upper()}{who[1:]}" if subject.row_names is None else who
-    else:
-        who = f"{len(outliers.far):,} of them"
+    who = _rows_named(subject, outliers.far) if len(outliers.far) <= NAMED_ROWS else f"{len(outliers.far):,} of them"
     verb, the_furthest = ("lies", "") if len(outliers.far) == 1 else ("lie", f"{_row_name(subject, first)} ")
     words += f". {who} {verb} further out than any of {len(found.t2):,} Gaussian rows would: "
     words += f"{the_furthest}{times[side]:,.1f} times the limit {side}."
@@ -345,6 +341,12 @@ def outlier_findings(subject: Subject, outliers: OutlierMap) -> list[Finding]:
 
 def _row_name(subject: Subject, row: int) -> str:
     return f"row {row + 1}" if subject.row_names is None else subject.row_names[row]
+
+
+def _rows_named(subject: Subject, rows: Sequence[int]) -> str:
+    if subject.row_names is not None:
+        return joined([subject.row_names[row] for row in rows])
+    return f"{'Row' if len(rows) == 1 else 'Rows'} {joined([str(row + 1) for row in sorted(rows)])}"
 
 
 def few_rows_findings(subject: Subject, robust: RobustFit, k: int) -> list[Finding]:
@@ -366,11 +368,7 @@ def few_rows_findings(subject: Subject, robust: RobustFit, k: int) -> list[Findi
         order = np.argsort(-parts, kind="stable")
         rows = order[: int(np.searchsorted(np.cumsum(parts[order]), max(0.5, 0.9 * parts.sum()))) + 1].tolist()
         share, name = float(parts[rows].sum()), subject.components[j]
-        if len(rows) > NAMED_ROWS:
-            who = f"{len(rows):,} rows"
-        else:
-            who = joined([_row_name(subject, row) for row in rows])
-            who = f"{who[0].upper()}{who[1:]}" if subject.row_names is None else who
+        who = f"{len(rows):,} rows" if len(rows) > NAMED_ROWS else _rows_named(subject, rows)
         words = f"{who} {'makes' if len(rows) == 1 else 'make'} {name}: {percent(share)} of its variance is theirs."
         evidence = {"rows": rows, "contributions": parts[rows].tolist(), "location_and_scatter": robust.method}
         found.append(Finding("rows", words, {"rows": len(rows), "share": share}, evidence, (j,)))

@@ -321,6 +321,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
                 self.support_ = support
             self._adopt(model, names)
             self.n_components_, self.n_samples_, self._fit_svd_solver = len(model.components), model.n_rows, name
+            self._library = type(X).__module__.partition(".")[0]
             return source
 
     def _adopt_streamed(self, model: PCAModel) -> None:
