@@ -35,7 +35,7 @@ class Intervals:
     Attributes
     ----------
     shares, together : numpy arrays (K, 2)
-        Of the share of each component, and of the first 1, 2, ... together.
+        Of the share of each component, and of the first 1, 2, ... together: of one for every four rows, at most.
     correlations : numpy array (c, d, 2)
         Of columns with the first c components.
     gaps : numpy array (K, K)
@@ -115,7 +115,9 @@ def bootstrap(
     log_lam = np.log(np.maximum(lam, np.finfo(np.float64).tiny))
     ratios = log_lam[:, None] - log_lam[None, :]
     gaps = np.divide(ratios, errors, out=np.zeros_like(ratios), where=errors > 0)
-    return Intervals(shares, together, correlations, gaps, len(used), count)
+    # Of four rows to a component or fewer, draws hold too few different rows to tell how shares vary.
+    told = max(n // 4, 1)
+    return Intervals(shares[:told], together[:told], correlations[:told], gaps, len(used), count)
 
 
 @dataclass(frozen=True, eq=False)
