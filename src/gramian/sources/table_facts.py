@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import numpy as np
 
@@ -113,6 +114,36 @@ class TableFacts:
 
     def _with_use(self, use: str) -> list[Column]:
         return [column for column in self.columns if column.use == use]
+
+
+class LongColumns(NamedTuple):
+    """The columns of a long table, in which a line is one value: those that name its row and its column, and it."""
+
+    row: str
+    column: str
+    value: str
+
+
+def long_columns(facts: TableFacts, *, of_groups: bool = False) -> LongColumns | None:
+    """Return the columns of a table that is long by what its columns are: two that tell things apart, and a quantity.
+
+    Both of the former repeat, and besides them there are dates and constants at most. Two categories are meant as groups
+    of rows more often than not, and count with ``of_groups`` alone.
+
+    Examples
+    --------
+    >>> user, film = (Column(name, "integer", "id", "whole numbers") for name in ("userId", "filmId"))
+    >>> stars, seen = Column("stars", "number", "quantity", "numbers"), Column("seen", "integer", "date", "seconds")
+    >>> long_columns(TableFacts("ratings.csv", 9, (user, film, stars, seen), (stars,)))
+    LongColumns(row='userId', column='filmId', value='stars')
+    """
+    keys = [column for column in facts.columns if column.role in ("id", "name", "text", "category")]
+    values = [column for column in facts.columns if column.role == "quantity"]
+    if len(keys) != 2 or len(values) != 1 or any(column.is_distinct or column.is_index for column in keys):
+        return None
+    if not of_groups and all(column.role == "category" for column in keys):
+        return None
+    return LongColumns(keys[0].name, keys[1].name, values[0].name)
 
 
 def spoken(column: Column) -> str:
