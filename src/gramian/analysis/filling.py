@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,11 +48,19 @@ HELD_OUT, MOST_HELD_OUT, FEW_HELD_OUT, MOST_DRAWS = 0.1, 100_000, 200, 10
 """Share of the known entries that is held out to see how well they are predicted, and at most; where that is fewer than
 the third, it is done several times, at most as often as the fourth says."""
 
-TWO_SIDED = 1.959963984540054
-"""Half the width of a 95% interval, in standard errors."""
-
 REPEATED = 0.1
 """Share of the lines up to which pairs may repeat in what is taken for a long table without being called one."""
+
+
+def half_width(level: float) -> float:
+    """Return half the width of an interval of this level, in standard errors.
+
+    Examples
+    --------
+    >>> round(half_width(0.95), 3)
+    1.96
+    """
+    return NormalDist().inv_cdf(0.5 + level / 2)
 
 
 @dataclass(frozen=True)
@@ -170,6 +179,27 @@ class Known:
         """Return what a row is called."""
         return f"row {i + 1}" if self.row_names is None else str(self.row_names[i])
 
+    def pattern(self, most: tuple[int, int]) -> HostArray:
+        """Return the share that is known in each part of the table, cut into so many rows and columns at most.
+
+        Of a long table rows and columns come by how much is known of them, the most first; its order means nothing.
+        """
+        sides = tuple(self.X.shape)
+        cut = tuple(min(side, limit) for side, limit in zip(sides, most, strict=True))
+        if self.long is None:
+            places: tuple[HostArray, ...] = np.nonzero(~np.isnan(self.X))
+            ranks = tuple(np.arange(side) for side in sides)
+        else:
+            i = np.repeat(np.arange(sides[0]), np.diff(self.X.indptr))
+            places = (i, self.X.indices)
+            order = (np.argsort(-np.bincount(at, minlength=n), kind="stable") for at, n in zip(places, sides, strict=True))
+            ranks = tuple(np.argsort(kept) for kept in order)
+        parts = [rank * size // side for rank, size, side in zip(ranks, cut, sides, strict=True)]
+        at = parts[0][places[0]] * cut[1] + parts[1][places[1]]
+        known = np.bincount(at, minlength=cut[0] * cut[1]).reshape(cut)
+        sizes = [np.bincount(part, minlength=size) for part, size in zip(parts, cut, strict=True)]
+        return np.asarray(known / np.outer(*sizes))
+
 
 @dataclass(frozen=True, eq=False)
 class Check:
@@ -206,9 +236,18 @@ class Check:
         return float(np.sqrt(np.mean((self.actual - self.means) ** 2)))
 
     @property
+    def within(self) -> HostArray:
+        """Which entries lie in their 95% intervals (m,)."""
+        return np.asarray(np.abs(self.actual - self.predicted) <= half_width(0.95) * self.errors)
+
+    @property
     def coverage(self) -> float:
-        """Share of the entries within 1.96 standard errors of their prediction: 95% where the errors are right."""
-        return float(np.mean(np.abs(self.actual - self.predicted) <= TWO_SIDED * self.errors))
+        """Share of the entries that lie in their 95% intervals."""
+        return float(np.mean(self.within))
+
+    def coverage_of(self, level: float) -> float:
+        """Return the share of the entries in the intervals of another level."""
+        return float(np.mean(np.abs(self.actual - self.predicted) <= half_width(level) * self.errors))
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +301,27 @@ class Filling:
         """Return the columns with the largest weights in a component."""
         weights = self.model.components[component]
         return [(self.known.names[j], float(weights[j])) for j in np.argsort(-np.abs(weights), kind="stable")[:most]]
+
+    def filled_cells(self, most: int) -> list[tuple[str, str, float, float]]:
+        """Return row, column, value and error of what was filled or asked for; nothing where there is more of it."""
+        known, long = self.known, self.known.long
+        if self.filled is not None and self.errors is not None and known.n_missing <= most:
+            return [
+                (known.row_name(i), known.names[j], float(self.filled[i, j]), float(self.errors[i, j]))
+                for i, j in np.argwhere(np.isnan(known.X))
+            ]
+        if long is None:
+            return []
+        found: list[tuple[Any, Any, tuple[HostArray, HostArray] | None]] = [
+            (_taken(long.rows, long.i), _taken(long.columns, long.j), self.lines),
+            *([] if self.pairs is None else [(self.pairs.rows, self.pairs.columns, self.predicted)]),
+        ]
+        return [
+            (str(row), str(column), float(value), float(error))
+            for rows, columns, predicted in found
+            if predicted is not None and len(predicted[0]) <= most
+            for row, column, value, error in zip(rows.to_pylist(), columns.to_pylist(), *predicted, strict=True)
+        ]
 
     def all_pairs(self) -> Iterator[tuple[Pairs, HostArray, HostArray]]:
         """Give the missing pairs of a long table with values and errors, some rows at a time."""
