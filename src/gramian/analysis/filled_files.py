@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.filling import Filling, Pairs
+from gramian.analysis.filling import Filling, LongTable, Pairs
 from gramian.analysis.folder import LARGEST_CSV, MODEL
 from gramian.arrays.namespace import HostArray
 from gramian.atomic import atomic_write
 from gramian.models.archive import file as archive
 from gramian.models.archive.export import write_csv
+from gramian.sources.arrow import from_numpy
 from gramian.sources.formats.csv import written_cells
 from gramian.sources.formats.dialect import SPACES
 from gramian.sources.paths import WholeTable
@@ -115,25 +116,38 @@ def write_filling(
             return drafts.enter_context(atomic_write(files[-1]))
 
         say("writing the model")
-        archive.save(found.model, draft(MODEL), names=found.known.names, notes=said)
+        archive.save(found.model, draft(MODEL), names=found.known.names, notes=said, estimator=_estimator(found))
         say("writing what is filled")
         _write_tables(found, draft)
         write_csv(draft("loadings.csv"), *_loadings(found))
         if found.known.long is not None:
-            ids = found.known.long.rows
+            ids = np.array(list(map(str, found.known.long.rows.to_pylist())), dtype=object)
             counts = np.diff(found.known.X.indptr)
-            write_csv(draft("rows.csv"), [found.known.long.names.row, "known"], [ids.to_pylist(), counts])
+            write_csv(draft("rows.csv"), [found.known.long.names.row, "known"], [ids, counts])
         if page is not None:
             say("writing the page")
             page(draft("report.html"))
     return tuple(files)
 
 
+def _estimator(found: Filling) -> dict[str, Any]:
+    """Return what ``gramian.load`` makes of the model: the estimator that would have been asked for it."""
+    request = found.request
+    parameters = {
+        "n_components": found.model.n_components or None,
+        "biases": request.biases,
+        "scale": found.known.scale,
+        "bounds": request.bounds,
+        "random_state": request.seed,
+    }
+    return {"name": "ProbabilisticPCA", "parameters": parameters, "fields": {}}
+
+
 def _write_tables(found: Filling, draft: Callable[[str], Path]) -> None:
     known, long = found.known, found.known.long
     if long is not None:
         if found.lines is not None and known.whole is not None:
-            _write_both(known.whole, {long.names.value: _filled_lines(found)}, draft)
+            _write_both(known.whole, {long.names.value: _filled_lines(known.whole, long, found.lines)}, draft)
         if found.pairs is not None and found.predicted is not None:
             _write_pairs(iter([(found.pairs, *found.predicted)]), len(found.pairs.i), found, draft)
         elif found.writes_all:
@@ -154,16 +168,12 @@ def _write_tables(found: Filling, draft: Callable[[str], Path]) -> None:
     _write_both(known.whole, columns, draft)
 
 
-def _filled_lines(found: Filling) -> FilledColumn:
+def _filled_lines(whole: WholeTable, long: LongTable, lines: tuple[HostArray, HostArray]) -> FilledColumn:
     """Return the column of values of a long table, with the lines that have none."""
-    known, whole, long = found.known, found.known.whole, found.known.long
-    if long is None or whole is None or found.lines is None:
-        raise AssertionError
     missing = np.zeros(whole.n_rows, dtype=bool)
     missing[long.empty] = True
     values, errors = np.zeros(whole.n_rows), np.zeros(whole.n_rows)
-    values[long.empty], errors[long.empty] = found.lines
-    del known
+    values[long.empty], errors[long.empty] = lines
     return FilledColumn(missing, values, errors, *_style(whole, long.names.value))
 
 
@@ -259,30 +269,33 @@ def _write_pairs(
     parts: Iterator[tuple[Pairs, HostArray, HostArray]], count: int, found: Filling, draft: Callable[[str], Path]
 ) -> None:
     """Write pairs with what is predicted for them and its standard error: many of them as Parquet."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-    from pyarrow import parquet
-
     if found.known.long is None:
         return
     keys = found.known.long.names
-    header = [keys.row, keys.column, keys.value, f"{keys.value} error"]
-    path = draft(f"predictions.{'csv' if count <= LARGEST_CSV else 'parquet'}")
-    writer: Any = None
-    for pairs, values, errors in parts:
-        if count <= LARGEST_CSV:
-            values = np.array([round(v, int(d)) for v, d in zip(values, _digits(errors), strict=True)])  # noqa: PLW2901
-            errors = np.array([float(f"{error:.3g}") for error in errors])  # noqa: PLW2901
-        columns = [pairs.rows, pairs.columns, pa.array(values), pa.array(errors)]
-        table = pa.table(columns, names=header)
-        if writer is None and count <= LARGEST_CSV:
-            writer = arrow_csv.CSVWriter(path, table.schema, write_options=arrow_csv.WriteOptions(quoting_style="needed"))
-        writer = writer or parquet.ParquetWriter(path, table.schema)
-        writer.write_table(table)
-    if writer is None:
-        path.write_text(",".join(header) + "\n", encoding="utf-8")
+    header = (keys.row, keys.column, keys.value, f"{keys.value} error")
+    if count > LARGEST_CSV:
+        _write_parquet(draft("predictions.parquet"), header, parts)
         return
-    writer.close()
+
+    def cells() -> Iterator[list[list[str]]]:
+        for pairs, values, errors in parts:
+            all_missing = FilledColumn(np.ones(len(values), dtype=bool), values, errors)
+            numbers = [all_missing.texts(slice(None), errors=which) for which in (False, True)]
+            yield [list(map(str, pairs.rows.to_pylist())), list(map(str, pairs.columns.to_pylist())), *numbers]
+
+    _write_lines(draft("predictions.csv"), ",", header, cells())
+
+
+def _write_parquet(path: Path, header: tuple[str, ...], parts: Iterator[tuple[Pairs, HostArray, HostArray]]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with ExitStack() as closing:
+        writer: Any = None
+        for pairs, values, errors in parts:
+            table = pa.table([pairs.rows, pairs.columns, from_numpy(values), from_numpy(errors)], names=list(header))
+            writer = writer or closing.enter_context(parquet.ParquetWriter(path, table.schema))
+            writer.write_table(table)
 
 
 def _loadings(found: Filling) -> tuple[list[str], list[Any]]:

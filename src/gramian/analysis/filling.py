@@ -6,8 +6,8 @@ sparse table, whose missing pairs are predicted where they are asked for. Nothin
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import NormalDist
@@ -39,7 +39,7 @@ from gramian.models.probabilistic.model import ProbabilisticPCAModel
 from gramian.sources.dense import DenseRows
 from gramian.sources.paths import Chosen, FileOptions, WholeTable, is_path, open_whole
 from gramian.sources.rows import ranges
-from gramian.sources.table_facts import LongColumns, NO_HEADER, long_columns
+from gramian.sources.table_facts import NO_HEADER, LongColumns, long_columns
 
 LARGEST_UNASKED = 1_000_000
 """Missing pairs of a long table up to which all are predicted where nothing is said."""
@@ -192,8 +192,8 @@ class Known:
         else:
             i = np.repeat(np.arange(sides[0]), np.diff(self.X.indptr))
             places = (i, self.X.indices)
-            order = (np.argsort(-np.bincount(at, minlength=n), kind="stable") for at, n in zip(places, sides, strict=True))
-            ranks = tuple(np.argsort(kept) for kept in order)
+            counts = [np.bincount(at, minlength=side) for at, side in zip(places, sides, strict=True)]
+            ranks = tuple(np.argsort(np.argsort(-count, kind="stable")) for count in counts)
         parts = [rank * size // side for rank, size, side in zip(ranks, cut, sides, strict=True)]
         at = parts[0][places[0]] * cut[1] + parts[1][places[1]]
         known = np.bincount(at, minlength=cut[0] * cut[1]).reshape(cut)
@@ -205,7 +205,7 @@ class Known:
 class Check:
     """Known entries that were held out, and what a model that did not see them says of them.
 
-    Values are those of columns divided by their deviations where the model scales them.
+    Where the model scales columns, values are in standard deviations of their column, from its mean.
 
     Attributes
     ----------
@@ -331,8 +331,7 @@ class Filling:
         n, d = X.shape
         for part in ranges(n, max(1, 1_000_000 // d)):
             missing = np.ones((part.stop - part.start, d), dtype=bool)
-            missing[X[part].nonzero()] = False
-            # A stored zero is known.
+            # By what is stored: a zero may be.
             rows = np.repeat(np.arange(part.stop - part.start), np.diff(X.indptr[part.start : part.stop + 1]))
             missing[rows, X.indices[X.indptr[part.start] : X.indptr[part.stop]]] = False
             i, j = np.nonzero(missing)
@@ -378,7 +377,7 @@ class Filling:
 
 
 def fill(
-    X: Any, request: FillRequest = FillRequest(), options: ReadOptions = ReadOptions(), say: Say | None = None
+    X: Any, request: FillRequest | None = None, options: ReadOptions | None = None, say: Say | None = None
 ) -> Filling:
     """Fill the missing values of a table with what is expected there, each with its standard error.
 
@@ -392,8 +391,8 @@ def fill(
     Parameters
     ----------
     X : path, table or array (n, d)
-    request : FillRequest
-    options : ReadOptions
+    request : FillRequest, optional
+    options : ReadOptions, optional
     say : callable, optional
         Called with a sentence before each stage.
 
@@ -406,7 +405,8 @@ def fill(
     >>> found.filled[3].round(0), found.known.n_missing
     (array([3., 6., 7.]), 1)
     """
-    return fill_known(open_known(X, request, options, say), request, say)
+    request = request or FillRequest()
+    return fill_known(open_known(X, request, options or ReadOptions(), say), request, say)
 
 
 def open_known(X: Any, request: FillRequest, options: ReadOptions, say: Say | None = None) -> Known:
@@ -430,7 +430,6 @@ def open_known(X: Any, request: FillRequest, options: ReadOptions, say: Say | No
         roles=options.roles or None,
         lenient=True,
         sentinels=True,
-        needs_numbers=False,
     )
     whole = None
     if is_frame(X):
@@ -441,12 +440,23 @@ def open_known(X: Any, request: FillRequest, options: ReadOptions, say: Say | No
         _refuse_keys(request, origin)
         return _of_array(X, request, options, origin, say)
     names = _long_names(whole, request)
-    if names is not None:
-        found = _of_long(whole, names, options, origin, is_said=any((request.row, request.column, request.value)))
-        if found is not None:
-            return found
+    is_said = any((request.row, request.column, request.value)) or long_columns(whole.facts) is not None
+    found = None if names is None else _of_long(whole, names, options, origin, is_said=is_said)
+    if found is not None:
+        return found
     _refuse_pairs(request, origin)
-    return _of_wide(whole, options, origin, request.bounds)
+    found = _of_wide(whole, options, origin, request.bounds)
+    if names is None:
+        return found
+    said = Sentence(
+        "Not taken for a long table, because many pairs of {a!r} and {b!r} have more lines than one; {row} and "
+        "{column} make it one.",
+        a=names.row,
+        b=names.column,
+        row=Parameter("row", (names.row,)),
+        column=Parameter("column", (names.column,)),
+    )
+    return replace(found, notes=(*found.notes, said))
 
 
 def fill_known(known: Known, request: FillRequest, say: Say | None = None) -> Filling:
@@ -454,6 +464,12 @@ def fill_known(known: Known, request: FillRequest, say: Say | None = None) -> Fi
     say = say or _nothing
     most = int(min(known.X.shape))
     k = request.n_components
+    if known.n_known < 2:
+        message = (
+            f"{known.n_known} value of {known.origin} is known, and nothing tells how far others lie from it. Pass a "
+            "table with two at least."
+        )
+        raise InputError(message)
     if k is not None and k > most:
         message = Sentence(
             "{asked} is more than the smaller side of the table, {most}: {n:,} x {d:,}. Ask for {most} at most, or "
@@ -476,7 +492,7 @@ def fill_known(known: Known, request: FillRequest, say: Say | None = None) -> Fi
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = fit_probabilistic_pca(known_entries(known.X, scale=known.scale), options)
-    notes = [*known.notes, *_model_notes(model, request), *dict.fromkeys(map(sentence_of, caught))]
+    notes = [*known.notes, *_model_notes(model, known, request.bounds), *dict.fromkeys(map(sentence_of, caught))]
     found = Filling(
         request,
         known,
@@ -505,7 +521,7 @@ def fill_plan(known: Known, request: FillRequest) -> str:
     if request.n_components is not None:
         k = f"at most {counted(request.n_components, 'component')}"
     levels = " Rows have levels of their own." if biases else ""
-    size = (32 * known.n_known if sparse else 0) + (0 if known.long is not None else 40 * n * d)
+    size = 60 * known.n_known if known.long is not None else 48 * n * d
     said = (
         f"Fit probabilistic PCA by variational Bayes, with {k}, to {known.n_known:,} known entries of {n:,} x {d:,} "
         f"({percent(known.share_missing)} missing).{levels} Then fit it once more without some known entries, to see "
@@ -539,6 +555,8 @@ def _of_array(X: Any, request: FillRequest, options: ReadOptions, origin: str, s
     source = opened(X, options, say)
     names = names_of(source)
     if not source.is_sparse:
+        _refuse_pairs(request, origin)
+        _require_room(48 * source.n_rows * source.n_columns, options)
         array = dense(source)
         scale, notes = _scaling(array, source.column_names, names, options, request.bounds)
         return Known(array, names, source.ids(), scale, (*source.remarks, *notes), origin, options)
@@ -551,9 +569,7 @@ def _of_array(X: Any, request: FillRequest, options: ReadOptions, origin: str, s
     return Known(rows, names, ids[0], bool(options.scale), notes, origin, options, long=long)
 
 
-def _of_wide(
-    whole: WholeTable, options: ReadOptions, origin: str, bounds: tuple[float, float] | None
-) -> Known:
+def _of_wide(whole: WholeTable, options: ReadOptions, origin: str, bounds: tuple[float, float] | None) -> Known:
     """Take the columns of numbers of a table, to be filled."""
     facts = whole.facts
     # A part of true is no value: such columns stay as they are.
@@ -570,7 +586,7 @@ def _of_wide(
         )
         raise InputError(message, table=facts)
     names = tuple(column.name for column in used)
-    _require_room(whole.n_rows, len(names))
+    _require_room(48 * whole.n_rows * len(names), options)
     X = np.column_stack([whole.numbers(name) for name in names])
     notes = [] if facts.named else [f"{NO_HEADER}."]
     notes += [*facts.remarks, *(remark for column in used for remark in column.remarks)]
@@ -580,8 +596,9 @@ def _of_wide(
     empty = [repr(column.name) for column in rest if column.role == "empty"]
     if empty:
         notes.append(f"Nothing is known in {listed(empty)}: left as {'it is' if len(empty) == 1 else 'they are'}.")
-    kept = [f"{c.name!r} ({c.role if c.kind != 'boolean' else 'true or false'})" for c in rest if c.role != "empty"]
-    lacking = any(column.n_missing for column in rest if column.role != "empty")
+    others = [column for column in rest if column.role != "empty" and column.name != facts.id]
+    kept = [f"{c.name!r} ({c.role if c.kind != 'boolean' else 'true or false'})" for c in others]
+    lacking = any(column.n_missing for column in others)
     if kept:
         cells = ", their missing cells too" if lacking else ""
         notes.append(f"Neither used nor filled, and written as they are{cells}: {listed(kept)}.")
@@ -612,18 +629,21 @@ def _scaling(
     return found.scale, found.notes
 
 
-def _require_room(n: int, d: int) -> None:
+def _require_room(needed: int, options: ReadOptions, *, is_long: bool = False) -> None:
+    """Refuse a table whose filling does not fit into memory: a wide one is held six times, entries of 60 bytes."""
     from gramian.errors import MemoryBudgetError
-    from gramian.machine import available_memory
+    from gramian.machine import MEGABYTE, available_memory
 
-    needed, free = 48 * n * d, available_memory()
+    free = available_memory() if options.memory is None else options.memory
     if needed > free:
+        advice = "" if is_long else " Or write the known values as a long table, which is never made dense."
         message = Sentence(
-            "Filling keeps the table in memory six times, {needed:,.1f} GB, and {free:,.1f} GB are free. Drop columns "
-            "({drop}), or write the known values as a long table, which is never made dense.",
-            needed=needed / 1e9,
-            free=free / 1e9,
-            drop=Parameter("drop"),
+            "Filling takes about {needed} MB, and {free} MB are free. Drop {what}, or raise {budget}.{advice}",
+            needed=f"{needed / MEGABYTE:,.3g}",
+            free=f"{free / MEGABYTE:,.3g}",
+            what="rows" if is_long else "columns",
+            budget=Parameter("memory_budget"),
+            advice=advice,
         )
         raise MemoryBudgetError(message, needed=needed, budget=free)
 
@@ -688,6 +708,7 @@ def _of_long(
     if column.kind not in ("number", "integer", "boolean"):
         message = f"Column {names.value!r} of {origin} holds {column.kind}, and a value is a number. Name another."
         raise InputError(message, column=names.value)
+    _require_room(60 * whole.n_rows, options, is_long=True)
     values = whole.numbers(names.value)
     named = (i >= 0) & (j >= 0)
     there = named & np.isfinite(values)
@@ -699,10 +720,8 @@ def _of_long(
     if not is_said and repeated > REPEATED * len(values):
         return None
     n, d = X.shape
-    notes = [
-        f"A long table: each line is one value of {names.value!r} for a pair of {names.row!r} and {names.column!r}, "
-        f"{n:,} of the former and {d:,} of the latter."
-    ]
+    said = f"A long table: each line is one value of {names.value!r} for a pair of {names.row!r} and {names.column!r}"
+    notes = [f"{said}, {n:,} of the former and {d:,} of the latter."]
     notes += [*whole.facts.remarks, *column.remarks]
     if repeated:
         notes.append(f"{counted(repeated, 'line')} of pairs that have others: of each pair the mean is taken.")
@@ -780,11 +799,14 @@ def _refuse_pairs(request: FillRequest, origin: str) -> None:
 # What the model says.
 
 
-def _model_notes(model: ProbabilisticPCAModel, request: FillRequest) -> list[str]:
+def _model_notes(model: ProbabilisticPCAModel, known: Known, bounds: tuple[float, float] | None) -> list[str]:
     notes = []
-    if request.bounds is not None:
-        low, high = request.bounds
-        notes.append(f"Filled values are kept within {low:g} and {high:g}.")
+    if bounds is not None:
+        low, high = bounds
+        values = known.X if known.long is None else known.X.data
+        outside = int(((values < low) | (values > high)).sum())
+        beyond = f" {counted(outside, 'known value')} lie{'s' if outside == 1 else ''} outside." if outside else ""
+        notes.append(f"Filled values are kept within {low:g} and {high:g}.{beyond}")
     if model.row_bias_variance > 0:
         notes.append("Rows have levels of their own.")
     notes.append("The errors are right where values are missing by chance, and not because of what they are.")
@@ -795,7 +817,8 @@ def _checked(known: Known, model: ProbabilisticPCAModel, options: ProbabilisticP
     """Hold known entries out, fit the others with as many components, and predict them."""
     share = min(HELD_OUT, MOST_HELD_OUT / max(known.n_known, 1))
     options = replace(options, n_components=model.n_components, keep_rows=True, biases=model.row_bias_variance > 0)
-    parts, draws = [], 1
+    parts: list[list[HostArray]] = []
+    draws = 1
     while len(parts) < draws:
         held = hold_out(known.X, share=share, seed=options.seed + len(parts))
         if not len(held.values):
@@ -805,8 +828,11 @@ def _checked(known: Known, model: ProbabilisticPCAModel, options: ProbabilisticP
         predicted, errors = trained.predict(held.rows, held.columns)
         factor = trained.factor[held.columns]
         means = _means(held, by_rows=bool(options.biases))
-        parts.append([held.values * factor, predicted * factor, errors * factor, held.columns, means * factor])
-    actual, predicted, errors, columns, means = (np.concatenate(column) for column in zip(*parts, strict=True))
+        # Columns that are scaled are measured from their means.
+        zero = trained.mean[held.columns] if known.scale else 0.0
+        here = [(values - zero) * factor for values in (held.values, predicted, means)]
+        parts.append([*here, errors * factor, held.columns])
+    actual, predicted, means, errors, columns = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Check(actual, predicted, errors, columns, means, draws)
 
 
@@ -827,7 +853,7 @@ def _means(held: Any, *, by_rows: bool) -> HostArray:
 
     by_column = mean_by(j, values, d)
     found = by_column[held.columns]
-    return found + mean_by(i, values - by_column[j], n)[held.rows] if by_rows else found
+    return np.asarray(found + mean_by(i, values - by_column[j], n)[held.rows] if by_rows else found)
 
 
 def _long_predictions(found: Filling, notes: list[str]) -> Filling:
@@ -846,30 +872,27 @@ def _long_predictions(found: Filling, notes: list[str]) -> Filling:
             new = int((places < 0).sum())
             if new:
                 notes.append(
-                    f"{counted(new, 'pair')} {'has' if new == 1 else 'have'} a {name!r} that the table does not: what "
-                    "is expected of any."
+                    f"{counted(new, 'pair')} with an unknown {name!r}: what is expected of any, with the error of that."
                 )
     elif not writes_all:
         said = Sentence(
-            "No pairs are written, because {count:,} are missing: {pairs} predicts those of a table, {all} all of them.",
+            "No pairs are written, because {count:,} are missing: {pairs} predicts those of a table, {all} every one.",
             count=known.n_missing,
             pairs=Parameter("predict", ("pairs.csv",)),
             all=Parameter("predict", ("all",)),
         )
         notes.append(said)
-    return replace(
-        found, lines=lines, pairs=pairs, predicted=predicted, writes_all=writes_all, notes=tuple(notes)
-    )
+    return replace(found, lines=lines, pairs=pairs, predicted=predicted, writes_all=writes_all, notes=tuple(notes))
 
 
 def _asked_pairs(path: str, long: LongTable, options: ReadOptions) -> Pairs:
     """Read a table of pairs: its columns are called as those of the long table."""
-    whole = open_whole(path, Chosen(needs_numbers=False, lenient=True), FileOptions(), budget=options.memory)
+    whole = open_whole(path, Chosen(lenient=True), FileOptions(), budget=options.memory)
     for name in (long.names.row, long.names.column):
         if whole is None or name not in whole.names:
             has = "columns without names" if whole is None else listed([repr(name) for name in whole.names])
             message = Sentence(
-                "{asked} has no column {name!r}: it has {has}. A table of pairs has the columns {row!r} and {column!r}.",
+                "{asked} has no column {name!r}: it has {has}. A table of pairs has columns {row!r} and {column!r}.",
                 asked=Parameter("predict", (path,)),
                 name=name,
                 has=has,
@@ -898,7 +921,9 @@ def _filled_words(found: Filling) -> Finding:
     away = (found.errors * found.model.factor)[np.isnan(known.X)]
     low, middle, high = (float(value) for value in np.quantile(away, [0.05, 0.5, 0.95]))
     unit = " standard deviations of its column" if known.scale else ""
-    span = f"{middle:.2g}{unit}" if f"{low:.2g}" == f"{high:.2g}" else f"{middle:.2g}{unit} (90% between {low:.2g} and {high:.2g})"
+    span = f"{middle:.2g}{unit}"
+    if f"{low:.2g}" != f"{high:.2g}":
+        span += f" (90% between {low:.2g} and {high:.2g})"
     said += f", and filled with what is expected there: a filled value is off by {span}, as far as is known"
     return Finding("missing", f"{said}.", numbers | {"error": middle, "error_low": low, "error_high": high})
 
@@ -906,14 +931,15 @@ def _filled_words(found: Filling) -> Finding:
 def _check_words(found: Filling) -> Finding | None:
     check = found.check
     if check is None:
-        return Finding("held out", "Too few values are known to hold some out, so the errors were not tested.", {})
+        said = "No known value can be held out, because every row and column keeps one: the errors were not tested."
+        return Finding("held out", said, {})
     unit = " standard deviations" if found.known.scale else ""
     often = f" in {check.draws} draws" if check.draws > 1 else ""
     means = "means of rows and columns" if found.model.row_bias_variance > 0 else "column means"
     m, rmse, plain, inside = len(check.actual), check.rmse, check.rmse_of_means, check.coverage
     said = (
         f"Of {m:,} known values that were held out{often}, predictions are off by {rmse:.3g}{unit} (root mean square), "
-        f"{means} by {plain:.3g}. {percent(inside)} of them lie in their 95% intervals"
+        f"{means} by {plain:.3g}. {'All' if inside == 1 else percent(inside)} of them lie in their 95% intervals"
     )
     # Three standard errors of a share of so many entries.
     slack = 3.0 * float(np.sqrt(0.05 * 0.95 / m * check.draws))
@@ -936,7 +962,7 @@ def _component_words(found: Filling) -> Finding:
     why = model.reason if asked in (None, k) else f"of the {asked} asked for, the others are not needed"
     columns = [name for name, _ in found.leading(0, 4 if len(found.known.names) > 4 else 2)]
     said = (
-        f"{counted(k, 'component')} {'holds' if k == 1 else 'hold'} {percent(share)} of the variance (± {error:.1%}): "
-        f"{why}. PC1 is led by {joined(columns)}."
+        f"{counted(k, 'component')} {'holds' if k == 1 else 'hold'} {percent(share)} of the variance (± {error:.1%}). "
+        f"Why so many: {why}. PC1 is led by {joined(columns)}."
     )
     return Finding("component", said, numbers | {"share": share, "share_error": error}, components=(0,))

@@ -46,7 +46,7 @@ class Bounds(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
 
 @click.command("fill", epilog=EXAMPLES)
 @click.argument("file")
-@click.option("-k", "count", type=Count(), default="auto", show_default=True, metavar="N|auto", help="Components, at most.")
+@click.option("-k", "count", type=Count(), default="auto", show_default=True, metavar="N|auto", help="At most.")
 @click.option("-o", "--output", metavar="DIR", type=click.Path(), help="Where to write; default ./STEM-fill/.")
 @click.option("--bounds", type=Bounds(), help="Limits of filled values, such as 1,5.")
 @click.option("--row", metavar="COL", help="Of a long table: the column that names the row, such as the user.")
@@ -193,7 +193,10 @@ def _cells(found: "Filling") -> list[str]:
     cells = found.filled_cells(SHOWN)
     if not cells:
         return []
-    lines = [f"  {shortened(row, 24):26}{shortened(column, 24):26}{value:>10.4g} ± {error:.2g}" for row, column, value, error in cells]
+    lines = [
+        f"  {shortened(row, 24):26}{shortened(column, 24):26}{value:>10.4g} ± {error:.2g}"
+        for row, column, value, error in cells
+    ]
     return ["Filled, with standard errors:", *lines, ""]
 
 

@@ -4,10 +4,11 @@ Pictures are drawn here as SVG in the colors of the style sheet, so that they fo
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,8 +49,12 @@ STYLE = """
 
 SCRIPT = """
 const root = document.documentElement, button = document.getElementById("theme");
-const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-const name = () => { button.textContent = dark() ? "Light" : "Dark"; button.setAttribute("aria-pressed", String(dark())); };
+const system = matchMedia("(prefers-color-scheme: dark)");
+const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
+const name = () => {
+  button.textContent = dark() ? "Light" : "Dark";
+  button.setAttribute("aria-pressed", String(dark()));
+};
 button.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; name(); });
 name();
 """
@@ -147,16 +152,19 @@ def _table_section(found: Filling) -> str:
 
     head = "".join(f'<th class="number">{escape(shortened(known.names[j], 24))}</th>' for j in columns)
     body = "".join(
-        f"<tr><td>{escape(shortened(known.row_name(i), 32))}</td>{''.join(cell(i, j) for j in columns)}</tr>" for i in rows
+        f"<tr><td>{escape(shortened(known.row_name(i), 32))}</td>{''.join(cell(i, j) for j in columns)}</tr>"
+        for i in rows
     )
-    some = [] if len(rows) == n else [f"{len(rows)} of the {counted(int(missing.any(axis=1).sum()), 'row')} that miss some"]
+    lacking = counted(int(missing.any(axis=1).sum()), "row")
+    some = [] if len(rows) == n else [f"{len(rows)} of the {lacking} that miss some"]
     some += [] if len(columns) == d else [f"{len(columns)} of {d:,} columns"]
-    words = "A filled value stands with its standard error: a new measurement would lie within two of them, 95 times of 100."
+    words = "A filled value stands with its standard error: a new measurement lies within two of them, 95 times of 100."
     return parts.section(
         "table",
         "What was filled in",
         parts.paragraph(words),
-        f'<div class="scroll" tabindex="0"><table><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table></div>',
+        f'<div class="scroll" tabindex="0"><table><thead><tr><th></th>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>",
         parts.paragraph(f"Shown: {', '.join(some)}; filled.csv has all." if some else "", "note"),
     )
 
@@ -185,7 +193,8 @@ def _pairs_section(found: Filling) -> str:
         title, count = "The pairs that were asked for", len(pairs.i)
     elif found.lines is not None:
         values, errors = found.lines
-        names = zip(*(ids.take(at[:LISTED]).to_pylist() for ids, at in ((long.rows, long.i), (long.columns, long.j))), strict=True)
+        ids = ((long.rows, long.i), (long.columns, long.j))
+        names = zip(*(called.take(at[:LISTED]).to_pylist() for called, at in ids), strict=True)
         title, count = "The lines without a value", len(values)
     else:
         return ""
@@ -205,29 +214,30 @@ def _pattern_section(found: Filling) -> str:
     n, d = shares.shape
     whole = (n, d) == tuple(known.X.shape)
     order = "in the order of the file" if known.long is None else "those of which most is known first"
-    cut = "" if whole else f" Each mark stands for about {known.X.shape[0] / n:,.3g} x {known.X.shape[1] / d:,.3g} values."
+    size = f"{known.X.shape[0] / n:,.0f} x {known.X.shape[1] / d:,.0f}"
+    cut = "" if whole else f" Each mark stands for about {size} values: the darker, the more is known."
     words = f"Rows from top to bottom, columns from left to right, {order}.{cut}"
     wide = 960.0
     side = min(wide / d, 26.0)
     tall = min(side, 420.0 / n) if n > 16 else side
     marks = []
     # One path for each level of gray keeps the page small.
-    levels = np.ceil(shares * 8).astype(int)
+    levels = np.ceil(8 * np.sqrt(shares / max(float(shares.max()), 1e-300))).astype(int)
     gap = 0.06 if min(side, tall) > 5 else 0.0
     for level in range(9):
         at = np.argwhere(levels == level)
         if not len(at):
             continue
+        width, height = side * (1 - 2 * gap), tall * (1 - 2 * gap)
         path = "".join(
-            f"M{(j + gap) * side:.1f} {(i + gap) * tall:.1f}h{side * (1 - 2 * gap):.1f}v{tall * (1 - 2 * gap):.1f}h-{side * (1 - 2 * gap):.1f}z"
-            for i, j in at
+            f"M{(j + gap) * side:.1f} {(i + gap) * tall:.1f}h{width:.1f}v{height:.1f}h-{width:.1f}z" for i, j in at
         )
-        color = "var(--grid)" if level == 0 else f"var(--mark-1)\" fill-opacity=\"{0.15 + 0.85 * level / 8:.2f}"
-        marks.append(f'<path d="{path}" fill="{color}"/>')
+        color, strength = ("grid", 1.0) if level == 0 else ("mark-1", 0.15 + 0.85 * level / 8)
+        marks.append(f'<path d="{path}" fill="var(--{color})" fill-opacity="{strength:.2f}"/>')
     key = '<i style="background:var(--mark-1)"></i>known<i style="background:var(--grid)"></i>missing'
     drawn = (
-        f'<svg class="picture" style="max-width:{side * d:.0f}px" viewBox="0 0 {side * d:.1f} {tall * n:.1f}" role="img" '
-        f'aria-label="Which values are known: {percent(1 - known.share_missing)} of them.">{"".join(marks)}</svg>'
+        f'<svg class="picture" style="max-width:{side * d:.0f}px" viewBox="0 0 {side * d:.1f} {tall * n:.1f}" '
+        f'role="img" aria-label="Which values are known: {percent(1 - known.share_missing)} of them.">{"".join(marks)}</svg>'
     )
     return parts.section("missing", "What is missing", parts.paragraph(words), drawn, f'<p class="key">{key}</p>')
 
@@ -244,7 +254,7 @@ def _check_section(found: Filling) -> str:
         f"{m:,} known values{often} were held out, and predicted by a model that did not see them{unit}. On the line a "
         "prediction is right."
     )
-    lines = [(percent(level), percent(check.coverage_of(level))) for level in LEVELS]
+    lines = [(f"{level:.0%}", percent(check.coverage_of(level))) for level in LEVELS]
     levels = parts.table(("intervals of", "hold"), lines, numeric=(0, 1))
     means = "means of rows and columns" if found.model.row_bias_variance > 0 else "column means"
     off = parts.table(
@@ -275,10 +285,10 @@ def _scatter(check: Check) -> str:
     low, high = low - room, high + room
     scale = (size - left - 8) / (high - low)
 
-    def x(values: np.ndarray) -> np.ndarray:
+    def x(values: Any) -> Any:
         return left + (values - low) * scale
 
-    def y(values: np.ndarray) -> np.ndarray:
+    def y(values: Any) -> Any:
         return size - base - (values - low) * scale
 
     ticks = _ticks(low, high)
@@ -295,18 +305,20 @@ def _scatter(check: Check) -> str:
             f'<path d="M{x(a):.1f} {y(v):.1f}H{x(b):.1f}" stroke="var(--muted)"/>'
             for (a, b), v in zip(ends, actual, strict=True)
         )
+    radius, strength = (3.5, 0.8) if len(actual) <= 300 else (2.4, 0.45)
     dots = "".join(
-        f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{3.5 if len(actual) <= 300 else 2.4}" fill="var(--mark-{1 if good else 2})" '
-        f'fill-opacity="{0.8 if len(actual) <= 300 else 0.45}"/>'
+        f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{radius}" fill="var(--mark-{1 if good else 2})" '
+        f'fill-opacity="{strength}"/>'
         for a, b, good in zip(x(predicted), y(actual), inside, strict=True)
     )
-    line = f'<path d="M{x(low):.1f} {y(low):.1f}L{x(high):.1f} {y(high):.1f}" stroke="var(--soft)" stroke-dasharray="4 4"/>'
+    ends_of_line = f"M{x(low):.1f} {y(low):.1f}L{x(high):.1f} {y(high):.1f}"
+    line = f'<path d="{ends_of_line}" stroke="var(--soft)" stroke-dasharray="4 4"/>'
+    middle = (size - base) / 2
     return (
-        f'<svg class="picture" viewBox="0 0 {size:.0f} {size:.0f}" role="img" aria-label="Held-out values against their '
-        f'predictions; {percent(check.coverage)} lie in their 95% intervals.">{grid}{line}{bars}{dots}'
+        f'<svg class="picture" viewBox="0 0 {size:.0f} {size:.0f}" role="img" aria-label="Held-out values against '
+        f'their predictions; {percent(check.coverage)} lie in their 95% intervals.">{grid}{line}{bars}{dots}'
         f'<text x="{(left + size) / 2:.0f}" y="{size - 8:.0f}" text-anchor="middle">predicted</text>'
-        f'<text x="14" y="{(size - base) / 2:.0f}" text-anchor="middle" transform="rotate(-90 14 {(size - base) / 2:.0f})">'
-        "true</text></svg>"
+        f'<text x="14" y="{middle:.0f}" text-anchor="middle" transform="rotate(-90 14 {middle:.0f})">true</text></svg>'
     )
 
 
@@ -337,7 +349,8 @@ def _component_section(found: Filling) -> str:
         largest = max(abs(weight) for _, weight in columns) or 1.0
         bars = "".join(
             f'<li><span class="name" title="{escape(name, quote=True)}">{escape(name)}</span>'
-            f'<span class="bar {"rising" if weight >= 0 else "falling"}" style="--w:{100 * abs(weight) / largest:.1f}%"></span>'
+            f'<span class="bar {"rising" if weight >= 0 else "falling"}" '
+            f'style="--w:{100 * abs(weight) / largest:.1f}%"></span>'
             f'<span class="value">{weight:+.2f}</span></li>'
             for name, weight in columns
         )
@@ -355,9 +368,9 @@ def _component_section(found: Filling) -> str:
 
 
 def _column_section(found: Filling) -> str:
-    """Return a line per column: what is known, and how well it is predicted; the emptiest first."""
+    """Return a line per column: what is known, and how well it is predicted; of many the emptiest first."""
     known, check, counts = found.known, found.check, found.known.counts
-    order = np.argsort(counts, kind="stable")[:LISTED]
+    order = np.arange(len(counts)) if len(counts) <= LISTED else np.argsort(counts, kind="stable")[:LISTED]
     lines = []
     for j in order.tolist():
         off = "-"
@@ -367,16 +380,17 @@ def _column_section(found: Filling) -> str:
         typical = "-"
         if found.errors is not None and (missing := np.isnan(known.X[:, j])).any():
             typical = f"{np.median(found.errors[missing, j]):.3g}"
-        lines.append((known.names[j], f"{int(counts[j]):,}", percent(1 - counts[j] / known.X.shape[0]), typical, off))
-    header: Iterable[str] = ("column", "known", "missing", "standard error", "off, held out")
-    if found.errors is None:
-        header, lines = (*header[:3], header[4]), [(*line[:3], line[4]) for line in lines]  # type: ignore[index]
+        lacking = 1 - counts[j] / known.X.shape[0]
+        lines.append((known.names[j], f"{int(counts[j]):,}", percent(lacking) if lacking > 0 else "-", typical, off))
+    header = ("column", "known", "missing", "standard error", "off, held out")
+    # Of a long table what is filled depends on what is asked for.
+    kept = range(5) if found.errors is not None else (0, 1, 2, 4)
     left = len(known.names) - len(lines)
     more = f"The emptiest {LISTED} of {len(known.names):,}; loadings.csv has all." if left else ""
     return parts.section(
         "columns",
         "The columns",
-        parts.table(header, lines, numeric=range(1, 5)),
+        parts.table([header[i] for i in kept], [[line[i] for i in kept] for line in lines], numeric=range(1, 5)),
         parts.paragraph(f"Errors are in the units of each column. {more}", "note"),
     )
 
@@ -386,7 +400,7 @@ def _how_section(found: Filling, command: str, made: dict[str, str]) -> str:
 
     model = found.model
     facts = {
-        "model": "x = mean + W z + noise, and levels of rows" if model.row_bias_variance > 0 else "x = mean + W z + noise",
+        "model": f"x = mean + W z + noise{', and levels of rows' if model.row_bias_variance > 0 else ''}",
         "fit": f"variational Bayes, {counted(model.n_steps, 'round')}{'' if model.converged else ', not converged'}",
         "components": f"{model.n_components}: {model.reason}",
         "noise": f"{np.sqrt(model.noise_variance):.4g}{' standard deviations' if found.known.scale else ''}",

@@ -259,7 +259,9 @@ def open_path(
     return rows, replace(facts, remarks=(*_unread_folders(Path(X)), *facts.remarks))
 
 
-def _tables(files: list[Path], format_: Format, taken: dict[str, Any], budget: int, say: Say | None) -> Iterator[OpenedTable]:
+def _tables(
+    files: list[Path], format_: Format, taken: dict[str, Any], budget: int, say: Say | None
+) -> Iterator[OpenedTable]:
     return (format_.open(path, str(path), budget=budget // len(files), say=say, **taken) for path in files)
 
 
@@ -276,7 +278,7 @@ def _how_read(
 
 
 class WholeTable:
-    """A table with all of its columns, whatever they are: for what reads text and ids, and writes a table back.
+    r"""A table with all of its columns, whatever they are: for what reads text and ids, and writes a table back.
 
     Attributes
     ----------
@@ -296,7 +298,7 @@ class WholeTable:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "t.csv"
-    ...     _ = path.write_text("who,age\\nann,40\\nbob,?\\n")
+    ...     _ = path.write_text("who,age\nann,40\nbob,?\n")
     ...     table = open_whole(path, Chosen())
     >>> table.names, table.column("who").to_pylist(), table.numbers("age")
     (('who', 'age'), ['ann', 'bob'], array([40., nan]))
@@ -316,7 +318,8 @@ class WholeTable:
             require_same_names(first.origin, first.names, other.origin, other.names)
         self.names, self.n_rows, self.text = first.names, sum(table.n_rows for table in tables), text
         self._tables, self.is_typed, self.decimal = tuple(tables), is_typed, first.decimal or "."
-        self.facts = replace(_facts_of(first, _roles_of(first, chosen), chosen, origin), n_rows=self.n_rows)
+        facts = _facts_of(first, _roles_of(first, chosen), chosen, origin, may_be_empty=True)
+        self.facts = replace(facts, n_rows=self.n_rows)
         self._columns = {column.name: column for column in self.facts.columns}
 
     def column(self, name: str) -> Any:
@@ -560,7 +563,9 @@ def open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> t
     return rows, replace(facts, n_rows=rows.shape[0], remarks=first.remarks)
 
 
-def _facts_of(table: OpenedTable, found: TableRoles, chosen: Chosen, origin: str) -> TableFacts:
+def _facts_of(
+    table: OpenedTable, found: TableRoles, chosen: Chosen, origin: str, *, may_be_empty: bool = False
+) -> TableFacts:
     """Decide what columns are used for."""
     return choose_columns(
         found,
@@ -572,6 +577,7 @@ def _facts_of(table: OpenedTable, found: TableRoles, chosen: Chosen, origin: str
         id=chosen.id,
         named=table.named,
         needs_numbers=chosen.needs_numbers,
+        may_be_empty=may_be_empty,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray, is_sparse
 from gramian.errors import InputError, Parameter, ParameterError, Sentence
 from gramian.sources.relations import DummyBlock
-from gramian.sources.roles import Column, TableRoles
+from gramian.sources.roles import MOST_LEVELS, Column, TableRoles
 from gramian.sources.rows import Block, RowSource
 
 NUMBERS = ("number", "integer", "boolean")
@@ -127,8 +127,8 @@ class LongColumns(NamedTuple):
 def long_columns(facts: TableFacts, *, of_groups: bool = False) -> LongColumns | None:
     """Return the columns of a table that is long by what its columns are: two that tell things apart, and a quantity.
 
-    Both of the former repeat, and besides them there are dates and constants at most. Two categories are meant as groups
-    of rows more often than not, and count with ``of_groups`` alone.
+    Both of the former repeat, and besides them there are dates and constants at most. Two categories of fewer than 50
+    levels are meant as groups of rows more often than not, and count with ``of_groups`` alone.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def long_columns(facts: TableFacts, *, of_groups: bool = False) -> LongColumns |
     values = [column for column in facts.columns if column.role == "quantity"]
     if len(keys) != 2 or len(values) != 1 or any(column.is_distinct or column.is_index for column in keys):
         return None
-    if not of_groups and all(column.role == "category" for column in keys):
+    if not of_groups and all(column.role == "category" and len(column.levels) < MOST_LEVELS for column in keys):
         return None
     return LongColumns(keys[0].name, keys[1].name, values[0].name)
 
@@ -167,6 +167,7 @@ def choose_columns(
     id: str | bool | None = None,  # noqa: A002 - what a person calls it
     named: bool = True,
     needs_numbers: bool = True,
+    may_be_empty: bool = False,
 ) -> TableFacts:
     """Decide what each column is used for: quantities as numbers, categories as labels, one name or id for the rows.
 
@@ -184,6 +185,8 @@ def choose_columns(
         Whether the names are those of the file.
     needs_numbers : bool
         Whether a table without a column of numbers is refused; one of categories alone has none.
+    may_be_empty : bool
+        Whether one is not refused either that has no label.
 
     Examples
     --------
@@ -228,7 +231,7 @@ def choose_columns(
     order = list(table) if asked is None else asked
     used = tuple(table[name] for name in order if uses[name] == "used")
     facts = TableFacts(origin, n_rows, tuple(table.values()), used, named, found.remarks, blocks=tuple(whole))
-    if not used and (needs_numbers or not facts.labels):
+    if not used and not may_be_empty and (needs_numbers or not facts.labels):
         _refuse_all(facts)
     return facts
 
