@@ -235,9 +235,10 @@ def _pattern_section(found: Filling) -> str:
         color, strength = ("grid", 1.0) if level == 0 else ("mark-1", 0.15 + 0.85 * level / 8)
         marks.append(f'<path d="{path}" fill="var(--{color})" fill-opacity="{strength:.2f}"/>')
     key = '<i style="background:var(--mark-1)"></i>known<i style="background:var(--grid)"></i>missing'
+    said = f"Which values are known: {percent(1 - known.share_missing)} of them."
     drawn = (
         f'<svg class="picture" style="max-width:{side * d:.0f}px" viewBox="0 0 {side * d:.1f} {tall * n:.1f}" '
-        f'role="img" aria-label="Which values are known: {percent(1 - known.share_missing)} of them.">{"".join(marks)}</svg>'
+        f'role="img" aria-label="{said}">{"".join(marks)}</svg>'
     )
     return parts.section("missing", "What is missing", parts.paragraph(words), drawn, f'<p class="key">{key}</p>')
 
@@ -305,11 +306,15 @@ def _scatter(check: Check) -> str:
             f'<path d="M{x(a):.1f} {y(v):.1f}H{x(b):.1f}" stroke="var(--muted)"/>'
             for (a, b), v in zip(ends, actual, strict=True)
         )
+    # Values on few levels would hide each other.
+    levels = np.unique(actual)
+    apart = np.diff(levels).min() if 1 < len(levels) <= 12 < len(actual) // 8 else 0.0
+    up = actual + 0.5 * apart * (np.arange(len(actual)) * 0.618 % 1.0 - 0.5)
     radius, strength = (3.5, 0.8) if len(actual) <= 300 else (2.4, 0.45)
     dots = "".join(
         f'<circle cx="{a:.1f}" cy="{b:.1f}" r="{radius}" fill="var(--mark-{1 if good else 2})" '
         f'fill-opacity="{strength}"/>'
-        for a, b, good in zip(x(predicted), y(actual), inside, strict=True)
+        for a, b, good in zip(x(predicted), y(up), inside, strict=True)
     )
     ends_of_line = f"M{x(low):.1f} {y(low):.1f}L{x(high):.1f} {y(high):.1f}"
     line = f'<path d="{ends_of_line}" stroke="var(--soft)" stroke-dasharray="4 4"/>'
