@@ -10,7 +10,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError
-from gramian.models.probabilistic.entries import KnownEntries, Rows, known_entries
+from gramian.models.probabilistic.entries import HeldEntries, Rows, known_entries
 from gramian.models.probabilistic.variational import Columns, Layout, Priors, row_posterior
 from gramian.sources.rows import ranges
 
@@ -255,15 +255,15 @@ class ProbabilisticPCAModel:
                 drawn[part] = np.where(there, cells, self._limited(self.mean + values / self.factor))
             yield drawn
 
-    def entries(self, X: Any) -> KnownEntries:
+    def entries(self, X: Any) -> HeldEntries:
         """Return the known entries of new rows in the units of the model."""
-        found = X if isinstance(X, KnownEntries) else known_entries(X, units=(self.mean, self.factor))
+        found: Any = known_entries(X, units=(self.mean, self.factor))
         if found.n_columns != self.n_columns:
             message = f"X has {found.n_columns} columns, and the model {self.n_columns}. Pass the columns of the fit."
             raise InputError(message)
         return found
 
-    def _posteriors(self, known: KnownEntries) -> Iterator[tuple[slice, Rows, HostArray, HostArray]]:
+    def _posteriors(self, known: HeldEntries) -> Iterator[tuple[slice, Rows, HostArray, HostArray]]:
         """Give rows with the means (m, K) and covariances (m, K, K) of their g."""
         layout, table = self.layout, self.columns.packed()
         free, K = layout.of_rows, layout.size
