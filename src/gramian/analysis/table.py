@@ -22,7 +22,6 @@ from gramian.errors import InputError, MemoryBudgetError, Parameter, Phrase, Sen
 from gramian.machine import available_memory
 from gramian.models.pca.fit import first_facts
 from gramian.models.pca.model import PCAOptions
-from gramian.models.probabilistic.filling import fill_missing
 from gramian.planning.plan import plan_pca
 from gramian.sources.column_names import unit_in, words_of
 from gramian.sources.dense import DenseRows
@@ -316,11 +315,16 @@ def _dense_block(block: Block) -> HostArray:
 
 def _plain(source: Any, *, described: bool) -> Prepared:
     """Return rows as they are, with their labels and names where a fit will want them: a string for each row."""
-    labels = {name: _label(source, name) for name in source.label_names} if described else {}
+    labels = labels_of(source) if described else {}
     row_names = source.ids() if described else None
     return Prepared(
         source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=row_names
     )
+
+
+def labels_of(source: RowSource) -> dict[str, Any]:
+    """Return the columns that color the rows: groups, and numbers where a quantity is asked for."""
+    return {name: _label(source, name) for name in source.label_names}
 
 
 def _label(source: RowSource, name: str) -> Any:
@@ -620,6 +624,8 @@ def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
 
 
 def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, scale: bool) -> Prepared:
+    from gramian.models.probabilistic.filling import fill_missing
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         filled = fill_missing(X, scale=scale)
