@@ -22,7 +22,6 @@ from gramian.errors import InputError, MemoryBudgetError, Parameter, Phrase, Sen
 from gramian.machine import available_memory
 from gramian.models.pca.fit import first_facts
 from gramian.models.pca.model import PCAOptions
-from gramian.models.probabilistic.filling import fill_missing
 from gramian.planning.plan import plan_pca
 from gramian.sources.column_names import unit_in, words_of
 from gramian.sources.dense import DenseRows
@@ -67,7 +66,7 @@ class ReadOptions:
     id, color : str or None
         Columns that name and color the rows; found where nothing is said.
     missing : str
-        "em" fills missing values by EM-PCA, "drop" drops their rows, "error" refuses them.
+        "em" fills missing values by probabilistic PCA, "drop" drops their rows, "error" refuses them.
     scale : bool or None
         Whether columns are scaled to unit variance; ``None``: where their spreads differ more than two-fold, and their
         names give no common unit.
@@ -611,7 +610,7 @@ def _share(missing: HostArray, n_rows: int) -> str:
 def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
     """Say what a fit would fill; what is known of the columns is measured from what is there."""
     said = (
-        f"Fill {_share(missing, prepared.source.n_rows)} by regularized EM-PCA, with as many components as fill known "
+        f"Fill {_share(missing, prepared.source.n_rows)} by probabilistic PCA, with as many components as fill known "
         "values best; they count as if they were measured."
     )
     spread, mean = _scaled_moments(prepared.source, np.ones(len(missing), dtype=bool))
@@ -620,12 +619,14 @@ def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
 
 
 def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, scale: bool) -> Prepared:
+    from gramian.models.probabilistic.filling import fill_missing  # what only looks at a table fits nothing
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         filled = fill_missing(X, scale=scale)
     k, missing = filled.n_components, np.isnan(X).sum(axis=0)
     said = (
-        f"Filled {_share(missing, len(X))} by regularized EM-PCA with {k} component{'' if k == 1 else 's'}; they count "
+        f"Filled {_share(missing, len(X))} by probabilistic PCA with {k} component{'' if k == 1 else 's'}; they count "
         "as if they were measured."
     )
     notes = (*prepared.notes, said, *(sentence_of(warning) for warning in caught))
