@@ -66,7 +66,7 @@ class ReadOptions:
     id, color : str or None
         Columns that name and color the rows; found where nothing is said.
     missing : str
-        "em" fills missing values by EM-PCA, "drop" drops their rows, "error" refuses them.
+        "em" fills missing values by probabilistic PCA, "drop" drops their rows, "error" refuses them.
     scale : bool or None
         Whether columns are scaled to unit variance; ``None``: where their spreads differ more than two-fold, and their
         names give no common unit.
@@ -652,7 +652,7 @@ def _mostly_missing(missing: HostArray, n_rows: int) -> tuple[str, ...]:
 def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
     """Say what a fit would fill; what is known of the columns is measured from what is there."""
     said = Sentence(
-        "Fill {share} by regularized EM-PCA, with as many components as fill known values best; they count as if they "
+        "Fill {share} by probabilistic PCA, with as many components as fill known values best; they count as if they "
         "were measured ({fill} gives them, with their errors).",
         share=_share(missing, prepared.source.n_rows),
         fill=FILL,
@@ -670,7 +670,7 @@ def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, sc
         filled = fill_missing(X, scale=scale)
     k, missing = filled.n_components, np.isnan(X).sum(axis=0)
     said = (
-        f"Filled {_share(missing, len(X))} by regularized EM-PCA with {k} component{'' if k == 1 else 's'}; they count "
+        f"Filled {_share(missing, len(X))} by probabilistic PCA with {k} component{'' if k == 1 else 's'}; they count "
         "as if they were measured."
     )
     notes = (*prepared.notes, said, *(sentence_of(warning) for warning in caught))

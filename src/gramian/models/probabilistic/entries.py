@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -179,8 +179,11 @@ class KnownEntries(ABC):
         Known entries per column, and the sum of their centered values.
     squares : float
         Sum of all squared values.
+    way : str
+        How they are held, in the words of a plan.
     """
 
+    way: ClassVar[str]
     center: HostArray
     factor: HostArray
     counts: HostArray
@@ -264,6 +267,7 @@ def chunk_rows(n_columns: int) -> int:
 class SparseEntries(HeldEntries):
     """Known entries alone: 8 bytes each in float32."""
 
+    way: ClassVar[str] = "known entries"
     values: Any
     ones: HostArray
 
@@ -303,6 +307,7 @@ class DenseEntries(HeldEntries):
     missing : numpy array (n, d) of bool
     """
 
+    way: ClassVar[str] = "dense rows"
     values: HostArray
     missing: HostArray
 
@@ -323,13 +328,15 @@ class DenseEntries(HeldEntries):
     def column_patterns(self) -> tuple[HostArray, HostArray]:  # type: ignore[override]
         """One column for each pattern of known rows, and the pattern of each column."""
         first, pattern = _unique_rows(self.missing.T)
+        if len(first) == self.n_columns:  # all differ: then in the order of the columns, as where none is looked for
+            return np.arange(self.n_columns), np.arange(self.n_columns)
         return first, pattern
 
     def rows(self, part: slice | HostArray) -> DenseRows:
         """Return some rows, by slice or by position."""
         missing = self.missing[part]
         first, pattern = _unique_rows(missing)
-        return DenseRows(self.values[part], sp.csr_array(missing[first].astype(FLOAT64)), pattern)
+        return DenseRows(self.values[part], sp.csr_array(missing[first]).astype(FLOAT64), pattern)
 
     def reduce(self, fold: Callable[[Any, Any], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold all rows into one value; many with a common pattern are one chunk."""
@@ -366,6 +373,7 @@ class SourceEntries(KnownEntries):
     source : RowSource
     """
 
+    way: ClassVar[str] = "blocks"
     source: RowSource
 
     @property
@@ -418,7 +426,7 @@ class Standardized:
         missing = np.isnan(X)
         first, pattern = _unique_rows(missing)
         X[missing] = 0.0
-        return DenseRows(X, sp.csr_array(missing[first].astype(FLOAT64)), pattern)
+        return DenseRows(X, sp.csr_array(missing[first]).astype(FLOAT64), pattern)
 
 
 def _fold_block(standardized: Standardized, fold: Callable[[Any, Any], Any], state: Any, block: Block) -> Any:

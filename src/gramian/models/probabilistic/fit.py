@@ -28,6 +28,7 @@ import scipy.sparse as sp
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import ConvergenceWarning, InputError, users_line
+from gramian.machine import memory_budget
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
 from gramian.models.probabilistic.entries import KnownEntries, Rows, SourceEntries, SparseEntries, known_entries
@@ -42,6 +43,8 @@ from gramian.models.probabilistic.variational import (
     row_posterior,
     start,
 )
+from gramian.planning.missing_plan import MissingPlan, plan_missing
+from gramian.planning.plan import require_free
 from gramian.sources.opening import as_source
 
 
@@ -122,7 +125,9 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
     _say(
         options, f"fitting {k} components to {known.n_known:,} known entries of {known.n_rows:,} x {known.n_columns:,}"
     )
-    if known.is_complete and not options.biases and not isinstance(known, SparseEntries):
+    plan = plan_known(known, k, biases=bool(options.biases), budget=options.memory_budget or memory_budget())
+    require_free(plan.peak_bytes, work="This fit")
+    if plan.way == "closed form":
         return _closed_form(known, k, options, reason)
     k = min(k, max(known.n_rows - 1, 0), known.n_columns)
     found = improve(
@@ -135,6 +140,13 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
     )
     _warn(found, options, k)
     return _model(known, found, options, reason)
+
+
+def plan_known(known: KnownEntries, k: int, *, biases: bool, budget: int | None = None) -> MissingPlan:
+    """Return how so many components would be fitted to known entries, refused where it does not fit the budget."""
+    way = "closed form" if known.is_complete and not biases and known.way != "known entries" else known.way
+    n, d = known.n_rows, known.n_columns
+    return plan_missing(way, n=n, d=d, known=known.n_known, k=k, biases=biases, budget=budget)
 
 
 class HeldOut(NamedTuple):
@@ -270,6 +282,7 @@ def _closed_form(known: KnownEntries, k: int, options: ProbabilisticPCAOptions, 
     none = np.zeros((1, 0))
     columns = Columns(layout, means, covariances, np.zeros(d, dtype=int), priors, center, none.sum(axis=1), none)
     model = _model(known, Rounds(columns, (), converged=True), options, reason)
+    variances = np.maximum(variances, noise)
     logs = d * np.log(2 * np.pi) + np.log(variances).sum() + (d - q) * np.log(noise) - 2 * np.log(known.factor).sum()
     fit = (lam[:fitted] / variances[:fitted]).sum() + (total - lam[:fitted].sum()) / noise
     return replace(
