@@ -170,6 +170,8 @@ def as_json(answer: Answer) -> dict[str, Any]:
         "variances": to_host(model.variances).astype(float).tolist(),
         # Of K itself, as the estimator's eigenvalues_.
         "kernel_eigenvalues": model.eigenvalues.tolist() if model.kind == "kernel" else None,
+        "power_trace": _trace(model) if answer.traced else None,
+        "mutual_information_drop": model.independence.drop if model.kind == "ica" else None,
         "certificate": None
         if certificate is None
         else [
@@ -180,6 +182,12 @@ def as_json(answer: Answer) -> dict[str, Any]:
         "files": [str(path) for path in answer.files],
         "command": answer.command,
     }
+
+
+def _trace(model: Any) -> list[dict[str, list[float]]]:
+    """Return what each step of the power method saw, by component."""
+    traces = [model.power_trace.of(i) for i in range(model.n_components)]
+    return [{name: getattr(trace, name).tolist() for name in ("value", "residual", "angle")} for trace in traces]
 
 
 def _supplementary(found: Any) -> dict[str, Any] | None:
