@@ -145,9 +145,9 @@ class TextTable:
         """Parse a piece into a record batch: numbers where every cell of a column is one, else text."""
         import pyarrow as pa
 
-        (cells,) = self.parse(piece).combine_chunks().to_batches()
-        decimal = self.dialect.decimal
-        columns = [typed_column(column, decimal=decimal, missing=self.dialect.missing) for column in cells.columns]
+        decimal, missing = self.dialect.decimal, self.dialect.missing
+        cells = (column.combine_chunks() for column in self.parse(piece).columns)
+        columns = [typed_column(column, decimal=decimal, missing=missing) for column in cells]
         return pa.RecordBatch.from_arrays(columns, names=list(self.dialect.names))
 
     def pieces(self, size: int) -> Iterator[Piece]:
