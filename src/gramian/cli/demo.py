@@ -195,7 +195,7 @@ def denoise() -> DemoTable:
         before, after = (np.mean((X - clean) ** 2) for X in (noisy, model.reconstruct(model.project(noisy))))
         return f"Mean squared noise per pixel: {before:.1f} in the table, {after:.1f} rebuilt from 15 components."
 
-    return DemoTable("pca", table.header, [table.columns[0], *noisy.T], (*table.flags, "-k", "15"), told)
+    return DemoTable("pca", table.header, [table.columns[0], *noisy.T], (*table.flags, "-k", "15"), told=told)
 
 
 def documents() -> DemoTable:
