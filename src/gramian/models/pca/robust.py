@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import gammainc, gammaincinv, stdtrit
+import scipy
 
 from gramian.arrays.namespace import HostArray, from_host, to_host
 from gramian.arrays.precision import FLOAT64
@@ -100,7 +100,7 @@ class RobustFit:
         roots = np.cbrt(spe)[:, None]
         middle, spread = (float(found[0]) for found in _closest(roots, _core_size(len(roots))))
         spread *= _consistency(CORE, 1) ** 0.5
-        return far, (middle + float(stdtrit(max(0.37 * len(roots), 1.0), level)) * spread) ** 3
+        return far, (middle + float(scipy.special.stdtrit(max(0.37 * len(roots), 1.0), level)) * spread) ** 3
 
     def outliers(self, k: int, *, level: float = LEVEL) -> Outliers:
         """Hold both distances of all rows from the first ``k`` components against their limits: no pass."""
@@ -347,8 +347,8 @@ def _consistency(share: float, p: int) -> float:
     """
     if share >= 1.0 or p == 0:
         return 1.0
-    q = 2.0 * float(gammaincinv(p / 2.0, share))
-    return share / float(gammainc(p / 2.0 + 1.0, q / 2.0))
+    q = 2.0 * float(scipy.special.gammaincinv(p / 2.0, share))
+    return share / float(scipy.special.gammainc(p / 2.0 + 1.0, q / 2.0))
 
 
 def central_rows(source: RowSource, options: PCAOptions) -> HostArray:

@@ -12,7 +12,7 @@ from functools import partial
 from math import log, pi
 
 import numpy as np
-from scipy.special import betaincinv, gammaincinv
+import scipy
 
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_sparse, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
@@ -374,7 +374,7 @@ def f_quantile(level: float, a: float, b: float) -> float:
     >>> round(f_quantile(0.99, 2, 10), 4)
     7.5594
     """
-    x = float(betaincinv(a / 2, b / 2, level))
+    x = float(scipy.special.betaincinv(a / 2, b / 2, level))
     return b * x / (a * (1.0 - x)) if x < 1.0 else float("inf")
 
 
@@ -401,7 +401,7 @@ def _spe_limit(model: PCAModel, k: int, spe: HostArray, level: float) -> float:
 
 def _chi_squared(level: float, freedom: float) -> float:
     """Return a quantile of the chi-squared law."""
-    return 2.0 * float(gammaincinv(freedom / 2, level))
+    return 2.0 * float(scipy.special.gammaincinv(freedom / 2, level))
 
 
 def _dimensions_seen(spe: HostArray, *, most: int) -> float:
