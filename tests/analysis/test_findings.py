@@ -21,6 +21,7 @@ def found_in(frame, **options):
 
 
 def of_rows(X, columns=COLUMNS):
+    """Rows as a table whose columns are called a, b, c, ..."""
     return pd.DataFrame(X, columns=columns[: X.shape[1]])
 
 

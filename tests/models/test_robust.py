@@ -49,7 +49,7 @@ def test_cyg_ob1_has_its_four_giants():
     assert not {10, 19, 29, 33} <= set(PCA().fit(X).outliers(X).flagged.tolist())
 
 
-@pytest.mark.parametrize(("n", "d"), [(200, 8), (60, 300)], ids=["MCD", "ROBPCA"])
+@pytest.mark.parametrize("n, d", [(200, 8), (60, 300)], ids=["MCD", "ROBPCA"])
 @pytest.mark.parametrize("share", [0.05, 0.2])
 def test_planted_rows_are_left_out_and_components_are_those_of_the_others(n, d, share):
     """A tenth of a degree from the fit without them, where the ordinary fit is turned by most of a right angle."""
