@@ -294,7 +294,7 @@ def _reason(subject: Subject, k: int) -> tuple[str, dict[str, Any]]:
         return "the others are no larger than dummy columns of unrelated categories make them", {}
     if k < parallel and following:
         fall = f"variances fall from {variances[k - 1]:.3g} to {variances[k]:.3g} after that"
-        said = f"{fall}, and noise is related between columns"
+        said = f"{fall}, and what is left is like noise that is related between columns"
         return said, {"before": float(variances[k - 1]), "after": float(variances[k])}
     if k < min(len(thresholds), len(variances)):
         reaches = float(thresholds[k])
