@@ -16,7 +16,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, Parameter, Sentence
 from gramian.machine import MEGABYTE
-from gramian.sources.missing_words import MISSING
+from gramian.sources.missing_values import MISSING
 from gramian.sources.names import name_columns
 
 SAMPLE_BYTES = MEGABYTE
