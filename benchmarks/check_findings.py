@@ -209,8 +209,10 @@ def check_group(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.ra
     """The part of a score's variance between groups, and whether shuffled labels reach it."""
     name, evidence = finding["evidence"]["label"], finding["evidence"]
     values = table.labels[name]
-    effects = np.array([association(values, table.scores[:, j]) for j in range(len(evidence["effects"]))])
-    for j, said in enumerate(evidence["effects"]):
+    effects = np.array(
+        [association(values, table.scores[:, j]) for j in range(min(len(evidence["effects"]), table.scores.shape[1]))]
+    )
+    for j, said in enumerate(evidence["effects"][: len(effects)]):
         if table.variances[j] > 1e-9 * table.variances[0]:
             yield from _apart(f"the effect on component {j + 1}", said, float(effects[j]), 1e-4)
     shuffled = [

@@ -144,7 +144,7 @@ class Examined:
             )
         else:
             found = [*self._components(k), count_finding(subject, self.about, k, self.relation)]
-        found += [group_finding(test, k, subject.components) for test in self.labels]
+        found += [group_finding(test, k, subject.components[: len(test.effects)]) for test in self.labels]
         if self.clouds is not None:
             parted = _differences(self) if self.clouds.gaps else None
             found.append(cloud_finding(self.clouds, subject.components, subject.names, parted))
@@ -182,9 +182,11 @@ def examine(subject: Subject) -> Examined:
     about = Described(
         subject.names, subject.shares, parts, intervals, scores, subject.row_names, subject.telling, model.prefix
     )
-    tests = (
-        () if scores is None else examine_labels(scores, subject.labels, subject.groups, order=order, seed=subject.seed)
-    )
+    tests: tuple[LabelTest, ...] = ()
+    if scores is not None:
+        # The scores of a null direction are rounding, and tell nothing.
+        varying = scores[:, : max(model.rank, 1)] if is_pca else scores
+        tests = examine_labels(varying, subject.labels, subject.groups, order=order, seed=subject.seed)
     sources = source_correlations(model, scores, subject.spread) if model.kind == "ica" else None
     relation = None
     if is_pca and scores is not None:

@@ -307,7 +307,6 @@ def _none_follows(test: LabelTest, names: Sequence[str]) -> tuple[str, dict[str,
     if len(names) == 1:
         only = f"{names[0]}, the one component examined, does not {what.replace('s ', ' ', 1)}"
         return f"{only}: {percent(most)} {part}, which chance alone may give.", {"most": most}
-    words = (
-        f"None of the {len(names)} components examined {what}: at most {percent(most)} {part}, which chance alone may give."
-    )
+    words = f"None of the {len(names)} components examined {what}: at most {percent(most)} {part}"
+    words += ", which chance alone may give."
     return words, {"most": most, "examined": len(names)}
