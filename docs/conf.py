@@ -68,8 +68,12 @@ def write_api_pages(target: Path) -> None:
             page.write_text(text, encoding="utf-8")
 
 
-def keep_marks(_app: Any, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
+def keep_marks(_app: Any, what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
     """Let docstrings write |x| for a size and coef_ for a name, which reStructuredText takes for markup."""
+    if what in {"attribute", "data", "property"}:
+        # Napoleon takes what stands before a colon in the first line for a type, and looks its words up; an escaped
+        # space, which shows as nothing, is a first line without one.
+        lines.insert(0, "\\ ")
     in_example = False
     for position, line in enumerate(lines):
         in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
@@ -101,9 +105,10 @@ def follow_exports(app: Any, env: Any, node: Any, contnode: Any) -> Any:
     return domain.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], home, node, contnode)
 
 
-def setup(app: Any) -> None:
+def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("autodoc-skip-member", skip_borrowed)
     app.connect("missing-reference", follow_exports)
     write_api_pages(Path(__file__).parent / "api")
     app.connect("autodoc-process-docstring", keep_marks, priority=100)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
