@@ -46,21 +46,21 @@ check: $(VENV)/.ready-dev docs  ## Lint, types, import layers, and the documenta
 compat: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run scikit-learn's own tests on our classes.
 	$(BIN)/python tests/compat/run.py
 
-bench: $(VENV)/.ready-bench $(VENV)/.ready-torch  ## Measure against the peers and rewrite the table in the README.
+bench: $(VENV)/.ready-bench $(VENV)/.ready-torch  ## Measure against the peers and rewrite the table of docs/speed.md.
 	$(BIN)/python -m benchmarks $(ARGS)
 
 fuzz: $(VENV)/.ready-dev  ## Open 100,000 damaged or hostile model files (for a nightly run; about five minutes).
 	$(BIN)/python -m benchmarks.fuzz_archive 100000 $(ARGS)
 
 docs: $(VENV)/.ready-dev  ## Build the documentation into docs/_build/html.
-	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -n -q -j 2 -b html docs docs/_build/html
 
 format: $(VENV)/.ready-dev  ## Let ruff put the code in order.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## Remove what these commands made, the environment too.
-	rm -rf $(VENV) out docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) out docs/_build docs/api docs/gallery docs/records .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -1,6 +1,8 @@
 """How Sphinx builds these pages. `make docs` does it, and every warning is an error."""
 
 import re
+import shutil
+import sys
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -13,14 +15,43 @@ author = "The Gramian developers"
 project_copyright = "2026, the Gramian developers"
 release = gramian.__version__
 
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))  # for written_pictures
+
 extensions = [
+    "matplotlib.sphinxext.plot_directive",
+    "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "data", "gallery/**/*.md5"]
+# Headings deeper than these have no anchor in Markdown; links from page to page name the page.
+myst_heading_anchors = 2
+# Tutorials draw from the tables beside them.
+plot_working_directory = str(HERE / "tutorials")
+plot_formats = [("png", 110)]
+plot_include_source = True
+plot_html_show_source_link = False
+plot_html_show_formats = False
+# The gallery runs a copy of the examples, so that what they write is nowhere among the sources.
+sphinx_gallery_conf = {
+    "examples_dirs": "_build/examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$",
+    "image_scrapers": ("written_pictures.collect",),
+    "reset_modules": ("matplotlib",),
+    "default_thumb_file": str(HERE / "images" / "in_words.png"),
+    "backreferences_dir": None,
+    "download_all_examples": False,
+    "min_reported_time": 1e9,
+    "show_signature": False,
+    "write_computation_times": False,
+}
 html_theme = "furo"
 html_title = "Gramian"
 html_show_sphinx = False
@@ -68,6 +99,29 @@ def write_api_pages(target: Path) -> None:
             page.write_text(text, encoding="utf-8")
 
 
+def titled(script: str) -> str:
+    """A script whose docstring begins with a title, as sphinx-gallery wants it: its own first sentence."""
+    opening, docstring, rest = script.split('"""', 2)
+    first, _, more = docstring.partition("\n")
+    title, _, after = re.match(r"(.+?)(: (?=`)|[.](?=\s|$)|(?<=[?])(?=\s|$)|: )(.*)", first + " ").groups()
+    words = re.sub(r"`([^`\n]+)`", r"``\1``", f"{after.strip()}\n{more}".strip())
+    return f'{opening}"""{heading(title, "=")}\n{words}\n"""{rest}'
+
+
+def copy_examples(target: Path) -> None:
+    """Copy the examples to where the gallery runs them; sphinx-gallery runs again only those that have changed."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(HERE.parent / "examples", target, ignore=shutil.ignore_patterns("out", "__pycache__"))
+    for script in target.rglob("*.py"):
+        script.write_text(titled(script.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def copy_records(target: Path) -> None:
+    """Copy what the benchmarks recorded, so that it is read as pages."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(HERE.parent / "benchmarks" / "results", target, ignore=shutil.ignore_patterns("*.json"))
+
+
 def keep_marks(_app: Any, what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
     """Let docstrings write |x| for a size and coef_ for a name, which reStructuredText takes for markup."""
     if what in {"attribute", "data", "property"}:
@@ -109,6 +163,8 @@ def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
     app.connect("autodoc-skip-member", skip_borrowed)
     app.connect("missing-reference", follow_exports)
-    write_api_pages(Path(__file__).parent / "api")
+    write_api_pages(HERE / "api")
+    copy_examples(HERE / "_build" / "examples")
+    copy_records(HERE / "records")
     app.connect("autodoc-process-docstring", keep_marks, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
