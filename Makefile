@@ -25,7 +25,7 @@ ARGS ?=
 help:  ## List the commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Which ones: make demo DEMOS="wine particle circle rings zero-one digits faces cocktail"
+# Which ones: make demo DEMOS="wine particle circle rings zero-one digits faces kmeans classifier denoise documents cocktail"
 DEMOS ?= wine
 
 demo: $(VENV)/.ready-demo  ## Run PCA on a table of wines and write a page to look at (DEMOS= for others).
@@ -60,7 +60,7 @@ format: $(VENV)/.ready-dev  ## Let ruff put the code in order.
 	$(BIN)/ruff format .
 
 clean:  ## Remove what these commands made, the environment too.
-	rm -rf $(VENV) out docs/_build docs/api docs/gallery docs/records .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) out docs/_build docs/api docs/lectures.rst docs/gallery docs/records .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

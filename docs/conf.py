@@ -83,6 +83,18 @@ def package_page(package: str, folder: Path) -> str:
     return "\n".join(parts)
 
 
+def write(page: Path, text: str) -> None:
+    """Write a page; an unchanged one keeps its date, so that Sphinx does not read it again."""
+    if not page.exists() or page.read_text(encoding="utf-8") != text:
+        page.write_text(text, encoding="utf-8")
+
+
+def write_lectures(target: Path) -> None:
+    """Execute every row of the lectures and write down what each gives."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    write(target, import_module("tests.lectures.rows").page())
+
+
 def write_api_pages(target: Path) -> None:
     """Write a page per package, those inside others too, so that a new file appears in the documentation by itself."""
     root = Path(gramian.__file__).parent
@@ -93,10 +105,7 @@ def write_api_pages(target: Path) -> None:
     listing = "".join(f"   {name}\n" for name in sorted(pages))
     pages["index"] = "\n".join((heading("Every name", "="), ".. toctree::\n   :maxdepth: 2\n", listing))
     for name, text in pages.items():
-        page = target / f"{name}.rst"
-        # An unchanged page keeps its date, so that Sphinx does not read it again.
-        if not page.exists() or page.read_text(encoding="utf-8") != text:
-            page.write_text(text, encoding="utf-8")
+        write(target / f"{name}.rst", text)
 
 
 def titled(script: str) -> str:
@@ -164,6 +173,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("autodoc-skip-member", skip_borrowed)
     app.connect("missing-reference", follow_exports)
     write_api_pages(HERE / "api")
+    write_lectures(HERE / "lectures.rst")
     copy_examples(HERE / "_build" / "examples")
     copy_records(HERE / "records")
     app.connect("autodoc-process-docstring", keep_marks, priority=100)

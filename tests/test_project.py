@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "gramian"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-GENERATED = {"_build", "api", "gallery", "records"}
+GENERATED = {"_build", "api", "gallery", "lectures.rst", "records"}
 PAGES = [
     ROOT / "README.md",
     *(

@@ -1,12 +1,15 @@
 """``gramian demo [NAME]``: examples of the lectures, each ending in a page.
 
-Tables are generated, or those that come with scikit-learn's files (wine and digits, CC BY 4.0).
+Tables are generated, or those that come with scikit-learn's files (wine and digits, CC BY 4.0) and with Python (its
+manual, PSF license).
 """
 
 import gzip
+import re
 import shlex
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +29,10 @@ DEMOS = {
     "zero-one": "360 handwritten zeros and ones of 8 x 8 pixels: two components part them",
     "digits": "1,797 handwritten digits of 8 x 8 pixels, and what they are made of",
     "faces": "eigenfaces of 300 faces that are drawn, not photographed: a face from a few numbers",
+    "kmeans": "k-means of 1,797 digits in fewer and fewer dimensions: what it costs, and how much sooner it ends",
+    "classifier": "digits told apart with and without PCA: from few rows fewer dimensions are better, from many not",
+    "denoise": "1,797 digits with noise, rebuilt from 15 components",
+    "documents": "pages of Python's manual and a thousand of their words: topics, each by its words",
     "cocktail": "four sounds recorded by four microphones, unmixed",
 }
 """The demos, each with what it shows."""
@@ -48,7 +55,7 @@ def command(name: str | None, output: str, *, quiet: bool) -> None:
     Writes the table to DIR, fits it as `gramian pca`, `kpca` or `ica` would, and says where the page is.
     """
     if name is None:
-        click.echo("\n".join(f"{demo:10}{words}" for demo, words in DEMOS.items()))
+        click.echo("\n".join(f"{demo:12}{words}" for demo, words in DEMOS.items()))
         return
     from gramian.atomic import atomic_write
     from gramian.cli.writing import cannot_write
@@ -69,6 +76,8 @@ def command(name: str | None, output: str, *, quiet: bool) -> None:
     given = [*made.flags, "-o", str(target), *(["--quiet"] if quiet else []), "--", str(table)]
     with verb.make_context(made.verb, given, obj=words) as context:
         verb.invoke(context)
+    if made.told is not None:
+        click.echo(f"\n{made.told(target)}")
     click.echo(f"\nThe page: {(target / 'report.html').resolve()}")
 
 
@@ -100,15 +109,28 @@ WINE = (
 )
 """Measurements of the wine table (Aeberhard and Forina, UCI, CC BY 4.0)."""
 
+STOP_WORDS = (
+    "the and for that are this with not can may from which use used has have when its any one all other see will also "
+    "than only but into such each then they been does being these those where both some same must over more was you "
+    "your would there them what about between after how too very"
+)
+"""Words of every text, which tell no topic."""
+
 
 @dataclass(frozen=True, eq=False)
 class DemoTable:
-    """A table, the verb that fits it, and the flags that it is fitted with."""
+    """A table, the verb and flags that fit it, and what more is told of the fit in a folder."""
 
     verb: str
     header: list[str]
     columns: list[Any]
     flags: tuple[str, ...] = ()
+    told: Callable[[Path], str] | None = None
+
+    @property
+    def numbers(self) -> HostArray:
+        """The columns that are numbers (n, d)."""
+        return np.column_stack([column for column in self.columns if column.dtype != object])
 
 
 def wine() -> DemoTable:
@@ -134,6 +156,56 @@ def zero_one() -> DemoTable:
     digit = every.columns[0]
     kept = (digit == "digit 0") | (digit == "digit 1")
     return DemoTable("pca", every.header, [column[kept] for column in every.columns], (*every.flags, "-k", "2"))
+
+
+def kmeans() -> DemoTable:
+    """The digits; k-means with ten clusters in all their dimensions and in fewer."""
+    from gramian.models.clustering import kmeans_cost
+
+    table = digits()
+    return replace(table, told=lambda _: str(kmeans_cost(table.numbers, 10, dimensions=[2, 5, 10, 20, 40])))
+
+
+def classifier() -> DemoTable:
+    """The digits; told apart from 60 rows and from 1,000."""
+    from gramian.models.prediction import prediction_curve
+
+    table = digits()
+    digit, X = table.columns[0].astype(str), table.numbers
+    return replace(table, told=lambda _: "\n\n".join(str(prediction_curve(X, digit, n)) for n in (60, 1000)))
+
+
+def denoise() -> DemoTable:
+    """The digits under noise of a quarter of their range; rebuilt, they are nearer to what they were."""
+    from gramian.models.archive.file import open_archive
+
+    table = digits()
+    clean = table.numbers
+    noisy = clean + 4.0 * np.random.default_rng(0).standard_normal(clean.shape)
+
+    def told(folder: Path) -> str:
+        model = open_archive(folder / "model.gramian").model
+        before, after = (np.mean((X - clean) ** 2) for X in (noisy, model.reconstruct(model.project(noisy))))
+        return f"Mean squared noise per pixel: {before:.1f} in the table, {after:.1f} rebuilt from 15 components."
+
+    return DemoTable("pca", table.header, [table.columns[0], *noisy.T], (*table.flags, "-k", "15"), told)
+
+
+def documents() -> DemoTable:
+    """Pages of Python's manual: how often each has a word, on a log scale and by its rarity, in rows of length 1."""
+    from pydoc_data.topics import topics
+
+    # Two pages are the same under two names.
+    pages = {text: name for name, text in sorted(topics.items())}
+    counts = [Counter(re.findall(r"[a-z]{3,}", text.lower())) for text in pages]
+    frequency = Counter(word for page in counts for word in page)
+    common = set(STOP_WORDS.split())
+    words = sorted(word for word, n in frequency.items() if 4 <= n <= 40 and word not in common)
+    rarity = np.log(len(pages) / np.array([frequency[word] for word in words]))
+    X = np.log1p([[page[word] for word in words] for page in counts]) * rarity
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    names = np.array([*pages.values()], dtype=object)
+    return DemoTable("pca", ["page", *words], [names, *X.T], ("--no-scale", "-k", "6", "--id", "page"))
 
 
 def circle() -> DemoTable:
@@ -194,6 +266,10 @@ MAKERS: dict[str, Callable[[], DemoTable]] = {
     "zero-one": zero_one,
     "digits": digits,
     "faces": faces,
+    "kmeans": kmeans,
+    "classifier": classifier,
+    "denoise": denoise,
+    "documents": documents,
     "cocktail": cocktail,
 }
 """The table of each demo."""
