@@ -53,6 +53,8 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
 }
 html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_title = "Gramian"
 html_show_sphinx = False
 

@@ -15,5 +15,5 @@ curve = kmeans_cost(load_digits().data, 10)
 ax = plot.kmeans(curve, ax=Figure(figsize=(7, 4), layout="constrained").subplots())
 
 Path("out").mkdir(exist_ok=True)
-ax.figure.savefig("out/kmeans.png", dpi=110)
+ax.figure.savefig("out/kmeans_cost.png", dpi=110)
 print(f"The largest number of components tried costs {curve.increases[-1]:+.1%}.")
