@@ -29,7 +29,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "data", "gallery/**/*.md5"]
+exclude_patterns = ["_build", "tutorials/data"]
 # Headings deeper than these have no anchor in Markdown; links from page to page name the page.
 myst_heading_anchors = 2
 # Tutorials draw from the tables beside them.

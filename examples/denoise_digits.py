@@ -2,8 +2,8 @@
 
 The classical experiment of pre-images (Mika et al., 1998). Components are learned on clean digits; noisy ones are
 projected on them and rebuilt. Numbers of components and the kernel's width are chosen on digits that are used for
-nothing else, separately for each method, and errors are of others again. Uses the small digits of scikit-learn, or a file
-given second, such as one of the USPS digits: `images` (n, height, width) from 0 to 255 and `labels`.
+nothing else, separately for each method, and errors are of others again. Uses the small digits of scikit-learn, or a
+file given second, such as one of the USPS digits: `images` (n, height, width) from 0 to 255 and `labels`.
 """
 
 import sys

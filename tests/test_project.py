@@ -17,7 +17,7 @@ import click
 import pytest
 
 import gramian
-from gramian.cli.main import main
+from gramian.cli.main import gramian as commands
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "gramian"
@@ -153,7 +153,7 @@ def test_module_says_what_it_is(path):
     assert path.stem not in DRAWERS
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_page_shows_what_is_so(path, tmp_path, monkeypatch):
     """Every example in the README and the documentation gives what it says it gives."""
     monkeypatch.chdir(tmp_path)
@@ -213,17 +213,17 @@ def test_figures_of_the_readme_are_those_of_the_records():
         assert not [cell for cell in figures.split(" | ") if cell.strip("* ") not in measured[0]], case
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_on_a_page_are_commands(path):
     """Every ``$ gramian ...`` in the README and the documentation names a verb and flags that are there."""
     for line in re.findall(r"^\s*\$ gramian (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
         words = shlex.split(re.split(r"\s[>|]\s", line)[0], comments=True)
-        verb = main.get_command(click.Context(main), words[0])
+        verb = commands.get_command(click.Context(commands), words[0])
         if not words[0].startswith("-"):
             verb.make_parser(click.Context(verb)).parse_args(words[1:])
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_code_on_a_page_is_code(path):
     """Every block of Python that is not run as an example is at least Python."""
     text = path.read_text(encoding="utf-8")
