@@ -116,6 +116,7 @@ def titled(script: str) -> str:
     first, _, more = docstring.partition("\n")
     title, _, after = re.match(r"(.+?)(: (?=`)|[.](?=\s|$)|(?<=[?])(?=\s|$)|: )(.*)", first + " ").groups()
     words = re.sub(r"`([^`\n]+)`", r"``\1``", f"{after.strip()}\n{more}".strip())
+    words = words[:1].upper() + words[1:]
     return f'{opening}"""{heading(title, "=")}\n{words}\n"""{rest}'
 
 
