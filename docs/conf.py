@@ -8,6 +8,9 @@ from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
 
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+
 import gramian
 
 project = "Gramian"
@@ -23,7 +26,6 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.doctest",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_design",
@@ -53,6 +55,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
 }
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_title = "Gramian"
@@ -150,6 +153,19 @@ def keep_marks(_app: Any, what: str, _name: str, _object: Any, _options: Any, li
         lines[position] = "``".join(pieces)
 
 
+def inline_formula(translator: Any, node: Any) -> None:
+    """A formula in a line, as MathML: browsers draw it without a script, and without a network."""
+    translator.body.append(tex2mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def displayed_formula(translator: Any, node: Any) -> None:
+    """A formula of its own, or several with empty lines between them."""
+    for formula in re.split(r"\n\s*\n", node.astext().strip()):
+        translator.body.append(f'<div class="formula">{tex2mathml(formula, as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
 def skip_borrowed(_app: Any, _what: str, name: str, _object: Any, skip: bool, _options: Any) -> bool:  # noqa: FBT001
     """Leave out the request methods that scikit-learn writes, with links into its own documentation."""
     return skip or bool(re.fullmatch(r"set_\w+_request", name))
@@ -173,6 +189,7 @@ def follow_exports(app: Any, env: Any, node: Any, contnode: Any) -> Any:
 
 def setup(app: Any) -> dict[str, bool]:
     """Called by Sphinx."""
+    app.add_html_math_renderer("mathml", (inline_formula, None), (displayed_formula, None))
     app.connect("autodoc-skip-member", skip_borrowed)
     app.connect("missing-reference", follow_exports)
     write_api_pages(HERE / "api")
