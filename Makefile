@@ -20,10 +20,10 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check compat bench fuzz docs format clean
+.PHONY: help demo test test-all check compat bench torture torture-all docs format clean
 
 help:  ## List the commands.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Which ones: make demo DEMOS="wine particle circle rings zero-one digits faces kmeans classifier denoise documents cocktail"
 DEMOS ?= wine
@@ -49,8 +49,11 @@ compat: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run scikit-learn's own tests
 bench: $(VENV)/.ready-bench $(VENV)/.ready-torch  ## Measure against the peers and rewrite the table of docs/speed.md.
 	$(BIN)/python -m benchmarks $(ARGS)
 
-fuzz: $(VENV)/.ready-dev  ## Open 100,000 damaged or hostile model files (for a nightly run; about five minutes).
-	$(BIN)/python -m benchmarks.fuzz_archive 100000 $(ARGS)
+torture: $(VENV)/.ready-dev  ## Attack what is promised for ten minutes, and print a scoreboard (ARGS="--minutes 2").
+	$(ONE_THREAD) $(BIN)/python -m torture $(ARGS)
+
+torture-all: $(VENV)/.ready-dev  ## Go on where the last one stopped, until each family has its count (hours).
+	$(ONE_THREAD) $(BIN)/python -m torture --until-done --minutes 600 $(ARGS)
 
 docs: $(VENV)/.ready-dev  ## Build the documentation into docs/_build/html.
 	$(BIN)/python -m sphinx -W --keep-going -n -q -j 2 -b html docs docs/_build/html

@@ -309,7 +309,7 @@ def analyze(
         Whether columns are scaled to unit variance; by default where their spreads differ more than two-fold and their
         names give no common unit.
     missing : str
-        "em" fills missing values by EM-PCA, "drop" drops their rows, "error" refuses them.
+        "em" fills missing values by probabilistic PCA, "drop" drops their rows, "error" refuses them.
     memory_budget : int or str, optional
         What the work may take, such as "4GB".
     seed : int

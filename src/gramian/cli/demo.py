@@ -8,7 +8,7 @@ import gzip
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -34,6 +34,7 @@ DEMOS = {
     "denoise": "1,797 digits with noise, rebuilt from 15 components",
     "documents": "pages of Python's manual and a thousand of their words: topics, each by its words",
     "cocktail": "four sounds recorded by four microphones, unmixed",
+    "ratings": "four people and six films, seven question marks; then 900 people and 150 films, nine in ten unknown",
 }
 """The demos, each with what it shows."""
 
@@ -52,17 +53,22 @@ Examples:
 def command(name: str | None, output: str, *, quiet: bool) -> None:
     """Run an example, most of them of the lectures; without a name, list them.
 
-    Writes the table to DIR, fits it as `gramian pca`, `kpca` or `ica` would, and says where the page is.
+    Writes the table to DIR, fits it as `gramian pca`, `kpca`, `ica` or `fill` would, and says where the page is.
     """
     if name is None:
         click.echo("\n".join(f"{demo:12}{words}" for demo, words in DEMOS.items()))
         return
+    click.echo(f"{DEMOS[name]}.")
+    for made in MAKERS[name]():
+        _run(f"{name}{made.suffix}", made, Path(output), quiet=quiet)
+
+
+def _run(name: str, made: "DemoTable", folder: Path, *, quiet: bool) -> None:
+    """Write a table, and fit it as the command line would."""
     from gramian.atomic import atomic_write
     from gramian.cli.writing import cannot_write
     from gramian.models.archive.export import write_csv
 
-    made = MAKERS[name]()
-    folder = Path(output)
     table = folder / f"{name}.csv"
     with cannot_write(table):
         folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +77,7 @@ def command(name: str | None, output: str, *, quiet: bool) -> None:
             _refuse_another(table, part)
     target = folder / f"{name}-{made.verb}"
     words = (made.verb, str(table), *made.flags)
-    click.echo(f"{DEMOS[name]}.\n$ gramian {shlex.join(words)}\n")
+    click.echo(f"$ gramian {shlex.join(words)}\n")
     verb: click.Command = import_module(f"gramian.cli.{made.verb}").command
     given = [*made.flags, "-o", str(target), *(["--quiet"] if quiet else []), "--", str(table)]
     with verb.make_context(made.verb, given, obj=words) as context:
@@ -119,12 +125,13 @@ STOP_WORDS = (
 
 @dataclass(frozen=True, eq=False)
 class DemoTable:
-    """A table, the verb and flags that fit it, and what more is told of the fit in a folder."""
+    """A table, the verb and flags that fit it, what its name has after the demo's, and what more is told of the fit."""
 
     verb: str
     header: list[str]
     columns: list[Any]
     flags: tuple[str, ...] = ()
+    suffix: str = ""
     told: Callable[[Path], str] | None = None
 
     @property
@@ -188,7 +195,7 @@ def denoise() -> DemoTable:
         before, after = (np.mean((X - clean) ** 2) for X in (noisy, model.reconstruct(model.project(noisy))))
         return f"Mean squared noise per pixel: {before:.1f} in the table, {after:.1f} rebuilt from 15 components."
 
-    return DemoTable("pca", table.header, [table.columns[0], *noisy.T], (*table.flags, "-k", "15"), told)
+    return DemoTable("pca", table.header, [table.columns[0], *noisy.T], (*table.flags, "-k", "15"), told=told)
 
 
 def documents() -> DemoTable:
@@ -258,21 +265,59 @@ def faces() -> DemoTable:
     return DemoTable("pca", _pixels(height, width), list(images.reshape(n, -1).T.astype(float)), flags)
 
 
-MAKERS: dict[str, Callable[[], DemoTable]] = {
-    "wine": wine,
-    "particle": particle,
-    "circle": circle,
-    "rings": rings,
-    "zero-one": zero_one,
-    "digits": digits,
-    "faces": faces,
-    "kmeans": kmeans,
-    "classifier": classifier,
-    "denoise": denoise,
-    "documents": documents,
-    "cocktail": cocktail,
+QUESTION_MARKS = {
+    "person": ["Tom", "George", "Susan", "Beth"],
+    "movie 1": ["5", "?", "4", "4"],
+    "movie 2": ["?", "?", "3", "3"],
+    "movie 3": ["?", "3", "1", "?"],
+    "movie 4": ["1", "1", "?", "2"],
+    "movie 5": ["3", "2", "5", "4"],
+    "movie 6": ["?", "5", "1", "2"],
 }
-"""The table of each demo."""
+"""The lectures' own ratings."""
+
+GENRES = ("western", "comedy", "romance", "horror", "space", "crime")
+
+
+def ratings() -> Sequence[DemoTable]:
+    """The lectures' 4 x 6 ratings with their question marks, and a long table of ratings whose tastes are planted."""
+    columns = [np.array(cells, dtype=object) for cells in QUESTION_MARKS.values()]
+    return DemoTable("fill", list(QUESTION_MARKS), columns, ("--bounds", "1,5")), _many_ratings()
+
+
+def _many_ratings(n: int = 900, d: int = 150, count: int = 13_500) -> DemoTable:
+    """Stars of people who like two genres against two others, each at a level of their own; a tenth is known."""
+    rng = np.random.default_rng(0)
+    genre, taste = np.arange(d) % len(GENRES), rng.standard_normal((n, 2))
+    sides = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0], [0.7, 0.7], [-0.7, -0.7]])
+    liked = taste @ (sides[genre] * rng.uniform(0.5, 1.0, (d, 1))).T
+    level = 3.4 + 0.4 * rng.standard_normal((n, 1)) + 0.5 * rng.standard_normal(d)
+    stars = np.clip(np.round(level + liked + 0.6 * rng.standard_normal((n, d))), 1, 5).astype(int)
+    # Few films are seen by many.
+    chance = np.tile(1.0 / (5.0 + rng.permutation(d)), n)
+    i, j = np.divmod(np.sort(rng.choice(n * d, size=count, replace=False, p=chance / chance.sum())), d)
+    films = np.array([f"{GENRES[k]} {1 + at // len(GENRES)}" for at, k in enumerate(genre)], dtype=object)
+    people = np.array([f"person {at + 1:03}" for at in range(n)], dtype=object)
+    header, flags = ["person", "film", "stars"], ("--bounds", "1,5")
+    return DemoTable("fill", header, [people[i], films[j], stars[i, j]], flags, "-long")
+
+
+MAKERS: dict[str, Callable[[], Sequence[DemoTable]]] = {
+    "wine": lambda: [wine()],
+    "particle": lambda: [particle()],
+    "circle": lambda: [circle()],
+    "rings": lambda: [rings()],
+    "zero-one": lambda: [zero_one()],
+    "digits": lambda: [digits()],
+    "faces": lambda: [faces()],
+    "kmeans": lambda: [kmeans()],
+    "classifier": lambda: [classifier()],
+    "denoise": lambda: [denoise()],
+    "documents": lambda: [documents()],
+    "cocktail": lambda: [cocktail()],
+    "ratings": ratings,
+}
+"""The tables of each demo, one after the other."""
 
 
 def _bundled(name: str) -> Path:

@@ -135,8 +135,8 @@ def as_text(answer: Answer) -> str:
     found, source = answer.found, answer.found.table.source
     size = f"{counted(source.n_rows, 'row')}, {columns_in_words(found.table)}"
     head = f"{found.method.upper()} of {answer.origin}: {size}"
-    parts = [head, *_paragraphs([f"- {note}" for note in answer.notes], indent="  "), ""]
-    parts += [*_paragraphs([*map(str, found.findings)]), "", *_paragraphs([found.why]), ""]
+    parts = [head, *paragraphs([f"- {note}" for note in answer.notes], indent="  "), ""]
+    parts += [*paragraphs([*map(str, found.findings)]), "", *paragraphs([found.why]), ""]
     parts += [*component_table(answer), ""]
     parts += [*_power_steps(found.model), ""] if answer.traced else []
     worth = rows_worth_a_look(answer)
@@ -282,6 +282,7 @@ def rows_worth_a_look(answer: Answer) -> list[str]:
     return lines
 
 
-def _paragraphs(texts: Sequence[str], indent: str = "") -> list[str]:
+def paragraphs(texts: Sequence[str], indent: str = "") -> list[str]:
+    """Return texts as lines of a width that is read well."""
     inner = indent + ("  " if indent else "")
     return [line for text in texts if text for line in wrap(text, 100, initial_indent=indent, subsequent_indent=inner)]
