@@ -189,6 +189,15 @@ def test_example_runs_as_a_program(tmp_path):
     assert finished.returncode == 0, finished.stderr
 
 
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "benchmarks/README.md", "docs/speed.md"])
+def test_links_to_files_lead_somewhere(name):
+    """Each file that a page in Markdown links to or shows is there; those of records are where the build puts them."""
+    page = ROOT / name
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)\)", page.read_text(encoding="utf-8"))
+    homes = [link.replace("records/", "../benchmarks/results/") for link in links]
+    assert not [link for link in homes if not (page.parent / link).exists()]
+
+
 def test_make_help_lists_every_command():
     """`make help` names the commands that the README promises."""
     listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S607
