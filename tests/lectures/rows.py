@@ -100,7 +100,7 @@ def demo(name: str) -> Any:
     """Return the numbers of the table that ``gramian demo NAME`` writes."""
     from gramian.cli.demo import MAKERS
 
-    return MAKERS[name]().numbers
+    return MAKERS[name]()[0].numbers
 
 
 def write(X: Any, file: str) -> None:
