@@ -489,7 +489,7 @@ def power(repeats: int) -> dict[str, list[tuple[float, float]]]:
 def _with_groups(n: int, size: float, rng: np.random.Generator) -> pd.DataFrame:
     frame = pd.DataFrame(rng.standard_normal((n, 5)), columns=list("abcde"))
     frame["side"] = np.where(np.arange(n) % 2, "left", "right")
-    frame.loc[frame["side"] == "left", "a"] += size
+    frame.loc[frame["side"] == "left", ["a", "b", "c"]] += size / np.sqrt(3.0)
     return frame
 
 
@@ -499,7 +499,7 @@ def _with_clouds(n: int, size: float, rng: np.random.Generator) -> pd.DataFrame:
 
 def _with_outliers(n: int, size: float, rng: np.random.Generator) -> pd.DataFrame:
     frame = pd.DataFrame(rng.standard_normal((n, 5)), columns=list("abcde"))
-    frame.loc[: n // 20, "a"] += size
+    frame.loc[: n // 20, ["a", "b", "c"]] += size / np.sqrt(3.0)
     return frame
 
 

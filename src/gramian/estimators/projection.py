@@ -329,7 +329,7 @@ class GaussianScores:
             return summarize(model, called, library=library)
         model, source = self._opened(X, "summary")
         scores = to_host(rows_here(model.project(source))).astype(FLOAT64)
-        off = to_host(rows_here(scoring.standardized_error(model, source))).astype(FLOAT64)
+        off = find_outliers(model, source).spe
         spread = None
         if model.factor is None and model.is_centered:
             moments = measure_moments(source, scatter=False)
