@@ -2,7 +2,7 @@
 
     python -m benchmarks.check_findings true FILE ...      every finding of these tables, and of generated ones
     python -m benchmarks.check_findings noise [COUNT]      how often something is said to stand out of pure noise
-    python -m benchmarks.check_findings power [REPEATS]    how often groups, clouds, outliers are found, by size
+    python -m benchmarks.check_findings power [REPEATS [FILE]]   how often groups, clouds, outliers are found, by size
 
 A finding is false where a number of its sentence is none of its numbers, or where these are not what the table says:
 shares and correlations by a singular value decomposition, intervals by drawing rows again, groups by means within them,
@@ -529,7 +529,7 @@ def main(words: Sequence[str]) -> int:
     if verb == "noise":
         print(json.dumps(said_of_noise(int(rest[0]) if rest else 1000), indent=2))
     if verb == "power":
-        curves = power(int(rest[0]) if rest else 40)
+        curves = power(int(rest[0]) if rest else 16)
         for name, curve in curves.items():
             print(f"{name:22}", *(f"{size:g}: {share:.0%}" for size, share in curve), sep="  ")
         if len(rest) > 1:
