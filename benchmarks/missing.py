@@ -226,7 +226,7 @@ def planted(n: int, d: int, count: int, held: int, *, k: int = 10, noise: float 
 
 
 def oracle(table: Planted) -> float:
-    """RMSE of the one who knows mean, subspace and noise, and learns the scores of each row from what is known of it."""
+    """RMSE of the one who knows mean, subspace and noise, and learns scores from what is known of each row."""
     W, k = table.weights, table.weights.shape[1]
     i, j, x = table.known
     X = sp.csr_array((x - table.mean[j], (i, j)), shape=table.shape)
@@ -260,8 +260,8 @@ def sweep(*, quick: bool) -> Iterator[str]:
             assert ours.covered is not None
             cells = [f"{line.error / truth:.3f}" if line else "" for line in (means, soft, als)]
             yield (
-                f"| {n:,} x {d:,} | {share:.0%} | {count / ((n + d) * 10):.1f} | {truth:.3f} | {ours.error / truth:.3f} "
-                f"| {ours.covered:.1%} | {' | '.join(cells)} | {ours.seconds:.2f} | {als.seconds:.2f} |"
+                f"| {n:,} x {d:,} | {share:.0%} | {count / ((n + d) * 10):.1f} | {truth:.3f} "
+                f"| {ours.error / truth:.3f} | {ours.covered:.1%} | {' | '.join(cells)} | {ours.seconds:.2f} | {als.seconds:.2f} |"
             )
 
 
@@ -312,7 +312,7 @@ def movielens() -> tuple[Cells, tuple[int, int]]:
 
 def dense_ratings() -> tuple[Cells, tuple[int, int]]:
     """Return the densest part of MovieLens: users and films with many ratings, about half of the table known."""
-    cells, shape = movielens()
+    cells, _ = movielens()
     users, films = np.bincount(cells.rows), np.bincount(cells.columns)
     few = cells.some((users[cells.rows] >= 300) & (films[cells.columns] >= 100))
     i, j = numbered(few.rows, few.columns)
@@ -546,8 +546,8 @@ def netflix(*, quick: bool, scale: float = 0.01) -> Iterator[str]:
     yield (
         f"\n{model.n_iter_} rounds, {step:.2f} s each (the first {rounds[0] - start:.1f} s after the call), "
         f"{model.n_components_} components, 95% intervals cover {covered:.1%}. A round's floor: 2 x {count:,} x "
-        f"{numbers} multiply-adds = {flops:.1e} operations, {flops / (rate * worker_count()):.2f} s at the {rate / 1e9:.1f} "
-        f"GFlop/s of scipy's sparse times dense product in one core, times {worker_count()}; entries are "
+        f"{numbers} multiply-adds = {flops:.1e} operations, {flops / (rate * worker_count()):.2f} s at the "
+        f"{rate / 1e9:.1f} GFlop/s of scipy's sparse times dense product in one core, times {worker_count()}; entries are "
         f"{8 * count / 1e9:.2f} GB. What limits it is that product: a row of {4 * numbers} bytes is read or written "
         "per entry, from the cache that all cores share.\n"
     )

@@ -31,7 +31,14 @@ from gramian.errors import ConvergenceWarning, InputError, users_line
 from gramian.machine import memory_budget
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
-from gramian.models.probabilistic.entries import KnownEntries, Rows, SourceEntries, SparseEntries, known_entries
+from gramian.models.probabilistic.entries import (
+    DenseEntries,
+    KnownEntries,
+    Rows,
+    SourceEntries,
+    SparseEntries,
+    known_entries,
+)
 from gramian.models.probabilistic.model import ProbabilisticPCAModel
 from gramian.models.probabilistic.variational import (
     Columns,
@@ -176,7 +183,7 @@ def hold_out(X: Any, *, share: float = 0.1, seed: int = 0) -> HeldOut:
     (20, True)
     """
     rng = np.random.default_rng(seed)
-    table = X.tocsr().tocoo() if sp.issparse(X) else None
+    table: Any = X.tocsr().tocoo() if hasattr(X, "tocsr") else None
     if table is not None:
         rows, columns = table.coords
         values = table.data
@@ -256,7 +263,7 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
 
 def _within_error(best: HostArray, other: HostArray) -> bool:
     lost = other - best
-    return float(lost.mean()) <= float(lost.std(ddof=1)) / np.sqrt(len(lost))
+    return bool(lost.mean() <= lost.std(ddof=1) / np.sqrt(len(lost)))
 
 
 def _closed_form(known: KnownEntries, k: int, options: ProbabilisticPCAOptions, reason: str) -> ProbabilisticPCAModel:
@@ -264,7 +271,7 @@ def _closed_form(known: KnownEntries, k: int, options: ProbabilisticPCAOptions, 
     q = min(k, n, d)
     if isinstance(known, SourceEntries):
         pca = fit_pca(known.source, PCAOptions(q, ddof=0, scale=bool((known.factor != 1.0).any())))
-    else:
+    elif isinstance(known, DenseEntries):
         pca = fit_pca(as_source(known.values), PCAOptions(q, ddof=0))
     V, lam = to_host(pca.components).astype(FLOAT64), to_host(pca.variances).astype(FLOAT64)
     total, fitted = float(pca.total_variance), min(q, d - 1)
@@ -327,7 +334,9 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
         n_known=known.n_known,
         n_steps=len(found.bounds),
         # A density in the units of the table, not of scaled columns.
-        evidence=(found.bounds[-1] + known.counts @ np.log(known.factor)) / known.n_known if found.bounds else 0.0,
+        evidence=float((found.bounds[-1] + known.counts @ np.log(known.factor)) / known.n_known)
+        if found.bounds
+        else 0.0,
         converged=found.converged,
         lower=low,
         upper=high,
