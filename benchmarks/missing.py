@@ -261,7 +261,8 @@ def sweep(*, quick: bool) -> Iterator[str]:
             cells = [f"{line.error / truth:.3f}" if line else "" for line in (means, soft, als)]
             yield (
                 f"| {n:,} x {d:,} | {share:.0%} | {count / ((n + d) * 10):.1f} | {truth:.3f} "
-                f"| {ours.error / truth:.3f} | {ours.covered:.1%} | {' | '.join(cells)} | {ours.seconds:.2f} | {als.seconds:.2f} |"
+                f"| {ours.error / truth:.3f} | {ours.covered:.1%} | {' | '.join(cells)} "
+                f"| {ours.seconds:.2f} | {als.seconds:.2f} |"
             )
 
 
@@ -547,8 +548,8 @@ def netflix(*, quick: bool, scale: float = 0.01) -> Iterator[str]:
         f"\n{model.n_iter_} rounds, {step:.2f} s each (the first {rounds[0] - start:.1f} s after the call), "
         f"{model.n_components_} components, 95% intervals cover {covered:.1%}. A round's floor: 2 x {count:,} x "
         f"{numbers} multiply-adds = {flops:.1e} operations, {flops / (rate * worker_count()):.2f} s at the "
-        f"{rate / 1e9:.1f} GFlop/s of scipy's sparse times dense product in one core, times {worker_count()}; entries are "
-        f"{8 * count / 1e9:.2f} GB. What limits it is that product: a row of {4 * numbers} bytes is read or written "
+        f"{rate / 1e9:.1f} GFlop/s of scipy's sparse times dense product in one core, times {worker_count()}; entries "
+        f"are {8 * count / 1e9:.2f} GB. What limits it is that product: a row of {4 * numbers} bytes is read or written "
         "per entry, from the cache that all cores share.\n"
     )
 

@@ -321,7 +321,7 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
         components=V,
         variances=variances,
         shares=variances / max(total, TINY),
-        share_errors=_share_errors(columns, right, row_bias, options.seed),
+        share_errors=_share_errors(known, columns, right, row_bias, options.seed),
         noise_variance=priors.noise,
         weight_variances=priors.components,
         row_bias_variance=row_bias,
@@ -347,17 +347,24 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
 TINY = float(np.finfo(FLOAT64).tiny)
 
 
-def _share_errors(columns: Columns, right: HostArray, row_bias: float, seed: int) -> HostArray:
-    """Return the standard deviations of the shares of variance: of 50 draws of W from its posterior."""
-    k, d = columns.layout.k, len(columns.means)
+def _share_errors(known: KnownEntries, columns: Columns, right: HostArray, row_bias: float, seed: int) -> HostArray:
+    """Return the standard deviations of the shares of variance, of 200 draws: of W, of the rows, and of the noise.
+
+    W is drawn from its posterior; were other rows drawn, the variance of n scores would be that of chi^2_n / n, and
+    that of noise chi^2_N / N.
+    """
+    k, (n, d) = columns.layout.k, (known.n_rows, known.n_columns)
     if k == 0:
         return np.zeros(0)
-    W = columns.means[:, :k] @ right.T
-    C = np.einsum("ka,jab,kb->jk", right, columns.covariances[:, :k, :k], right, optimize=True)[columns.pattern]
     rng, noise = np.random.default_rng(seed), columns.priors.noise
-    drawn = np.array([((W + np.sqrt(C) * rng.standard_normal(C.shape)) ** 2).sum(axis=0) for _ in range(50)])
-    total = drawn.sum(axis=1) + d * (noise + row_bias)
-    return np.asarray(((drawn + noise) / np.maximum(total, TINY)[:, None]).std(axis=0))
+    # The squares of W are sums of d terms: their means and variances are enough.
+    C = np.einsum("ka,jab,kb->jk", right, columns.covariances[:, :k, :k], right, optimize=True)[columns.pattern]
+    W = columns.means[:, :k] @ right.T
+    mean, spread = (W**2 + C).sum(axis=0), np.sqrt((4 * W**2 * C + 2 * C**2).sum(axis=0))
+    drawn = np.maximum(mean + spread * rng.standard_normal((200, k)), 0.0) * rng.chisquare(n, (200, k)) / n
+    noises = noise * rng.chisquare(known.n_known, (200, 1)) / known.n_known
+    total = drawn.sum(axis=1, keepdims=True) + d * (noises + row_bias)
+    return np.asarray(((drawn + noises) / np.maximum(total, TINY)).std(axis=0))
 
 
 def _kept_rows(known: KnownEntries, columns: Columns) -> tuple[HostArray, HostArray, HostArray]:
