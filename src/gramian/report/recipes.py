@@ -24,6 +24,7 @@ class Recipes:
     Attributes
     ----------
     reproduce, scree, scores, columns, weights, outliers, images, surfaces, profiles, preimages, traces : str
+    groups, time : str
     """
 
     reproduce: str
@@ -37,6 +38,8 @@ class Recipes:
     profiles: str
     preimages: str
     traces: str
+    groups: str
+    time: str
 
 
 def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: float | None = None) -> Recipes:
@@ -77,6 +80,13 @@ def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: floa
         profiles=then("from gramian.pictures import kernel_profiles", "print(kernel_profiles(model, X).profiles)"),
         preimages=then("from gramian.pictures import kernel_profiles", "print(kernel_profiles(model, X).rebuilt)"),
         traces=then(f"plot.sources(model, X{rate})"),
+        groups=then(
+            "from gramian.analysis.groups import eta_squared, groups_by_label, label_values",
+            "known = {name: label_values(values) for name, values in labels.items()}",
+            "for name, groups in groups_by_label(known).items():",
+            "    print(name, eta_squared(model.transform(X), groups))",
+        ),
+        time=then("import matplotlib.pyplot as plt", "plt.plot(model.transform(X))  # rows in the order of time"),
     )
 
 
