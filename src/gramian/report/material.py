@@ -63,6 +63,8 @@ class Material:
         Columns that were projected and not fitted.
     embed_rows : bool
         Whether the page holds rows: names, scores, values.
+    known_cuts : dict of int to Cut
+        Those that were asked for: what is said at a cut is put together once.
     """
 
     model: Any
@@ -87,6 +89,7 @@ class Material:
     n_missing: int | None = None
     supplementary: Any = None
     embed_rows: bool = True
+    known_cuts: dict[int, Cut] = field(default_factory=dict)
 
     @property
     def cuts(self) -> list[int]:
@@ -103,7 +106,9 @@ class Material:
 
     def at(self, k: int) -> Cut:
         """Say what is so when ``k`` components are kept."""
-        return self.told.at(k)
+        if k not in self.known_cuts:
+            self.known_cuts[k] = self.told.at(k)
+        return self.known_cuts[k]
 
     def without_rows(self) -> "Material":
         """Return the same without any row: no name, score or value, also in what is said."""
@@ -112,7 +117,7 @@ class Material:
             examined = _with_names(examined, None)
         return replace(
             self, rows=None, scores=None, source=None, row_names=None, labels={}, groups={}, color=None, dates={},
-            outliers=None, examined=examined, embed_rows=False,
+            outliers=None, examined=examined, embed_rows=False, known_cuts={},
         )  # fmt: skip
 
     def narrowed(self, limit: int) -> "Material":

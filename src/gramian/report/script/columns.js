@@ -65,7 +65,7 @@ function showComponent() {
   const order = range(columns.d).sort((a, b) => Math.abs(at[b]) - Math.abs(at[a])), shown = allColumns ? order : order.slice(0, 12), most = columns.isCos ? Math.max(1, largest(at)) : largest(at), wide = narrow() ? 64 : 170;
   const lines = shown.map((c) => [columns.names[c], bar(at[c], most, { width: wide, whisker: columns.interval(j, c) }), signed(at[c], 2), percent(parts[c]), ...(cos2 ? [percent(cos2[c])] : [])]);
   const titles = ["column", "", data.columns.unit, "contribution", ...(cos2 ? ["cos²"] : [])];
-  box.replaceChildren(gridTable(titles, lines, ["name", "bar", "number", "number", "number"]));
+  box.replaceChildren(gridTable(titles, lines, ["name", "bars", "number", "number", "number"]));
   if (columns.d > 12) box.append(h("button", { type: "button", class: "plain", click: () => { allColumns = !allColumns; showComponent(); } }, allColumns ? "Show the first 12" : `Show all ${count(columns.d)}`));
   box.setAttribute("aria-label", `Columns of ${titled(j)}`);
 }

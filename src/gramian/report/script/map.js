@@ -17,11 +17,11 @@ function window_(pen, shown, frame) {
 
 // The words at both ends of an axis and its name between them; on two lines where one has no room.
 function axisWords(pen, j, at, span, middle, title) {
-  const room = (span[1] - span[0] - widthOf(title, 13, 600)) / 2 - 24, tight = room < 150, each = tight ? (span[1] - span[0]) / 2 - 8 : room;
+  const room = (span[1] - span[0] - widthOf(title, 13, 600)) / 2 - 24, tight = middle === undefined && room < 150, each = tight ? (span[1] - span[0]) / 2 - 8 : room;
   const words = (side, before, after) => { const names = pole(j, side); return names.length ? before + fitted(names.join(", "), each - 20, 12.5) + after : ""; };
   const put = (x, y, text, more) => (middle === undefined ? pen.text(x, y, text, more) : pen.text(y, x, text, { ...more, turn: -90 }));
   const soft = { size: 12.5, color: colors.soft }, first = middle === undefined ? span[0] : span[1], last = middle === undefined ? span[1] : span[0];
-  const next = tight && pole(j, 0).length + pole(j, 1).length ? (middle === undefined ? 18 : -16) : 0;
+  const next = tight && pole(j, 0).length + pole(j, 1).length ? 18 : 0;
   put((span[0] + span[1]) / 2, at, title, { size: 13, weight: 600, anchor: "middle" });
   put(first, at + next, words(0, "← ", ""), soft);
   put(last, at + next, words(1, "", " →"), { ...soft, anchor: "end" });
@@ -113,7 +113,7 @@ function paintMap(pen) {
   const lead = pen.alone ? legendIn(pen) : 0, far = flagged().filter((i) => visible_.has(i)), shown = [...visible_];
   const frame = { left: narrow() ? 34 : 56, width: 0 };
   frame.width = pen.width - frame.left - (narrow() ? 6 : 14);
-  const view = window_(pen, shown, frame), plane = { left: frame.left, top: lead + 8, width: frame.width, height: view.height, x: view.x, y: view.y };
+  const view = window_(pen, shown, frame), plane = { left: frame.left, top: lead + (narrow() ? 24 : 8), width: frame.width, height: view.height, x: view.x, y: view.y };
   pen.height = plane.top + plane.height + (frame.width < 620 ? 66 : 48);
   const { X, Y } = pen.plane({ ...plane, xTicks: ticks(view.x, narrow() ? 5 : 9), yTicks: ticks(view.y, 7) });
   const inside = (v, [low, high]) => v > low && v < high;
@@ -148,7 +148,7 @@ function paintMap(pen) {
   writeNames(pen, placed);
   const words = plane.top + plane.height + 38;
   axisWords(pen, state.x, words, [plane.left, plane.left + plane.width], undefined, titled(state.x));
-  if (narrow()) pen.text(plane.left + 4, plane.top + 14, titleUp(), { size: 12.5, weight: 600, halo: true });
+  if (narrow()) pen.text(4, plane.top - 10, fitted([titleUp(), ...(pole(state.y, 1).length && !alone() ? [`↑ ${pole(state.y, 1).join(", ")}`] : [])].join("   "), pen.width - 8, 12.5, 600), { size: 12.5, weight: 600 });
   else axisWords(pen, alone() ? -1 : state.y, 12, [plane.top, plane.top + plane.height], 12, titleUp());
   if (!pen.alone) sayMap(view, plane, placed.filter((one) => one.i !== undefined).length, shown.length, far.length);
   return { X, Y, plane, view, marks, placed };
@@ -237,7 +237,7 @@ function mapPointer(box) {
       if (!lasso.isConnected) box.append(lasso);
       return;
     }
-    if (from && from.moved && !state.lasso | event.shiftKey && event.pointerType !== "touch") {
+    if (from && from.moved && (!state.lasso || event.shiftKey) && event.pointerType !== "touch") {
       const by = ([low, high], pixels, size) => [low + (pixels * (high - low)) / size, high + (pixels * (high - low)) / size];
       set({ view: { x: by(from.view.x, from.at[0] - x, plane.width), y: by(from.view.y, y - from.at[1], plane.height) } });
       return;

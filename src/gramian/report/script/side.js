@@ -25,7 +25,7 @@ function showCard(asked) {
   if (farWords(i)) parts.push(h("p", { class: "flag" }, farWords(i)));
   if (thumbs) parts.push(h("img", { class: "thumb", alt: `From ${Math.min(table.components, data.images.count)} numbers`, src: rebuiltImage(range(table.components).map((j) => table.score(j)[i]), Math.min(table.components, data.images.count)) }));
   if (facts.length) parts.push(h("ul", { class: "facts" }, ...facts));
-  if (most.length && !data.imageShape) parts.push(gridTable(["column", "value", "", "sd"], most.map((j) => [table.values[j].name, number(table.values[j].numbers[i]), bar(away[j], span, { width: 84 }), signed(away[j])]), ["name", "number", "bar", "number"]));
+  if (most.length && !data.imageShape) parts.push(gridTable(["column", "value", "", "sd"], most.map((j) => [table.values[j].name, number(table.values[j].numbers[i]), bar(away[j], span, { width: 84 }), signed(away[j])]), ["name", "number", "bars", "number"]));
   $("card").replaceChildren(...parts);
 }
 
@@ -46,7 +46,7 @@ function showPicked() {
     h("button", { type: "button", id: "picked-clear", click: () => pick([], "") }, "Clear"))];
   if (inside.length < table.m) {
     const found = differences(inside).slice(0, 8), most = largest(found.map(({ apart }) => apart));
-    parts.push(h("h4", {}, "What makes them different"), gridTable(["column", "here", "others", "sd apart", ""], found.map((one) => [one.name, number(one.here), number(one.there), bar(one.apart, most, { width: 64 }), signed(one.apart, 2)]), ["name", "number", "number", "bar", "number"]));
+    parts.push(h("h4", {}, "What makes them different"), gridTable(["column", "here", "others", "sd apart", ""], found.map((one) => [one.name, number(one.here), number(one.there), bar(one.apart, most, { width: 64 }), signed(one.apart, 2)]), ["name", "number", "number", "bars", "number"]));
   }
   parts.push(h("p", { class: "names" }, inside.slice(0, 200).map((i) => table.names[i]).join(", ") + (inside.length > 200 ? ` and ${count(inside.length - 200)} more, all in the CSV` : "")));
   panel.replaceChildren(...parts);
