@@ -18,11 +18,10 @@ import numpy as np
 
 from gramian.analysis.frame import is_frame, open_frame
 from gramian.arrays.namespace import Array, HostArray, is_sparse, to_host
-from gramian.errors import InputError, MemoryBudgetError, Parameter, Phrase, Sentence
+from gramian.errors import InputError, MemoryBudgetError, Parameter, ParameterError, Phrase, Sentence
 from gramian.machine import available_memory
 from gramian.models.pca.fit import first_facts
 from gramian.models.pca.model import PCAOptions
-from gramian.models.probabilistic.filling import fill_missing
 from gramian.planning.plan import plan_pca
 from gramian.sources.column_names import unit_in, words_of
 from gramian.sources.dense import DenseRows
@@ -30,7 +29,7 @@ from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.opening import as_source
 from gramian.sources.paths import Chosen, FileOptions, is_path
 from gramian.sources.rows import Block, Fold, Merge, RowSource, WrappedRows
-from gramian.sources.table_facts import NO_HEADER, TableFacts
+from gramian.sources.table_facts import NO_HEADER, TableFacts, long_columns
 
 Say = Callable[[str], None]
 
@@ -67,7 +66,7 @@ class ReadOptions:
     id, color : str or None
         Columns that name and color the rows; found where nothing is said.
     missing : str
-        "em" fills missing values by EM-PCA, "drop" drops their rows, "error" refuses them.
+        "em" fills missing values by probabilistic PCA, "drop" drops their rows, "error" refuses them.
     scale : bool or None
         Whether columns are scaled to unit variance; ``None``: where their spreads differ more than two-fold, and their
         names give no common unit.
@@ -216,6 +215,7 @@ def open_table(
     if shape is not None:
         options = replace(options, keep_constant=True)
     if read.missing.any():
+        prepared = replace(prepared, notes=_mostly_missing(read.missing, read.source.n_rows))
         prepared = _without_missing(options, prepared, read.missing, say, fill=fill)
         if fill and scatter:
             prepared = replace(prepared, moments=measure(prepared.source, options, scatter=True))
@@ -250,26 +250,35 @@ def origin_of(X: Any, options: ReadOptions) -> str:
 
 
 def opened(X: Any, options: ReadOptions, say: Say | None, *, drop: Sequence[str] = ()) -> RowSource:
-    """Open a table as the options say, some further columns left out.
+    """Open a table as the options say, supplementary columns and some further ones left out.
 
     Tables in memory go the way of files: columns of text are left out, or name and color the rows.
     """
     words: dict[str, Any] = {
         "columns": list(options.columns) or None,
-        "drop": [*options.drop, *map(exactly, drop)] or None,
+        "drop": [*options.drop, *map(exactly, (*options.supplementary, *drop))] or None,
         "label": options.color,
         "id": options.id,
         "roles": options.roles or None,
     }
     lenient = options.missing != "error"
-    if is_frame(X):
-        chosen = Chosen(**words, lenient=lenient, sentinels=True, needs_numbers=not options.categories)
-        return open_frame(X, chosen, origin=origin_of(X, options), memory_budget=options.memory)
-    if not is_path(X):
-        return as_source(X, memory_budget=options.memory)
-    words |= {"bad_cells": "missing" if lenient else "error", "sentinels": True} | options.file._asdict()
-    words |= {"needs_numbers": not options.categories}
-    return as_source(X, **words, memory_budget=options.memory, progress=say)
+    words |= {"sentinels": True, "needs_numbers": not options.categories}
+    try:
+        if is_frame(X):
+            chosen = Chosen(**words, lenient=lenient)
+            return open_frame(X, chosen, origin=origin_of(X, options), memory_budget=options.memory)
+        if not is_path(X):
+            return as_source(X, memory_budget=options.memory)
+        words |= {"bad_cells": "missing" if lenient else "error"} | options.file._asdict()
+        return as_source(X, **words, memory_budget=options.memory, progress=say)
+    except ParameterError as error:
+        odd = next((name for name in options.supplementary if exactly(name) == error.value), None)
+        said = error.args[0]
+        if error.parameter != "drop" or odd is None or not isinstance(said, Sentence):
+            raise
+        asked = Parameter("supplementary", (odd,))
+        message = Sentence(said.template, **(said.facts | {"asked": asked}))
+        raise ParameterError(message, parameter="supplementary", value=odd) from None
 
 
 def _nothing(_sentence: str) -> None:
@@ -316,11 +325,16 @@ def _dense_block(block: Block) -> HostArray:
 
 def _plain(source: Any, *, described: bool) -> Prepared:
     """Return rows as they are, with their labels and names where a fit will want them: a string for each row."""
-    labels = {name: _label(source, name) for name in source.label_names} if described else {}
+    labels = labels_of(source) if described else {}
     row_names = source.ids() if described else None
     return Prepared(
         source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=row_names
     )
+
+
+def labels_of(source: RowSource) -> dict[str, Any]:
+    """Return the columns that color the rows: groups, and numbers where a quantity is asked for."""
+    return {name: _label(source, name) for name in source.label_names}
 
 
 def _label(source: RowSource, name: str) -> Any:
@@ -553,7 +567,21 @@ def _column_notes(source: RowSource, facts: TableFacts | None) -> tuple[str, ...
     kept = [column for column in facts.columns if column.use in ("label", "id")]
     about = [remark for column in (*facts.used, *kept) for remark in column.remarks]
     header = () if facts.named else (f"{NO_HEADER}.",)
-    return (*header, *source.remarks, *said, *about, *facts.relations, *roles)
+    return (*header, *source.remarks, *said, *about, *facts.relations, *_long_note(facts), *roles)
+
+
+def _long_note(facts: TableFacts) -> tuple[str, ...]:
+    """Name what is made for a long table, where this is one by its columns."""
+    found = long_columns(facts)
+    if found is None:
+        return ()
+    said = Sentence(
+        "This looks like a long table, each line a value of {value!r} for a pair of {row!r} and {column!r}: {fill} "
+        "predicts the pairs that are missing.",
+        **found._asdict(),
+        fill=FILL,
+    )
+    return (said,)
 
 
 def _spoken_name(name: str) -> str:
@@ -608,11 +636,26 @@ def _share(missing: HostArray, n_rows: int) -> str:
     return f"{counted(count, 'missing value')} ({share:.1%} of the table, {columns} of {len(missing)} columns)"
 
 
+FILL = Phrase("gramian.ProbabilisticPCA", "gramian fill FILE")
+"""What fills tables, in the words of Python and of the command line."""
+
+
+def _mostly_missing(missing: HostArray, n_rows: int) -> tuple[str, ...]:
+    """Name what is made for a table of which most is missing, where this is one."""
+    share = float(missing.sum()) / max(n_rows * len(missing), 1)
+    if share <= 0.5:
+        return ()
+    said = "{share:.0%} of the table is missing: {fill} is for such tables, and says how sure each filled value is."
+    return (Sentence(said, share=share, fill=FILL),)
+
+
 def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
     """Say what a fit would fill; what is known of the columns is measured from what is there."""
-    said = (
-        f"Fill {_share(missing, prepared.source.n_rows)} by regularized EM-PCA, with as many components as fill known "
-        "values best; they count as if they were measured."
+    said = Sentence(
+        "Fill {share} by probabilistic PCA, with as many components as fill known values best; they count as if they "
+        "were measured ({fill} gives them, with their errors).",
+        share=_share(missing, prepared.source.n_rows),
+        fill=FILL,
     )
     spread, mean = _scaled_moments(prepared.source, np.ones(len(missing), dtype=bool))
     spread[spread <= 8 * np.finfo(np.float64).eps * np.abs(mean)] = 0.0
@@ -620,12 +663,14 @@ def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
 
 
 def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, scale: bool) -> Prepared:
+    from gramian.models.probabilistic.filling import fill_missing
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         filled = fill_missing(X, scale=scale)
     k, missing = filled.n_components, np.isnan(X).sum(axis=0)
     said = (
-        f"Filled {_share(missing, len(X))} by regularized EM-PCA with {k} component{'' if k == 1 else 's'}; they count "
+        f"Filled {_share(missing, len(X))} by probabilistic PCA with {k} component{'' if k == 1 else 's'}; they count "
         "as if they were measured."
     )
     notes = (*prepared.notes, said, *(sentence_of(warning) for warning in caught))

@@ -14,6 +14,10 @@ CHUNK = 4096
 """Rows that are summed at a time: a thin block has a hundred thousand of them, and as many roundings per entry would
 cost digits where values round alike."""
 
+NARROW, SHORT = 16, 64
+"""Columns under which products are of so few rows, and added in pairs. The rounding that a variance may have grows with
+the columns, and for one of them a processor that sums 4,096 products one after the other exceeds it."""
+
 PIECE = 1 << 17
 """Numbers that are copied at a time, 1 MB in float64: the copy stays in a core's cache."""
 
@@ -51,18 +55,18 @@ def add_squares(total: SquareSum | None, rows: Array) -> SquareSum:
     at a time. float32 rows are multiplied in float32 and summed in float64: the error of such a sum is measured on
     sampled columns of its first product.
     """
-    n, m = rows.shape
+    m = rows.shape[1]
     if total is None:
         product = _product(rows, None)
         if dtype_of(product) != FLOAT64:
             # What the measured error of a float32 product is multiplied by: other blocks than the first have exceeded
             # it by 30% (1,000,000 x 4 rows, means of thousands of deviations).
             error = max(2.0 * _measured_error(rows, product), eps_of(FLOAT64))
-            return SquareSum(cast(product, FLOAT64), error, _depth(n), product if is_numpy(product) else None)
-        found = SquareSum(product, 0.0, _depth(n))
+            return SquareSum(cast(product, FLOAT64), error, _depth(rows), product if is_numpy(product) else None)
+        found = SquareSum(product, 0.0, _depth(rows))
         return _in_two_parts(rows, found) if is_numpy(rows) and rows.size <= FEW_NUMBERS else found
     room = np.empty((m, m), rows.dtype) if total.room is None and is_numpy(rows) else total.room
-    return merge_squares(total, SquareSum(_product(rows, room), 0.0, _depth(n)))._replace(room=room)
+    return merge_squares(total, SquareSum(_product(rows, room), 0.0, _depth(rows)))._replace(room=room)
 
 
 def _product(rows: Array, room: HostArray | None) -> Array:
@@ -70,9 +74,11 @@ def _product(rows: Array, room: HostArray | None) -> Array:
 
     The sum of a block is added to those of others as one number, so that few roundings of large sums add up.
     """
-    n = rows.shape[0]
+    n, m = rows.shape
     if not is_numpy(rows):
         return rows.T @ rows
+    if m < NARROW:
+        return _summed_in_pairs(rows, rows)
     if n <= 2 * CHUNK:
         return np.matmul(rows.T, rows, out=room)
     product = np.matmul(rows[:CHUNK].T, rows[:CHUNK], out=room)
@@ -82,14 +88,37 @@ def _product(rows: Array, room: HostArray | None) -> Array:
     return product
 
 
-def _depth(n: int) -> int:
-    """Return how many roundings an entry of a product of n rows goes through."""
+def _summed_in_pairs(left: HostArray, right: HostArray) -> HostArray:
+    """Return left'right, products of a few rows added in pairs, and those sums in pairs."""
+    n = len(left)
+    whole = n - n % SHORT
+    x, y = (rows[:whole].reshape(-1, SHORT, rows.shape[1]) for rows in (left, right))
+    parts = np.matmul(x.transpose(0, 2, 1), y)
+    if whole < n:
+        parts = np.concatenate([parts, (left[whole:].T @ right[whole:])[None]])
+    while len(parts) > 1:
+        half = len(parts) // 2
+        sums = parts[:half] + parts[half : 2 * half]
+        if len(parts) % 2:
+            sums[-1] += parts[-1]
+        parts = sums
+    return np.asarray(parts[0])
+
+
+def _depth(rows: Array) -> int:
+    """Return how many roundings an entry of a product of rows goes through."""
+    n: int = rows.shape[0]
+    if is_numpy(rows) and rows.shape[1] < NARROW:
+        # An odd one out is one more addition to the sum that it joins.
+        return min(n, SHORT) + 2 * (-(-n // SHORT)).bit_length()
     return n if n <= 2 * CHUNK else CHUNK + -(-n // CHUNK)
 
 
 def weighted_sum(weights: Array, rows: Array) -> Array:
-    """Return  weights'rows,  long columns summed a chunk at a time."""
-    n = rows.shape[0]
+    """Return  weights'rows,  summed as products of the rows are."""
+    n, m = rows.shape
+    if is_numpy(rows) and m < NARROW:
+        return _summed_in_pairs(weights[:, None], rows)[0]
     if n <= 2 * CHUNK or not is_numpy(rows):
         return weights @ rows
     parts = [slice(start, start + CHUNK) for start in range(0, n, CHUNK)]

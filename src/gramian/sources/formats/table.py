@@ -15,7 +15,7 @@ from gramian.sources.arrow import from_numpy, from_words, without
 from gramian.sources.conversion import LARGEST_EXACT
 from gramian.sources.formats.columns import ArrowColumns, ColumnFile
 from gramian.sources.formats.dialect import is_number
-from gramian.sources.missing_words import MISSING
+from gramian.sources.missing_values import MISSING
 from gramian.sources.roles import kind_of, table_roles
 from gramian.sources.row_file import FileVersion, OpenedTable
 
@@ -35,7 +35,7 @@ def open_arrow_table(
     kept.finish()
     versions = () if path is None else (FileVersion.of(path),)
     rows = partial(ColumnFile, kept, versions=versions, named=is_named)
-    return OpenedTable(origin, table.num_rows, kept.names, kept.examined, rows, named=is_named, remarks=remarks)
+    return OpenedTable(origin, table.num_rows, kept.names, kept.examined, rows, kept.column, is_named, remarks=remarks)
 
 
 def require_small(size: int, origin: str, *, times: int, budget: int) -> None:
