@@ -68,12 +68,13 @@ def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: floa
     names = ("names=names",) if made.named else ()
     rate = "" if sampling_rate is None else f", sampling_rate={sampling_rate!r}"
     rows = () if made.kind != "pca" or made.scaled else ("X=X",)
+    weights = then(f"plot.loadings({', '.join(('model', 'component=0', *names))})")
     return Recipes(
         reproduce=code or fit,
         scree=then(*_panel(made)),
         scores=then(*_strip()) if len(made.components) == 1 else on_two("scores", "X", *label),
-        columns=on_two("correlation_circle", *rows, *names),
-        weights=then(f"plot.loadings({', '.join(('model', 'component=0', *names))})"),
+        columns=weights if len(made.components) == 1 else on_two("correlation_circle", *rows, *names),
+        weights=weights,
         outliers=then("plot.outliers(model, X)", "print(model.outliers(X).flagged)"),
         images=then(f"plot.reconstructions(model, X[0], {made.image_shape})"),
         surfaces=then("plot.eigenfunctions(model)"),

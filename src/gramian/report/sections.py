@@ -36,10 +36,10 @@ class Section:
     html: str
 
 
-def section(ident: str, entry: str, title: str, *parts: str, kind: str = "") -> Section:
-    """A titled part of the page."""
+def section(ident: str, title: str, *parts: str, kind: str = "") -> str:
+    """A titled part of a page."""
     head = f"<h2>{escape(title)}</h2>" if title else ""
-    return Section(ident, entry, f'<section id="{ident}" class="{kind}">{head}{"".join(parts)}</section>')
+    return f'<section id="{ident}" class="{kind}">{head}{"".join(parts)}</section>'
 
 
 def paragraph(text: str, kind: str = "") -> str:
@@ -149,7 +149,7 @@ def map_section(made: Material, data: dict[str, Any], recipes: Recipes) -> Secti
             else "The rows were not given to this page, so there is no map of them. "
             "In a shell, gramian report MODEL FILE shows one; in Python, model.report(path, X)."
         )
-        return section("map", "Rows", "The map of rows", paragraph(words, "note"))
+        return Section("map", "Rows", section("map", "The map of rows", paragraph(words, "note")))
     if made.rows is None or made.rows.scores.shape[1] == 0:
         return None
     total, shown = made.rows.n_rows, len(made.rows.positions)
@@ -194,13 +194,15 @@ def map_section(made: Material, data: dict[str, Any], recipes: Recipes) -> Secti
         f'{inner[:box_at]}{bar}{legend}<div class="frame"><div class="field">{inner[box_at:below_at]}{remark}</div>'
         f"{side}</div>{inner[below_at:]}"
     )
-    return section("map", "Map", "", framed, kind="hero")
+    return Section("map", "Map", section("map", "", framed, kind="hero"))
 
 
 def found_section(made: Material) -> Section:
     """What was found, with the components that are kept: the findings after the lead."""
     said = "".join(f"<li>{escape(one.sentence)}</li>" for one in answer(made)[1:])
-    return section("found", "Findings", "What else was found", f'<ul class="findings" id="findings">{said}</ul>')
+    return Section(
+        "found", "Findings", section("found", "What else was found", f'<ul class="findings" id="findings">{said}</ul>')
+    )
 
 
 def components_section(made: Material, data: dict[str, Any], recipes: Recipes) -> Section | None:
@@ -213,7 +215,7 @@ def components_section(made: Material, data: dict[str, Any], recipes: Recipes) -
             "parts-plot", f"The {noun} as images", f"Images of the {noun}.", reading, recipes.weights,
             before=f'<div class="bar">{pager("parts")}</div>',
         )  # fmt: skip
-        return section("components", "Components", title, drawn)
+        return Section("components", "Components", section("components", title, drawn))
     if "columns" not in data:
         return None
     view = data["columns"]
@@ -233,7 +235,7 @@ def components_section(made: Material, data: dict[str, Any], recipes: Recipes) -
         )
         first = figure("circle-plot", "The circle of columns", "Columns as arrows.", reading, recipes.columns)
     if not view["telling"]:
-        return section("components", "Components", title, first)
+        return Section("components", "Components", section("components", title, first))
     reading = (
         "Bars go from zero to the correlation of the column with the component; a whisker is where it would lie in 95% "
         "of other samples. Contribution: the part of the component that the column makes up. Cos²: the part of the "
@@ -243,7 +245,7 @@ def components_section(made: Material, data: dict[str, Any], recipes: Recipes) -
         "parts-table", "One component, column by column", "Table of columns.", reading, recipes.weights,
         before=f'<div class="bar">{pager("component")}</div>', pictured=False,
     )  # fmt: skip
-    return section("components", "Components", title, f'<div class="pair">{first}{second}</div>')
+    return Section("components", "Components", section("components", title, f'<div class="pair">{first}{second}</div>'))
 
 
 def pager(ident: str) -> str:
@@ -273,7 +275,7 @@ def variance_section(made: Material, recipes: Recipes) -> Section:
         "variance-plot", f"Share of the variance of each {noun}", "Bars of shares.", reading, recipes.scree,
         after=f"{words}{code if movable else ''}", focus=movable,
     )  # fmt: skip
-    return section("variance", "Variance", title, drawn)
+    return Section("variance", "Variance", section("variance", title, drawn))
 
 
 def check_section(made: Material, data: dict[str, Any], recipes: Recipes) -> Section | None:
@@ -287,7 +289,11 @@ def check_section(made: Material, data: dict[str, Any], recipes: Recipes) -> Sec
     )
     drawn = figure("check-plot", "Distances of the rows", "Rows by two distances.", reading, recipes.outliers)
     listed = '<div id="check-table" class="listed" aria-live="polite"></div>'
-    return section("check", "Rows to check", "Which rows are unusual?", f'<div class="pair">{drawn}{listed}</div>')
+    return Section(
+        "check",
+        "Rows to check",
+        section("check", "Which rows are unusual?", f'<div class="pair">{drawn}{listed}</div>'),
+    )
 
 
 def groups_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
@@ -304,7 +310,11 @@ def groups_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
     )  # fmt: skip
     reading = "Each line is a group: dots are its rows, the bar goes from quartile to quartile, the tick is the median."
     second = figure("groups-plot", "Groups along one component", "Rows by group.", reading, recipes.groups)
-    return section("groups", "Groups", "Which groups differ, and where?", f'<div class="pair">{first}{second}</div>')
+    return Section(
+        "groups",
+        "Groups",
+        section("groups", "Which groups differ, and where?", f'<div class="pair">{first}{second}</div>'),
+    )
 
 
 def time_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
@@ -313,7 +323,7 @@ def time_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
         return None
     reading = "Scores of the rows in the order of their dates, one line per component that is kept."
     drawn = figure("time-plot", "Scores over time", "Scores over time.", reading, recipes.time)
-    return section("time", "Over time", "What happens over time?", drawn)
+    return Section("time", "Over time", section("time", "What happens over time?", drawn))
 
 
 def images_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
@@ -330,7 +340,7 @@ def images_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
         "image-plot", "An image from a few numbers", "An image rebuilt.", reading, recipes.images,
         before=f'{controls}<p id="image-words" aria-live="polite" class="result"></p>',
     )  # fmt: skip
-    return section("images", "Images", "How few numbers make an image?", drawn)
+    return Section("images", "Images", section("images", "How few numbers make an image?", drawn))
 
 
 def surfaces_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
@@ -345,7 +355,7 @@ def surfaces_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
     drawn = figure(
         "surfaces-plot", "The components as functions over the plane", "Contours.", reading, recipes.surfaces
     )  # fmt: skip
-    return section("surfaces", "Surfaces", "What do the components look like?", drawn)
+    return Section("surfaces", "Surfaces", section("surfaces", "What do the components look like?", drawn))
 
 
 def preimages_section(data: dict[str, Any], recipes: Recipes) -> list[Section]:
@@ -371,8 +381,8 @@ def preimages_section(data: dict[str, Any], recipes: Recipes) -> list[Section]:
         before=f'<div class="bar">{select("rebuilt-row", "Row")}</div>',
     )  # fmt: skip
     return [
-        section("profiles", "Components", "What changes along each component?", first),
-        section("rebuilt", "Rebuilt rows", "What do the components keep of a row?", second),
+        Section("profiles", "Components", section("profiles", "What changes along each component?", first)),
+        Section("rebuilt", "Rebuilt rows", section("rebuilt", "What do the components keep of a row?", second)),
     ]
 
 
@@ -389,7 +399,7 @@ def traces_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
         'Copy</button><pre tabindex="0"><code id="drop-code"></code></pre></div>'
     )
     drawn = figure("traces-plot", "Sources over time", "Traces.", reading, recipes.traces, after=code)
-    return section("traces", "Sources", "What are the sources?", drawn)
+    return Section("traces", "Sources", section("traces", "What are the sources?", drawn))
 
 
 def appendix(made: Material, facts: Sequence[str], computed: Mapping[str, str], command: str, code: str) -> Section:
@@ -407,7 +417,9 @@ def appendix(made: Material, facts: Sequence[str], computed: Mapping[str, str], 
         f'<details id="{ident}"><summary>{escape(title)}</summary><div class="inside">{body}</div></details>'
         for ident, title, body in parts
     )
-    return section("appendix", "Appendix", "How was it computed?", f'<div class="appendix">{inner}</div>')
+    return Section(
+        "appendix", "Appendix", section("appendix", "How was it computed?", f'<div class="appendix">{inner}</div>')
+    )
 
 
 def rules(made: Material) -> str:
