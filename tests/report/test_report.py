@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gramian import ICA, PCA, KernelPCA, how_many
+from gramian.cli.main import main
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.report import write_report
 from gramian.report.document import LARGEST, SCRIPTS
@@ -228,6 +229,16 @@ def test_a_failed_write_leaves_the_old_page(tmp_path, monkeypatch):
         write_report(PCA().fit(table()), page, rows=table())
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     assert page.read_text(encoding="utf-8") == "old"
+
+
+def test_command_line_writes_a_page_without_rows(tmp_path, capsys):
+    """With --no-rows no name of a row is in the page, though the sentences of the terminal name some."""
+    cells = table(30, 3)
+    lines = ["name,a,b,c", *(f"secret{i},{a:.4f},{b:.4f},{c:.4f}" for i, (a, b, c) in enumerate(cells))]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(["pca", str(tmp_path / "t.csv"), "-o", str(tmp_path / "out"), "--no-rows", "--quiet"]) == 0
+    assert "secret" in capsys.readouterr().out
+    assert "secret" not in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 def test_labels_with_holes_are_shown_as_missing(tmp_path):

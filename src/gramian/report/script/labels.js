@@ -41,7 +41,7 @@ function placeNames(items, marks, bounds, blocked = []) {
         const box = { x: cx - w / 2, y: cy - hgt / 2, w, h: hgt };
         if (box.x < bounds.x || box.y < bounds.y || box.x + w > bounds.x + bounds.w || box.y + hgt > bounds.y + bounds.h) return;
         if (taken.hits(box)) return;
-        const cost = 3 * ring + at * 0.25 + 4 * dots.hits(box);
+        const cost = 3 * ring + at * 0.25 + (item.over ? 0.2 : 4) * dots.hits(box);
         if (!best || cost < best.cost) best = { cost, box, ring };
       });
     }

@@ -127,7 +127,7 @@ function paintMap(pen) {
     grouped.filter(({ own }) => own.length > 3).forEach(({ g, own, name }) => {
       const { mx, my, points } = ellipse(xs, ys, own), hue = hueOf(g);
       pen.path(`M${points.map(([a, b]) => `${X(a).toFixed(1)} ${Y(b).toFixed(1)}`).join("L")}Z`, { fill: hue, "fill-opacity": 0.07, stroke: hue, "stroke-opacity": 0.55, "stroke-width": 1.2, "clip-path": `url(#${clip})` });
-      if (inside(mx, view.x) && inside(my, view.y)) names.push({ x: X(mx), y: Y(my), r: 7, text: fitted(name, 240, 13, 700), size: 13, weight: 700, color: hue, center: g, rings: 5 });
+      if (inside(mx, view.x) && inside(my, view.y)) names.push({ x: X(mx), y: Y(my), r: 7, text: fitted(name, 240, 13, 700), size: 13, weight: 700, color: hue, center: g, rings: 3, over: true });
     });
   }
   const r = table.m > 5000 ? 2 : table.m > 1200 ? 2.6 : table.m > 300 ? 3.6 : 4.8, alpha = table.m > 5000 ? 0.45 : table.m > 1200 ? 0.6 : 0.82;
