@@ -21,7 +21,7 @@ from gramian.kernels.blocks import (
     squared_norms,
     strips,
 )
-from gramian.kernels.kernel import Kernel, PolynomialForm, Prepared
+from gramian.kernels.kernel import FusedForm, Kernel, PolynomialForm, Prepared
 from gramian.kernels.widths import DataFacts, Gamma, checked_gamma, number_of, plain_number, resolved_gamma
 
 
@@ -127,6 +127,11 @@ class Linear(Kernel):
         del facts
         return self
 
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return x.y itself."""
+        del n_columns
+        return FusedForm("power", 1.0)
+
     @property
     def polynomial_form(self) -> PolynomialForm:
         """x.y itself."""
@@ -207,6 +212,12 @@ class Polynomial(Kernel):
         """Return the kernel with gamma a number."""
         return Polynomial(self.degree, resolved_gamma(self.gamma, facts), self.coef0)
 
+    def fused_form(self, n_columns: int) -> FusedForm | None:
+        """Return the power of x.y + coef0 of rows times sqrt(gamma); that of a large degree is not written out."""
+        if isinstance(self.degree, int) and not 1 <= self.degree <= 16:
+            return None
+        return FusedForm("power", math.sqrt(number_of(self.gamma, n_columns)), self.coef0, self.degree)
+
     @property
     def polynomial_form(self) -> PolynomialForm | None:
         """Itself, once gamma is a number."""
@@ -271,6 +282,10 @@ class Sigmoid(Kernel):
         """Return the kernel with gamma a number."""
         return Sigmoid(resolved_gamma(self.gamma, facts), self.coef0)
 
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return tanh of x.y + coef0 of rows times sqrt(gamma)."""
+        return FusedForm("sigmoid", math.sqrt(number_of(self.gamma, n_columns)), self.coef0)
+
 
 @dataclass(frozen=True)
 class Cosine(Kernel):
@@ -319,6 +334,11 @@ class Cosine(Kernel):
         """Return itself: there is nothing to resolve."""
         del facts
         return self
+
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return x.y of rows over their lengths."""
+        del n_columns
+        return FusedForm("power", 1.0, unit_rows=True)
 
 
 def _normalized(rows: Array) -> Array:

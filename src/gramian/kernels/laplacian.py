@@ -1,5 +1,6 @@
 """The Laplacian kernel: sums of absolute differences, column by column."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,7 +10,7 @@ from scipy.spatial.distance import cdist
 from gramian.arrays.namespace import Array, HostArray
 from gramian.errors import ParameterError
 from gramian.kernels.blocks import exponential, host_rows, shifted, written
-from gramian.kernels.kernel import Kernel, Prepared, WaveDraw, Waves
+from gramian.kernels.kernel import FusedForm, Kernel, Prepared, WaveDraw, Waves
 from gramian.kernels.widths import DataFacts, Gamma, checked_gamma, inverse_or_one, number_of
 
 
@@ -80,6 +81,10 @@ class Laplacian(Kernel):
         if self.gamma == "median":
             return Laplacian(inverse_or_one(_median_cityblock(facts)))
         return Laplacian(number_of(self.gamma, facts.n_columns))
+
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return 2 to the power of minus the sum of absolute differences of rows times gamma log2(e)."""
+        return FusedForm("cityblock", number_of(self.gamma, n_columns) / math.log(2.0), about_origin=True)
 
     def draw_waves(self, draw: WaveDraw) -> Waves:
         """Draw independent Cauchy frequencies, of scale gamma."""

@@ -31,7 +31,7 @@ from gramian.kernels.blocks import (
     strips,
     with_unit_diagonal,
 )
-from gramian.kernels.kernel import Kernel, Prepared, RadialProfile, WaveDraw, Waves
+from gramian.kernels.kernel import FusedForm, Kernel, Prepared, RadialProfile, WaveDraw, Waves
 from gramian.kernels.widths import (
     DataFacts,
     Gamma,
@@ -204,6 +204,11 @@ class Gaussian(Kernel):
         """Return the kernel with gamma a number."""
         return Gaussian(resolved_gamma(self.gamma, facts))
 
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return 2 to the power of minus half the squared distance of rows times sqrt(2 gamma log2(e))."""
+        scale = math.sqrt(2.0 * number_of(self.gamma, n_columns) / math.log(2.0))
+        return FusedForm("gaussian", scale, about_origin=True)
+
     def radial_profile(self) -> RadialProfile:
         """Return  k(s) = exp(-gamma s)."""
         gamma = self.gamma_number
@@ -302,6 +307,11 @@ class Matern(Kernel):
     def resolved(self, facts: DataFacts) -> "Matern":
         """Return the kernel with gamma a number."""
         return Matern(self.nu, resolved_gamma(self.gamma, facts))
+
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return the curve of t, the distance of rows times sqrt(2 nu) / length_scale."""
+        scale = 2.0 * math.sqrt(self.nu * number_of(self.gamma, n_columns))
+        return FusedForm(f"matern{round(2 * self.nu)}2", scale, about_origin=True)
 
     def radial_profile(self) -> RadialProfile:
         """Return the formula of  t^2 = 4 nu gamma s,  and its slope."""
