@@ -30,6 +30,32 @@ def is_torch(x: Array) -> bool:
     return torch is not None and isinstance(x, torch.Tensor)
 
 
+HOST_DEVICES = {"cpu"}
+"""Devices whose memory is the host's."""
+
+
+def on_device(x: Array) -> bool:
+    """Tell whether ``x`` lives on a GPU or another device with a memory of its own."""
+    if isinstance(x, np.ndarray) or is_sparse(x):
+        return False
+    device = getattr(x, "device", "cpu")
+    return str(getattr(device, "type", device)) not in HOST_DEVICES
+
+
+def free_bytes(x: Array) -> int:
+    """Return the bytes that are free on the device of ``x``, those that its library holds for reuse among them."""
+    torch = sys.modules.get("torch")
+    if is_torch(x) and x.device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(x.device)  # type: ignore[union-attr]
+        held = torch.cuda.memory_reserved(x.device) - torch.cuda.memory_allocated(x.device)  # type: ignore[union-attr]
+        return int(free + held)
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(x, cupy.ndarray):
+        with x.device:
+            return int(cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes())
+    return 1 << 28
+
+
 def is_sparse(x: Array) -> bool:
     """Tell whether ``x`` is a sparse array of SciPy's, without importing SciPy."""
     sparse = sys.modules.get("scipy.sparse")
@@ -81,6 +107,32 @@ def _forward(x: HostArray) -> HostArray:
     """Return a contiguous array whose strides are positive, those of axes of length one too: torch refuses others."""
     x = np.ascontiguousarray(x)
     return x.copy() if any(stride < 0 for stride in x.strides) else x
+
+
+def picked(x: Array, rows: HostArray) -> Array:
+    """Return some rows of ``x``, by their positions."""
+    if isinstance(x, np.ndarray) or is_sparse(x):
+        return x[rows]
+    return namespace_of(x).take(x, from_host(np.asarray(rows), like=x), axis=0)
+
+
+def solve_triangular(L: Array, B: Array, *, transposed: bool = False) -> Array:
+    """Return  L^-1 B,  or  L'^-1 B,  for a lower triangular L, where L lives.
+
+    Examples
+    --------
+    >>> solve_triangular(np.array([[2.0, 0.0], [2.0, 1.0]]), np.eye(2))
+    array([[ 0.5,  0. ],
+           [-1. ,  1. ]])
+    """
+    if is_torch(L):
+        solve = sys.modules["torch"].linalg.solve_triangular
+        return solve(L.T, B, upper=True) if transposed else solve(L, B, upper=False)
+    if isinstance(L, np.ndarray):
+        from scipy.linalg import solve_triangular as solve
+    else:
+        from cupyx.scipy.linalg import solve_triangular as solve
+    return solve(L, B, lower=True, trans="T" if transposed else "N", check_finite=False)
 
 
 def device_of(x: Array) -> dict[str, Any]:

@@ -122,6 +122,13 @@ def _in_two_parts(rows: HostArray, rough: SquareSum) -> SquareSum:
     return SquareSum(matrix, 0.0, 2)
 
 
+def column_norms(block: Array) -> HostArray:
+    """Return the length of each column, on the host."""
+    if is_numpy(block):
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", block, block)), dtype=FLOAT64)
+    return to_host(namespace_of(block).sum(block * block, axis=0) ** 0.5).astype(FLOAT64)
+
+
 def completed(matrix: Array) -> Array:
     """Copy the lower triangle of a matrix onto the upper one, on the host in place.
 

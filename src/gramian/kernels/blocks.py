@@ -12,7 +12,17 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csr_array
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_numpy, is_sparse, is_torch, namespace_of, to_host
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    cast,
+    from_host,
+    is_numpy,
+    is_sparse,
+    is_torch,
+    namespace_of,
+    to_host,
+)
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, KernelRowsError, NotSupportedError
 
@@ -135,7 +145,8 @@ def shifted(rows: Array, origin: Array | None) -> Array:
         return rows
     if is_sparse(rows):
         return _shifted_sparse(rows, to_host(origin))
-    return cast(rows, FLOAT64) - cast(origin, FLOAT64)
+    wide = cast(rows, FLOAT64)
+    return wide - (from_host(origin, like=wide, dtype=FLOAT64) if is_numpy(origin) else cast(origin, FLOAT64))
 
 
 def _shifted_sparse(rows: Array, origin: HostArray) -> Array:
@@ -154,8 +165,8 @@ def scaled_rows(rows: Array, scale: float, dtype: np.dtype[Any]) -> Array:
     return cast(wide * scale, dtype)
 
 
-def squared_norms(rows: Array) -> HostArray:
-    """Return x.x for each row, summed in float64, on the host."""
+def squared_norms(rows: Array) -> Array:
+    """Return x.x for each row, summed in float64, in the library of dense rows."""
     if is_sparse(rows):
         squares = rows.copy()
         squares.data = squares.data.astype(FLOAT64) ** 2
@@ -163,7 +174,7 @@ def squared_norms(rows: Array) -> HostArray:
     wide = cast(rows, FLOAT64)
     if isinstance(wide, np.ndarray):
         return np.asarray(np.einsum("ij,ij->i", wide, wide))
-    return to_host(namespace_of(wide).sum(wide * wide, axis=1))
+    return namespace_of(wide).sum(wide * wide, axis=1)
 
 
 def _require_finite(block: Array) -> None:

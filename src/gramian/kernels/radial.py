@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, is_sparse, namespace_of
+from gramian.arrays.namespace import Array, HostArray, cast, is_numpy, is_sparse, namespace_of, to_host
 from gramian.errors import KernelRowsError, ParameterError
 from gramian.kernels.blocks import (
     LOWEST_EXPONENT,
@@ -77,10 +77,11 @@ def augmented(rows: Array, scale: float, *, dtype: np.dtype[Any]) -> Augmented |
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = scaled_rows(rows, scale, dtype)
         scaled = sparse.csr_array(scaled) if is_sparse(scaled) else scaled
-        half = (-0.5 * squared_norms(scaled)).astype(dtype)
-    if not np.isfinite(half).all():
-        raise _too_far(int(np.flatnonzero(~np.isfinite(half))[0]), dtype)
-    reach = float(np.sqrt(-2.0 * half.min(initial=0.0)))
+        half = cast(-0.5 * squared_norms(scaled), dtype)
+    lowest = float(half.min()) if half.shape[0] else 0.0
+    if not np.isfinite(lowest):
+        raise _too_far(int(np.flatnonzero(~np.isfinite(to_host(half)))[0]), dtype)
+    reach = math.sqrt(-2.0 * min(lowest, 0.0))
     if is_sparse(rows):
         return SparseAugmented(sparse_factor(scaled), half, reach)
     return _joined(scaled, half, reach)
@@ -102,7 +103,7 @@ def half_squared_distances(left: Any, right: Any, *, out: HostArray | None = Non
 def exact_distances(left: Any, right: Any, i: HostArray, j: HostArray) -> HostArray:
     """Return |z_i - w_j| for chosen pairs of prepared rows, from their differences."""
     if isinstance(left, SparseAugmented):
-        return np.sqrt(squared_norms(left.rows.rows[i] - right.rows.rows[j]))
+        return np.asarray(np.sqrt(squared_norms(left.rows.rows[i] - right.rows.rows[j])))
     z, w = left.left[:, :-2], right.left[:, :-2]
     # A bounded piece at a time: a crowd of close rows must not cost d numbers per pair all at once.
     pieces = range(0, len(i), 1 << 14)
@@ -117,10 +118,10 @@ def squared_lengths(block: Any) -> HostArray:
     return np.asarray(-2.0 * block.left[:, -2])
 
 
-def _joined(scaled: Array, half: HostArray, reach: float) -> Augmented:
-    ones, xp = np.ones_like(half), namespace_of(scaled)
-    pairs = (np.stack([half, ones], axis=1), np.stack([ones, half], axis=1))
-    sides = [xp.concat([scaled, from_host(pair, like=scaled)], axis=1) for pair in pairs]
+def _joined(scaled: Array, half: Array, reach: float) -> Augmented:
+    xp = namespace_of(scaled)
+    half, ones = half[:, None], xp.ones_like(half)[:, None]
+    sides = [xp.concat([scaled, *pair], axis=1) for pair in ((half, ones), (ones, half))]
     return Augmented(sides[0], sides[1], reach)
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import Array, HostArray, on_device, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.arrays.squares import completed
 from gramian.kernels.blocks import named_rows, on_host, shifted
@@ -51,21 +51,22 @@ class PlacedKernel:
         return cls(kernel, to_host(origin).astype(FLOAT64), moves)
 
     def prepare(self, rows: Any, *, dtype: np.dtype[Any]) -> Prepared:
-        """Make a block of rows, of any library or CSR, ready for tiles of ``dtype`` on the host."""
-        rows = self._on_host(rows)
+        """Make a block of rows ready for tiles of ``dtype``: on the device that they are on, else as NumPy or CSR."""
+        rows = self._taken(rows)
         return self.kernel.prepare(rows, dtype=dtype, origin=None if self.moves else self.origin)
 
     def diagonal(self, rows: Any) -> HostArray:
         """Return k(x, x) for each row, (b,), float64."""
-        return np.asarray(self.kernel.diagonal(self._on_host(rows)), dtype=FLOAT64)
+        return np.asarray(self.kernel.diagonal(self._taken(rows)), dtype=FLOAT64)
 
-    def between(self, left: Any, right: Any, *, dtype: np.dtype[Any] = FLOAT64) -> HostArray:
-        """Return k(x, y) for the rows of two blocks, prepared and evaluated once."""
+    def between(self, left: Any, right: Any, *, dtype: np.dtype[Any] = FLOAT64, there: bool = False) -> Array:
+        """Return k(x, y) for the rows of two blocks, prepared and evaluated once; on the host, unless ``there``."""
         ready = self.prepare(left, dtype=dtype)
-        return to_host(self.kernel.evaluate(ready, ready if right is left else self.prepare(right, dtype=dtype)))
+        K = self.kernel.evaluate(ready, ready if right is left else self.prepare(right, dtype=dtype))
+        return K if there else to_host(K)
 
-    def _on_host(self, rows: Any) -> Any:
-        rows = on_host(rows)
+    def _taken(self, rows: Any) -> Any:
+        rows = rows if on_device(rows) else on_host(rows)
         return shifted(rows, self.origin) if self.moves else rows
 
 
