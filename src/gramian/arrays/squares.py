@@ -58,11 +58,11 @@ def add_squares(total: SquareSum | None, rows: Array) -> SquareSum:
             # What the measured error of a float32 product is multiplied by: other blocks than the first have exceeded
             # it by 30% (1,000,000 x 4 rows, means of thousands of deviations).
             error = max(2.0 * _measured_error(rows, product), eps_of(FLOAT64))
-            return SquareSum(cast(product, FLOAT64), error, _depth(n), product if is_numpy(product) else None)
-        found = SquareSum(product, 0.0, _depth(n))
+            return SquareSum(cast(product, FLOAT64), error, _depth(rows), product if is_numpy(product) else None)
+        found = SquareSum(product, 0.0, _depth(rows))
         return _in_two_parts(rows, found) if is_numpy(rows) and rows.size <= FEW_NUMBERS else found
     room = np.empty((m, m), rows.dtype) if total.room is None and is_numpy(rows) else total.room
-    return merge_squares(total, SquareSum(_product(rows, room), 0.0, _depth(n)))._replace(room=room)
+    return merge_squares(total, SquareSum(_product(rows, room), 0.0, _depth(rows)))._replace(room=room)
 
 
 def _product(rows: Array, room: HostArray | None) -> Array:
@@ -72,7 +72,7 @@ def _product(rows: Array, room: HostArray | None) -> Array:
     """
     n = rows.shape[0]
     if not is_numpy(rows):
-        return rows.T @ rows
+        return _batched_product(rows)
     if n <= 2 * CHUNK:
         return np.matmul(rows.T, rows, out=room)
     product = np.matmul(rows[:CHUNK].T, rows[:CHUNK], out=room)
@@ -82,9 +82,27 @@ def _product(rows: Array, room: HostArray | None) -> Array:
     return product
 
 
-def _depth(n: int) -> int:
-    """Return how many roundings an entry of a product of n rows goes through."""
-    return n if n <= 2 * CHUNK else CHUNK + -(-n // CHUNK)
+def _batched_product(rows: Array) -> Array:
+    """Return rows'rows of another library: the products of all chunks in one call, and their sum."""
+    (n, m), chunk = rows.shape, _chunk(rows)
+    count = n // chunk
+    if count < 2:
+        return rows.T @ rows
+    xp = namespace_of(rows)
+    batch = xp.reshape(rows[: count * chunk, :], (count, chunk, m))
+    rest = rows[count * chunk :, :]
+    return xp.sum(xp.matmul(xp.permute_dims(batch, (0, 2, 1)), batch), axis=0) + rest.T @ rest
+
+
+def _chunk(rows: Array) -> int:
+    """Return the rows of a chunk: elsewhere than on the host so many that their products take no more room than they."""
+    return CHUNK if is_numpy(rows) else max(CHUNK, rows.shape[1])
+
+
+def _depth(rows: Array) -> int:
+    """Return how many roundings an entry of a product of rows goes through."""
+    n, chunk = rows.shape[0], _chunk(rows)
+    return n if n <= 2 * chunk else chunk + -(-n // chunk)
 
 
 def weighted_sum(weights: Array, rows: Array) -> Array:

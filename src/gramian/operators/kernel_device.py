@@ -47,7 +47,7 @@ class DeviceKernelGram(KernelGram):
     def rows_there(self) -> Array:
         """All rows, as one array on the device."""
         whole = self.source.whole
-        return self.source.map_rows(_rows_of) if whole is None else whole
+        return self.source.map_rows(_rows_of) if whole is None else whole[:, :]
 
     @cached_property
     def tiles(self) -> list["Tiles"]:
