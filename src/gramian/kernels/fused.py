@@ -275,33 +275,28 @@ def _curve(s, left, right, scale, coef0, degree, CURVE: tl.constexpr, DEGREE: tl
     """Return kernel values from products s of rows and from their halved squared norms."""
     if CURVE == "gaussian":
         # The rows are in units in which this is a power of two.
-        return tl.exp2(s * scale - (left[:, None] + right[None, :]))
-    if CURVE == "matern12" or CURVE == "matern32" or CURVE == "matern52":
+        value = tl.exp2(s * scale - (left[:, None] + right[None, :]))
+    elif CURVE == "matern12" or CURVE == "matern32" or CURVE == "matern52":
         t = tl.sqrt(tl.maximum(2.0 * ((left[:, None] + right[None, :]) - s * scale), 0.0))
-        fall = tl.exp2(t * -1.4426950408889634)
-        if CURVE == "matern12":
-            return fall
+        value = tl.exp2(t * -1.4426950408889634)
         if CURVE == "matern32":
-            return fall * (1.0 + t)
-        return fall * (1.0 + t * (1.0 + t * 0.3333333333333333))
-    base = s * scale + coef0
-    if CURVE == "sigmoid":
+            value = value * (1.0 + t)
+        if CURVE == "matern52":
+            value = value * (1.0 + t * (1.0 + t * 0.3333333333333333))
+    elif CURVE == "sigmoid":
+        base = s * scale + coef0
         # tanh(|x|) from exp(-2 |x|), with the sign of x.
         fall = tl.exp2(tl.abs(base) * -2.8853900817779268)
         size = (1.0 - fall) / (1.0 + fall)
-        return tl.where(base < 0, -size, size)
-    if DEGREE == 1:
-        return base
-    if DEGREE == 2:
-        return base * base
-    if DEGREE == 3:
-        return base * base * base
-    if DEGREE > 3:
+        value = tl.where(base < 0, -size, size)
+    elif DEGREE > 0:
+        base = s * scale + coef0
         value = base
         for _ in tl.static_range(DEGREE - 1):
             value = value * base
-        return value
-    return tl.exp2(degree * tl.log2(base))
+    else:
+        value = tl.exp2(degree * tl.log2(s * scale + coef0))
+    return value
 
 
 @triton.jit
