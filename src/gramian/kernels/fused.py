@@ -240,7 +240,7 @@ def _placed(rows: Any, form: FusedForm, origin: Any) -> Any:
     """Return some rows about the origin, in the units of the kernel, in float64."""
     rows = rows.double()
     if form.about_origin and origin is not None:
-        rows = rows - origin
+        rows = rows - torch.as_tensor(origin, dtype=torch.float64, device=rows.device)
     if form.unit_rows:
         rows = rows / rows.abs().amax(dim=1, keepdim=True).clamp_min(1e-300)
         rows = rows / rows.norm(dim=1, keepdim=True).clamp_min(1e-300)
@@ -344,7 +344,7 @@ def _kernel(  # type: ignore[no-untyped-def]
                     else:
                         s = tl.dot(own_high, high)
                 else:
-                    for chunk in tl.static_range(0, D, DIMS):
+                    for chunk in range(0, D, DIMS):
                         mine_high = tl.load(xh + at + chunk)
                         high = tl.load(yh + there + chunk)
                         if PARTS == 3:

@@ -16,7 +16,6 @@ from gramian.arrays.namespace import (
     cast,
     from_host,
     gaussian,
-    is_numpy,
     is_sparse,
     namespace_of,
     on_device,

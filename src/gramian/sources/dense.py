@@ -144,7 +144,8 @@ class DenseRows(RowSource):
         Beyond that, merging the values costs more than the pass that made them, and one worker with BLAS's threads is
         the faster too.
         """
-        return self._most_workers or workers_for(state_bytes, room=state_room(self.n_entries * self.dtype.itemsize, self.budget))
+        room = state_room(self.n_entries * self.dtype.itemsize, self.budget)
+        return self._most_workers or workers_for(state_bytes, room=room)
 
 
 def state_room(rows_bytes: int, budget: int) -> int:
