@@ -80,6 +80,14 @@ def test_look_says_what_would_be_done(capfd):
     code, out, _ = run_here(capfd, "look", "words.csv", "--quiet")
     assert code == 0
     assert "Multiple correspondence analysis of 5 categories, because no column is a quantity" in out
+    table = pd.read_csv("survey.csv")
+    table.loc[5, "age"] = np.nan
+    table.to_csv("gap.csv", index=False)
+    for words in (("look", "gap.csv"), ("pca", "gap.csv", "--dry-run")):
+        code, out, _ = run_here(capfd, *words, "--quiet")
+        assert code == 0
+        assert "Fill 1 missing value" in out
+        assert "Factor analysis of mixed data, of 1 quantity and 5 categories" in out
 
 
 @pytest.mark.parametrize(
@@ -88,6 +96,7 @@ def test_look_says_what_would_be_done(capfd):
         (("outliers", "m/model.gramian", "words.csv"), "levels are not"),
         (("rebuild", "m/model.gramian", "words.csv"), "inverse_transform"),
         (("mca", "words.csv", "--scale"), "Leave the flag out"),
+        (("mca", "words.csv", "--supplementary", "q9"), "--supplementary q9 matches no column of words.csv"),
         (("mca", "words.csv", "-k", "99"), "-k 99 is more than the 10 components"),
         (("export", "m/model.gramian", "--to", "onnx", "-o", "m.onnx"), "takes levels"),
     ],

@@ -61,11 +61,11 @@ def test_the_identity_holds_after_every_step(name, dtype, block):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("block", [3, 5])
 def test_a_block_that_loses_rank_leaves_fewer_directions_ahead(dtype, block):
-    """A map of rank 4 leads nowhere from the third block on: R has no columns, and A V = V T."""
+    """A map of rank 4 leads nowhere from the third block on: R has no columns, or what rounding made of none."""
     A, _ = symmetric_with_spectrum(np.concatenate([[3.0, 2.7, 1.4, 0.5], np.zeros(46)]), seed=0)
     basis = started(A, block, dtype)
     widths = []
-    while basis.R.shape[1] > 0:
+    while np.linalg.norm(basis.B) > 200 * np.finfo(dtype).eps * np.linalg.norm(A, 2):
         widths.append(basis.R.shape[1])
         expand(basis, A)
         assert_holds(basis, A)

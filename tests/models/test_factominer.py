@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.datasets
 
 from gramian import FAMD, MCA
 
@@ -95,7 +96,61 @@ def test_factor_analysis_of_mixed_data_is_that_of_factominer(name, folder):
 
 
 # Kept figures: R 4.2.2, FactoMineR 2.7, options(digits = 15). Rows with a missing cell were left out first; the calls
-# are MCA(q, graph = FALSE) and FAMD(f, graph = FALSE, ncp = 3) of the columns named here.
+# are MCA(q, graph = FALSE, ncp = 3) and FAMD(f, graph = FALSE, ncp = 3) of the columns named here.
+
+# Of the first columns of scikit-learn's tables and their group; for MCA each was cut into three equal ranges. The first
+# three eigenvalues, the coordinates of the first row, and those of the first group.
+CODED = {
+    ("iris", 4): [
+        [0.797427533889888, 0.581567345354610, 0.198771213257461],
+        [1.2110830984043999, 0.0372761975116561, 0.3578070872807914],
+        [1.397845020545356309, 0.056129326451872526, 0.000266433505453808],
+    ],
+    ("wine", 6): [
+        [0.395273188192873, 0.320345303781006, 0.213472176816066],
+        [0.996294495083156, 0.168363844029130, 0.236309896467651],
+        [1.203903889716727, 0.359427633081209, 0.101104938743642],
+    ],
+    ("breast_cancer", 5): [
+        [0.580350909324153, 0.391144728216264, 0.171174511180868],
+        [0.944879618953809, 0.564372056516530, 0.173382936647012],
+        [0.6672321547328911, 0.1158780540566826, 0.0310198974811343],
+    ],
+}
+MIXED = {
+    ("iris", 4): [
+        [3.870158529226933, 1.342224296173706, 0.591708820935822],
+        [2.6439066745986386, 0.6039664592273668, 0.0625243619037263],
+        [2.6055640998016658, 0.4825098086559348, 0.0863910817228621],
+    ],
+    ("wine", 6): [
+        [2.62483256105616, 2.09554728744598, 1.24496466195931],
+        [2.9356630822176975, 0.6268726711129871, 0.0673859221857649],
+        [2.0933854543248560, 0.3127303943833564, 0.0511116809752831],
+    ],
+    ("breast_cancer", 5): [
+        [3.829313323587126, 1.033959872148895, 0.828982376685235],
+        [1.97568480965230, 2.34730684129691, 1.55883484731937],
+        [1.282801169815954, 0.100278934957729, 0.149646731121539],
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "kind, name, columns, truth",
+    [(kind, *key, truth) for kind, kept in ((MCA, CODED), (FAMD, MIXED)) for key, truth in kept.items()],
+)
+def test_tables_of_scikit_learn_are_those_of_factominer(kind, name, columns, truth):
+    """Eigenvalues, a row and a level, up to sign: three tables, by both methods, where there is no R."""
+    bunch = getattr(sklearn.datasets, f"load_{name}")(as_frame=True)
+    X = bunch.data.iloc[:, :columns]
+    if kind is MCA:
+        X = X.apply(lambda x: pd.cut(x, 3, labels=["low", "middle", "high"]).astype(str))
+    X = X.assign(group=bunch.target_names[bunch.target])
+    fitted = kind(3).fit(X)
+    level = fitted.column_names_.tolist().index(f"group={min(bunch.target_names)}")
+    found = [fitted.eigenvalues_, np.abs(fitted.transform(X)[0]), np.abs(fitted.column_coordinates_[level])]
+    np.testing.assert_allclose(found, truth, atol=1e-9)
 
 
 @needs_tables

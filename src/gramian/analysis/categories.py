@@ -7,20 +7,31 @@ quantities, which its categories color. A category has two to fifty levels, and 
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gramian.analysis.groups import is_number
-from gramian.analysis.table import Prepared, ReadOptions, Say, counted, exactly, listed, open_table, opened, scaled
+from gramian.analysis.table import (
+    Prepared,
+    ReadOptions,
+    Say,
+    counted,
+    labels_of,
+    listed,
+    open_table,
+    opened,
+    scaled,
+)
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.errors import InputError, Parameter, ParameterError, Sentence
-from gramian.models.categories.fit import coding_of, supplementary_of
-from gramian.models.categories.model import Supplementary
 from gramian.sources.categories import LevelColumn, MixedTable, level_column
 from gramian.sources.dense import DenseRows
 from gramian.sources.indicator import IndicatorRows
 from gramian.sources.roles import MOST_LEVELS
+
+if TYPE_CHECKING:
+    from gramian.models.categories.model import Supplementary
 
 CODED = ("mca", "famd")
 """Methods whose rows are coded categories."""
@@ -49,23 +60,21 @@ def open_for(
     quantities_are_meant = bool(options.columns) or options.scale is not None or options.keep_constant
     if method not in ("auto", *CODED) or (method == "auto" and quantities_are_meant):
         found = "pca" if method == "auto" else method
-        return open_table(X, _without_supplementary(options), say, fill=fill, scatter=fill and found == "pca"), found
-    asked = replace(_without_supplementary(options), categories=True)
-    table = open_table(X, asked, say, fill=fill, scatter=fill and method == "auto")
+        return open_table(X, options, say, fill=fill, scatter=fill and found == "pca"), found
+    table = open_table(X, replace(options, categories=True), say, fill=fill, scatter=fill and method == "auto")
+    if not fill and (method != "auto" or len(table.source.label_names) > 1):
+        # Rows that are only looked at have no labels: they are read where the choice rests on them.
+        table = replace(table, labels=labels_of(table.source))
     columns = _categories(table)
     if method == "auto":
         method, note = _chosen(table, columns)
         if method == "pca" and not table.names:
             # As a table without a category would be refused.
-            return open_table(X, _without_supplementary(options), say, fill=fill, scatter=fill), method
+            return open_table(X, options, say, fill=fill, scatter=fill), method
         table = replace(table, notes=(*table.notes, *note))
         if method == "pca":
             return scaled(replace(table, options=replace(table.options, categories=False)), options), method
-    return _coded(table, columns, method), method
-
-
-def _without_supplementary(options: ReadOptions) -> ReadOptions:
-    return replace(options, drop=(*options.drop, *map(exactly, options.supplementary)))
+    return _coded(table, columns, method, passive=not fill and any(table.missing.values())), method
 
 
 def _categories(table: Prepared) -> dict[str, LevelColumn]:
@@ -107,8 +116,10 @@ def _chosen(table: Prepared, columns: Mapping[str, LevelColumn]) -> tuple[str, t
     return "famd", (said,)
 
 
-def _coded(table: Prepared, columns: Mapping[str, LevelColumn], method: str) -> Prepared:
-    """Return a table whose rows are coded columns."""
+def _coded(table: Prepared, columns: Mapping[str, LevelColumn], method: str, *, passive: bool) -> Prepared:
+    """Return a table whose rows are coded columns; ``passive`` where quantities are looked at that were not filled."""
+    from gramian.models.categories.fit import coding_of
+
     if not columns and (method == "mca" or not table.names):
         message = Sentence(
             "{origin} has no category of 2 to {most} levels, so there is nothing for {method}. Say which columns are "
@@ -124,8 +135,8 @@ def _coded(table: Prepared, columns: Mapping[str, LevelColumn], method: str) -> 
     quantities = table.names if method == "famd" else ()
     mixed = MixedTable(numbers, quantities, columns, (*quantities, *columns))
     share = 1.0 / len(columns) if method == "mca" else 1.0
-    coding = coding_of(mixed, list(columns), quantities, share=share, missing="level")
-    rows = IndicatorRows(mixed, coding)
+    coding = coding_of(mixed, list(columns), quantities, share=share, missing="level", passive=passive)
+    rows = IndicatorRows(mixed, coding, passive=passive)
     notes = [*table.notes]
     many = [name for name in table.labels if name not in columns]
     if many:
@@ -149,15 +160,17 @@ def _coded(table: Prepared, columns: Mapping[str, LevelColumn], method: str) -> 
     )
 
 
-def project_supplementary(X: Any, table: Prepared, scores: Any, variances: Any, *, unit: HostArray) -> Supplementary:
+def project_supplementary(X: Any, table: Prepared, scores: Any, variances: Any, *, unit: HostArray) -> "Supplementary":
     """Return where the columns that ``options.supplementary`` names stand on the components of a fit.
 
     They took no part in it: the table is opened again for them. Values that are missing are left out.
 
     Cost: reading the table once more.
     """
+    from gramian.models.categories.fit import supplementary_of
+
     names = table.options.supplementary
-    source = opened(X, replace(table.options, categories=True, drop=(), columns=()), None)
+    source = opened(X, replace(table.options, categories=True, drop=(), columns=(), supplementary=()), None)
     kept = slice(None) if table.row_numbers is None else table.row_numbers - 1
     held = [column.name for column in source.facts.used] if source.facts is not None else source.column_names or ()
     used = [name for name in names if name in held]
@@ -180,11 +193,12 @@ def project_supplementary(X: Any, table: Prepared, scores: Any, variances: Any, 
     )
 
 
-def supplementary_notes(found: Supplementary, prefix: str) -> list[str]:
+def supplementary_notes(found: "Supplementary", prefix: str) -> list[str]:
     """Say where supplementary columns stand on the first two components.
 
     Examples
     --------
+    >>> from gramian.models.categories.model import Supplementary
     >>> found = Supplementary(("age",), np.array([[0.5]]), (), (), np.ones((0, 1)), np.ones((0, 1)), np.ones((0, 1)))
     >>> supplementary_notes(found, "PC")
     ["Supplementary 'age', projected and not fitted: correlation +0.50 with PC1."]

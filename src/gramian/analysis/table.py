@@ -18,11 +18,10 @@ import numpy as np
 
 from gramian.analysis.frame import is_frame, open_frame
 from gramian.arrays.namespace import Array, HostArray, is_sparse, to_host
-from gramian.errors import InputError, MemoryBudgetError, Parameter, Phrase, Sentence
+from gramian.errors import InputError, MemoryBudgetError, Parameter, ParameterError, Phrase, Sentence
 from gramian.machine import available_memory
 from gramian.models.pca.fit import first_facts
 from gramian.models.pca.model import PCAOptions
-from gramian.models.probabilistic.filling import fill_missing
 from gramian.planning.plan import plan_pca
 from gramian.sources.column_names import unit_in, words_of
 from gramian.sources.dense import DenseRows
@@ -250,26 +249,35 @@ def origin_of(X: Any, options: ReadOptions) -> str:
 
 
 def opened(X: Any, options: ReadOptions, say: Say | None, *, drop: Sequence[str] = ()) -> RowSource:
-    """Open a table as the options say, some further columns left out.
+    """Open a table as the options say, supplementary columns and some further ones left out.
 
     Tables in memory go the way of files: columns of text are left out, or name and color the rows.
     """
     words: dict[str, Any] = {
         "columns": list(options.columns) or None,
-        "drop": [*options.drop, *map(exactly, drop)] or None,
+        "drop": [*options.drop, *map(exactly, (*options.supplementary, *drop))] or None,
         "label": options.color,
         "id": options.id,
         "roles": options.roles or None,
     }
     lenient = options.missing != "error"
-    if is_frame(X):
-        chosen = Chosen(**words, lenient=lenient, sentinels=True, needs_numbers=not options.categories)
-        return open_frame(X, chosen, origin=origin_of(X, options), memory_budget=options.memory)
-    if not is_path(X):
-        return as_source(X, memory_budget=options.memory)
-    words |= {"bad_cells": "missing" if lenient else "error", "sentinels": True} | options.file._asdict()
-    words |= {"needs_numbers": not options.categories}
-    return as_source(X, **words, memory_budget=options.memory, progress=say)
+    words |= {"sentinels": True, "needs_numbers": not options.categories}
+    try:
+        if is_frame(X):
+            chosen = Chosen(**words, lenient=lenient)
+            return open_frame(X, chosen, origin=origin_of(X, options), memory_budget=options.memory)
+        if not is_path(X):
+            return as_source(X, memory_budget=options.memory)
+        words |= {"bad_cells": "missing" if lenient else "error"} | options.file._asdict()
+        return as_source(X, **words, memory_budget=options.memory, progress=say)
+    except ParameterError as error:
+        odd = next((name for name in options.supplementary if exactly(name) == error.value), None)
+        said = error.args[0]
+        if error.parameter != "drop" or odd is None or not isinstance(said, Sentence):
+            raise
+        asked = Parameter("supplementary", (odd,))
+        message = Sentence(said.template, **(said.facts | {"asked": asked}))
+        raise ParameterError(message, parameter="supplementary", value=odd) from None
 
 
 def _nothing(_sentence: str) -> None:
@@ -316,11 +324,16 @@ def _dense_block(block: Block) -> HostArray:
 
 def _plain(source: Any, *, described: bool) -> Prepared:
     """Return rows as they are, with their labels and names where a fit will want them: a string for each row."""
-    labels = {name: _label(source, name) for name in source.label_names} if described else {}
+    labels = labels_of(source) if described else {}
     row_names = source.ids() if described else None
     return Prepared(
         source, names_of(source), scale=False, notes=(), spread=np.ones(0), labels=labels, row_names=row_names
     )
+
+
+def labels_of(source: RowSource) -> dict[str, Any]:
+    """Return the columns that color the rows: groups, and numbers where a quantity is asked for."""
+    return {name: _label(source, name) for name in source.label_names}
 
 
 def _label(source: RowSource, name: str) -> Any:
@@ -620,6 +633,8 @@ def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
 
 
 def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, scale: bool) -> Prepared:
+    from gramian.models.probabilistic.filling import fill_missing
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         filled = fill_missing(X, scale=scale)

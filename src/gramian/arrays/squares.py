@@ -14,6 +14,10 @@ CHUNK = 4096
 """Rows that are summed at a time: a thin block has a hundred thousand of them, and as many roundings per entry would
 cost digits where values round alike."""
 
+NARROW, SHORT = 16, 64
+"""Columns under which products are of so few rows, and added in pairs. The rounding that a variance may have grows with
+the columns, and for one of them a processor that sums 4,096 products one after the other exceeds it."""
+
 PIECE = 1 << 17
 """Numbers that are copied at a time, 1 MB in float64: the copy stays in a core's cache."""
 
@@ -51,7 +55,7 @@ def add_squares(total: SquareSum | None, rows: Array) -> SquareSum:
     at a time. float32 rows are multiplied in float32 and summed in float64: the error of such a sum is measured on
     sampled columns of its first product.
     """
-    n, m = rows.shape
+    m = rows.shape[1]
     if total is None:
         product = _product(rows, None)
         if dtype_of(product) != FLOAT64:
@@ -70,9 +74,11 @@ def _product(rows: Array, room: HostArray | None) -> Array:
 
     The sum of a block is added to those of others as one number, so that few roundings of large sums add up.
     """
-    n = rows.shape[0]
+    n, m = rows.shape
     if not is_numpy(rows):
         return _batched_product(rows)
+    if m < NARROW:
+        return _summed_in_pairs(rows, rows)
     if n <= 2 * CHUNK:
         return np.matmul(rows.T, rows, out=room)
     product = np.matmul(rows[:CHUNK].T, rows[:CHUNK], out=room)
@@ -95,19 +101,42 @@ def _batched_product(rows: Array) -> Array:
 
 
 def _chunk(rows: Array) -> int:
-    """Return the rows of a chunk: elsewhere than on the host so many that their products take no more room than they."""
+    """Return the rows of a chunk: off the host so many that their products take no more room than they do."""
     return CHUNK if is_numpy(rows) else max(CHUNK, rows.shape[1])
+
+
+def _summed_in_pairs(left: HostArray, right: HostArray) -> HostArray:
+    """Return left'right, products of a few rows added in pairs, and those sums in pairs."""
+    n = len(left)
+    whole = n - n % SHORT
+    x, y = (rows[:whole].reshape(-1, SHORT, rows.shape[1]) for rows in (left, right))
+    parts = np.matmul(x.transpose(0, 2, 1), y)
+    if whole < n:
+        parts = np.concatenate([parts, (left[whole:].T @ right[whole:])[None]])
+    while len(parts) > 1:
+        half = len(parts) // 2
+        sums = parts[:half] + parts[half : 2 * half]
+        if len(parts) % 2:
+            sums[-1] += parts[-1]
+        parts = sums
+    return np.asarray(parts[0])
 
 
 def _depth(rows: Array) -> int:
     """Return how many roundings an entry of a product of rows goes through."""
-    n, chunk = rows.shape[0], _chunk(rows)
+    n: int = rows.shape[0]
+    if is_numpy(rows) and rows.shape[1] < NARROW:
+        # An odd one out is one more addition to the sum that it joins.
+        return min(n, SHORT) + 2 * (-(-n // SHORT)).bit_length()
+    chunk = _chunk(rows)
     return n if n <= 2 * chunk else chunk + -(-n // chunk)
 
 
 def weighted_sum(weights: Array, rows: Array) -> Array:
-    """Return  weights'rows,  long columns summed a chunk at a time."""
-    n = rows.shape[0]
+    """Return  weights'rows,  summed as products of the rows are."""
+    n, m = rows.shape
+    if is_numpy(rows) and m < NARROW:
+        return _summed_in_pairs(weights[:, None], rows)[0]
     if n <= 2 * CHUNK or not is_numpy(rows):
         return weights @ rows
     parts = [slice(start, start + CHUNK) for start in range(0, n, CHUNK)]

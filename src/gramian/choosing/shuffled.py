@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from gramian.arrays.namespace import HostArray
 from gramian.choosing.spectrum import Verdict, counted

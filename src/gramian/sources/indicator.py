@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+import scipy
 
 from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.arrays.precision import FLOAT64
@@ -131,7 +131,7 @@ class Coding:
         places = np.hstack([np.broadcast_to(np.arange(q, dtype=np.int32), (n, q)), columns])
         if (codes >= 0).all():
             indptr = np.arange(0, data.size + 1, max(data.shape[1], 1), dtype=np.int64)
-            return csr_array((data.ravel(), places.ravel(), indptr), shape=(n, self.n_columns))
+            return scipy.sparse.csr_array((data.ravel(), places.ravel(), indptr), shape=(n, self.n_columns))
         known = np.hstack([np.ones((n, q), dtype=bool), codes >= 0])
         rows = np.broadcast_to(np.arange(n)[:, None], data.shape)
         parts = [(data[known], rows[known], places[known])]
@@ -141,7 +141,7 @@ class Coding:
             inside = np.arange(group.start, group.stop)
             parts.append((np.tile(fill, len(gone)), np.repeat(gone, len(fill)), np.tile(inside, len(gone))))
         data, rows, places = (np.concatenate(piece) for piece in zip(*parts, strict=True))
-        found = csr_array((data, (rows, places)), shape=(n, self.n_columns))
+        found = scipy.sparse.csr_array((data, (rows, places)), shape=(n, self.n_columns))
         found.sort_indices()
         return found
 

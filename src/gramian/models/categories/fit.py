@@ -91,9 +91,17 @@ def fit_famd(
 
 
 def coding_of(
-    table: MixedTable, categories: Sequence[str], quantities: Sequence[str], *, share: float, missing: str
+    table: MixedTable,
+    categories: Sequence[str],
+    quantities: Sequence[str],
+    *,
+    share: float,
+    missing: str,
+    passive: bool | None = None,
 ) -> Coding:
     """Return how the columns of a table become numbers: levels and their shares, means and deviations.
+
+    Missing quantities are passed over where ``passive`` says so, by default where missing levels are.
 
     A level that only rows of weight zero have is none: it is not known from the fit.
     """
@@ -111,7 +119,8 @@ def coding_of(
             raise InputError(message, column=name)
         levels.append(tuple(texts[i] for i in kept))
         shares.append(own[kept] / own[kept].sum())
-    mean, deviation = _standardization(table, quantities, passive=missing == "passive")
+    passive = missing == "passive" if passive is None else passive
+    mean, deviation = _standardization(table, quantities, passive=passive)
     return Coding(
         quantities=tuple(quantities),
         categories=tuple(categories),

@@ -12,7 +12,7 @@ from functools import partial
 from math import log, pi
 
 import numpy as np
-from scipy.special import betaincinv, gammaincinv
+import scipy
 
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_sparse, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
@@ -364,7 +364,7 @@ def _t2_limit(model: PCAModel, level: float) -> float:
     if k == 0 or n <= k:
         return float("inf")
     # F(k, n - k) by its beta variable: the module of distributions takes longer to load than a table to read.
-    x = float(betaincinv(k / 2, (n - k) / 2, level))
+    x = float(scipy.special.betaincinv(k / 2, (n - k) / 2, level))
     return float((n * n - 1.0) / n * x / (1.0 - x))
 
 
@@ -391,7 +391,7 @@ def _spe_limit(model: PCAModel, k: int, spe: HostArray, level: float) -> float:
 
 def _chi_squared(level: float, freedom: float) -> float:
     """Return a quantile of the chi-squared law."""
-    return 2.0 * float(gammaincinv(freedom / 2, level))
+    return 2.0 * float(scipy.special.gammaincinv(freedom / 2, level))
 
 
 def _dimensions_seen(spe: HostArray, *, most: int) -> float:
