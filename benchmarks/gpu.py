@@ -31,6 +31,8 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +80,7 @@ class Report:
         self.best: dict[int, Any] = {}
 
     def say(self, line: str) -> None:
+        """Print a line with the seconds since the beginning, and keep it."""
         line = f"[{time.monotonic() - self.started:6.1f}] {line}"
         print(line, flush=True)
         if self.folder is not None:
@@ -86,15 +89,18 @@ class Report:
 
     @property
     def is_late(self) -> bool:
+        """Whether no part is to begin any more."""
         return time.monotonic() - self.started > self.limit
 
     def note(self, name: str, value: Any) -> None:
+        """Keep figures."""
         self.figures[name] = value
         if self.folder is not None:
             (self.folder / "gpu.json").write_text(json.dumps(self.figures, indent=1))
 
 
 def wait() -> None:
+    """Wait until the device has done what it was given."""
     if HERE.type == "cuda":
         torch.cuda.synchronize()
 
@@ -130,16 +136,19 @@ def rows_of(n: int, d: int, *, seed: int = 0, dtype: Any = torch.float32) -> Any
 
 
 def median_gamma(X: Any) -> float:
+    """Return the gamma of median width, of a thousand rows."""
     some = X[torch.randint(0, X.shape[0], (1000,), device=X.device)].double()
     apart = torch.pdist(some)
     return float(0.5 / apart.median() ** 2)
 
 
 def ceilings(report: Report) -> None:
+    """Measure what the machine gives to programs that do one thing."""
     size = 1 << (12 if report.quick else 30)
     x, y = (torch.rand(size, device=HERE) for _ in range(2))
-    report.say(f"copy: {8 * size / seconds(lambda: y.copy_(x)) / 1e12:.2f} TB/s")
-    report.say(f"exp in place, {size:,} float32: {size / seconds(lambda: y.exp_()) / 1e12:.2f} T/s (memory bound)")
+    copied, raised = seconds(partial(y.copy_, x)), seconds(y.exp_)
+    report.say(f"copy: {8 * size / copied / 1e12:.2f} TB/s")
+    report.say(f"exp in place, {size:,} float32: {size / raised / 1e12:.2f} T/s (memory bound)")
     del x, y
     m = 256 if report.quick else 8192
     for kind in (torch.float16, torch.float32, torch.float64):
@@ -148,13 +157,14 @@ def ceilings(report: Report) -> None:
         report.say(f"{m} x {m} product, {kind}: {2 * m**3 / took / 1e12:.1f} TFLOP/s")
     n, d = (4096, 20) if report.quick else (4_000_000, 100)
     X = torch.randn(n, d, device=HERE, dtype=torch.float64)
-    from gramian.arrays import squares
+    from gramian.arrays.squares import add_squares
 
-    plain, batched = seconds(lambda: X.T @ X), seconds(lambda: squares._batched_product(X))
+    plain, batched = seconds(lambda: X.T @ X), seconds(lambda: add_squares(None, X))
     report.say(f"X'X of {n:,} x {d} float64: plain {plain * 1e3:.1f} ms, batched {batched * 1e3:.1f} ms")
 
 
 def families(d: int) -> list[Any]:
+    """Return a kernel of each family, of a width that suits rows of d columns."""
     from gramian import kernels as k
 
     return [
@@ -171,9 +181,9 @@ def families(d: int) -> list[Any]:
     ]
 
 
-def exact(kernel: Any, X: Any, Y: Any, V: Any, shift: float, origin: Any) -> Any:
+def exact(kernel: Any, X: Any, Y: Any, V: Any, *, shift: float, origin: Any) -> Any:
     """Return (K - shift) V in float64, a block at a time."""
-    if report_name(kernel) == "Laplacian":
+    if kernel.name == "Laplacian":
         blocks = [
             (torch.exp(-kernel.gamma * torch.cdist(X.double(), y.double(), p=1)) - shift) @ v.double()
             for y, v in zip(Y.split(1 << 16), V.split(1 << 16), strict=True)
@@ -185,10 +195,6 @@ def exact(kernel: Any, X: Any, Y: Any, V: Any, shift: float, origin: Any) -> Any
         other = kernel.prepare(y.double(), dtype=np.dtype("float64"), origin=origin)
         total = total + (kernel.evaluate(ready, other) - shift) @ v.double()
     return total
-
-
-def report_name(kernel: Any) -> str:
-    return str(kernel.name)
 
 
 def check(report: Report) -> None:
@@ -205,6 +211,7 @@ def check(report: Report) -> None:
 
 
 def check_share(report: Report, first: int, step: int) -> None:
+    """Check some of the cases."""
     from gramian.kernels import fused
 
     n = 300 if report.quick else 3000
@@ -217,7 +224,7 @@ def check_share(report: Report, first: int, step: int) -> None:
             form = kernel.fused_form(d)
             start = time.perf_counter()
             left, right = (fused.prepare(rows, form, origin) for rows in (X, Y))
-            truth = exact(kernel, X, Y, V, 0.25, origin)
+            truth = exact(kernel, X, Y, V, shift=0.25, origin=origin)
             errors, same = [], True
             for precision in fused.Precision:
                 weights = torch.ones(n - 37, device=HERE)
@@ -230,7 +237,7 @@ def check_share(report: Report, first: int, step: int) -> None:
             report.say(f"d={d:4d} {kernel!r:45s} {line} {'same bits' if same else 'NOT THE SAME BITS'} {took:.1f} s")
 
 
-def compile_in(parts: int, quick: bool) -> None:
+def compile_in(parts: int, *, quick: bool) -> None:
     """Compile every shape in processes of their own, so that the compiler's cache has them."""
     command = [sys.executable, "-m", "benchmarks.gpu", *(["--quick"] if quick else []), "--compile"]
     every = [f"{i},{p},64,32" for i in range(len(SHAPES)) for p in range(3)]
@@ -247,6 +254,7 @@ def compile_in(parts: int, quick: bool) -> None:
 
 
 def compile_share(share: str) -> None:
+    """Compile some of the cases."""
     from gramian.kernels import Gaussian, fused
 
     for case in share.split(";"):
@@ -255,13 +263,12 @@ def compile_share(share: str) -> None:
         ready = fused.prepare(rows_of(256, d), form, None)
         V = torch.randn(256, c, device=HERE, dtype=torch.float64)
         shape = fused.Shape(*SHAPES[i]) if i >= 0 else fused.Shape()
-        try:
+        with suppress(Exception):  # what does not compile is said where it is timed
             fused.multiply(ready, ready, V, form, precision=fused.Precision(p), shape=shape)
-        except Exception:  # noqa: BLE001 - what does not compile is said where it is timed
-            continue
 
 
 def shapes(report: Report) -> None:
+    """Time every shape in every precision."""
     from gramian.kernels import Gaussian, fused
 
     n = 512 if report.quick else 1 << 17
@@ -270,7 +277,7 @@ def shapes(report: Report) -> None:
     V = torch.randn(n, 32, device=HERE, dtype=torch.float64)
     ready = fused.prepare(X, form, X.double().mean(dim=0))
     if not report.quick:
-        compile_in(12, report.quick)
+        compile_in(12, quick=report.quick)
         report.say("compiled")
     for precision in fused.Precision:
         found = []
@@ -297,6 +304,7 @@ def shapes(report: Report) -> None:
 
 
 def product(report: Report) -> None:
+    """Time products and measure what they are wrong by."""
     from gramian import kernels as k
     from gramian.kernels import fused
 
@@ -318,20 +326,18 @@ def product(report: Report) -> None:
         V[:, : c // 2] += X[:, : c // 2].double() / count**0.5  # some are not noise
         some = torch.randint(0, count, (256,), device=HERE)
         shift = 0.0 if family is k.Polynomial else 0.6
-        truth = exact(kernel, X[some], X, V, shift, origin)
+        truth = exact(kernel, X[some], X, V, shift=shift, origin=origin)
         for precision in fused.Precision:
             own = family is None and d == 64 and c == 32
             shape = report.best.get(int(precision), fused.Shape()) if own else fused.Shape()
             if family is not None and precision != fused.Precision.ROWS:
                 continue  # each costs some seconds of the compiler
 
-            def work(
-                ready: Any = ready, V: Any = V, form: Any = form, p: Any = precision, s: Any = shift, shape: Any = shape
-            ) -> Any:
-                return fused.multiply(ready, ready, V, form, precision=p, shift=s, shape=shape)[0]
+            asked = {"precision": precision, "shift": shift, "shape": shape}
+            work = partial(fused.multiply, ready, ready, V, form, **asked)
 
             try:
-                found = work()[some]
+                found = work()[0][some]
                 errors = (found - truth).norm(dim=0) / truth.norm(dim=0)
                 took_product = seconds(work, runs=2 if count > 500_000 else 3, warm=False)
             except Exception as error:  # noqa: BLE001
@@ -346,10 +352,12 @@ def product(report: Report) -> None:
 
 
 def more_kpca(report: Report) -> None:
+    """Fit other kernels and wider rows."""
     kpca(report, more=True)
 
 
 def kpca(report: Report, *, more: bool = False) -> None:
+    """Fit exact kernel PCA, and check it in float64."""
     from gramian import kernels as k
     from gramian.kernels import fused
     from gramian.models.kernel_pca.fit import fit_kernel_pca
@@ -404,7 +412,7 @@ def checked(model: Any, X: Any) -> str:
     kernel, origin = model.kernel, X.double().mean(dim=0)
     means = torch.as_tensor(model.centering.row_means, device=HERE)
     V = V - V.mean(dim=0)
-    rows = torch.cat([exact(kernel, X[part], X, V, 0.0, origin) for part in some.split(512)])
+    rows = torch.cat([exact(kernel, X[part], X, V, shift=0.0, origin=origin) for part in some.split(512)])
     # Rows of H K H V at the sampled places: K V less the mean of K V over all rows, which is  means'V.
     rows = rows - (means @ V)
     residuals = (rows - V[some] * values).norm(dim=0) * (n / len(some)) ** 0.5 / values[0]
@@ -418,6 +426,7 @@ def checked(model: Any, X: Any) -> str:
 
 
 def pca(report: Report) -> None:
+    """Fit PCA beside the shortest torch code that is right."""
     from gramian.models.pca.fit import PCAOptions, fit_pca
     from gramian.sources import as_source
 
@@ -482,6 +491,7 @@ def pca(report: Report) -> None:
 
 
 def pieces(report: Report) -> None:
+    """Time the dense pieces of a start."""
     for m in (200,) if report.quick else (1565, 3500):
         A = torch.randn(m, m, device=HERE, dtype=torch.float64)
         A = A @ A.T + m * torch.eye(m, device=HERE, dtype=torch.float64)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, dtype_of, eigh, from_host, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.arrays.squares import column_norms
 
@@ -81,7 +81,7 @@ def _independent(block: Array, *, overwrite: bool = False) -> tuple[Array, float
     if len(lengths) == 1:
         return block / float(lengths[0]), 1.0
     inner = to_host(block.T @ block).astype(FLOAT64, copy=False)
-    s, U = np.linalg.eigh(inner / np.outer(lengths, lengths))
+    s, U = eigh(inner / np.outer(lengths, lengths), near=block)
     # A combination of unit columns with a smaller square is rounding.
     kept = s > 4500 * eps_of(dtype_of(block))
     root = U[:, kept] / np.sqrt(s[kept])

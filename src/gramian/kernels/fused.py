@@ -1,4 +1,4 @@
-"""K(X, Y) V in one kernel: each tile of K is made, used and dropped on the chip, and no part of K is ever in memory.
+"""K(X, Y) V in one Triton kernel: each tile of K is made, used and dropped on the chip, never kept in memory.
 
 The matrix products are of float16 numbers summed in float32, which the tensor cores make ten to twenty times faster
 than float32 ones. A float32 number is two float16 ones, x = h + l to 22 bits, and three products of the parts give the
@@ -67,7 +67,7 @@ class FusedRows(NamedTuple):
 
     Attributes
     ----------
-    count : int
+    n_rows : int
         Rows without the padding.
     high, low : tensors (n, d), float16
         The two parts of the rows, times a power of two.
@@ -79,7 +79,7 @@ class FusedRows(NamedTuple):
         No kernel value is larger.
     """
 
-    count: int
+    n_rows: int
     high: Any
     low: Any
     half: Any
@@ -92,8 +92,12 @@ class Shape(NamedTuple):
 
     rows: int = 128
     columns: int = 64
-    warps: int = 8
-    stages: int = 2
+    warps: int = 4
+    stages: int = 3
+
+
+SHAPE = Shape()
+"""The fastest of twelve on an H200, for each precision, at 64 columns and 32 vectors."""
 
 
 def prepare(rows: Any, form: FusedForm, origin: Any = None) -> FusedRows:
@@ -132,7 +136,7 @@ def multiply(
     precision: Precision,
     shift: float = 0.0,
     weights: Any = None,
-    shape: Shape = Shape(),
+    shape: Shape = SHAPE,
 ) -> tuple[Any, Any]:
     """Return (K - shift) V, (n, c) in float64, and for each row of K - shift the sum of its squares times ``weights``.
 
@@ -180,7 +184,7 @@ def _multiply(
     counted = out
     if with_squares:
         counted = torch.zeros(right.high.shape[0], dtype=torch.float32, device=device)
-        counted[: right.count] = weights
+        counted[: right.n_rows] = weights
     d = right.high.shape[1]
     cityblock = form.curve == "cityblock"
     with torch.cuda.device(device) if device.type == "cuda" else nullcontext():
@@ -218,9 +222,9 @@ def _multiply(
             num_warps=shape.warps,
             num_stages=shape.stages,
         )
-    product = out[:, : left.count, :c].sum(dim=0, dtype=torch.float64)
+    product = out[:, : left.n_rows, :c].sum(dim=0, dtype=torch.float64)
     product *= sizes[:c] / lift
-    return product, squares[:, : left.count].sum(dim=0, dtype=torch.float64) / lift**2 if with_squares else None
+    return product, squares[:, : left.n_rows].sum(dim=0, dtype=torch.float64) / lift**2 if with_squares else None
 
 
 def _split(V: Any, rows: int, width: int) -> tuple[Any, Any, Any]:
@@ -347,12 +351,16 @@ def _kernel(  # type: ignore[no-untyped-def]
                     for chunk in range(0, D, DIMS):
                         mine_high = tl.load(xh + at + chunk)
                         high = tl.load(yh + there + chunk)
+                        # Each chunk from zero, for the reason that tiles are.
                         if PARTS == 3:
                             mine_low = tl.load(xl + at + chunk)
                             low = tl.load(yl + there + chunk)
-                            s = tl.dot(mine_high, low, s)
-                            s = tl.dot(mine_low, high, s)
-                        s = tl.dot(mine_high, high, s)
+                            some = tl.dot(mine_high, low)
+                            some = tl.dot(mine_low, high, some)
+                            some = tl.dot(mine_high, high, some)
+                        else:
+                            some = tl.dot(mine_high, high)
+                        s += some
                 K = _curve(s, norms, tl.load(yn + columns), scale, coef0, degree, CURVE, DEGREE)
             K = K * lift - lifted_shift
             if SQUARES:

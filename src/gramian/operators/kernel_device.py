@@ -5,8 +5,9 @@ else as arrays, one pair of blocks after the other. What a product is wrong by i
 when a precision is first used.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import isqrt
 from typing import Any
 
@@ -28,6 +29,7 @@ from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import column_norms
 from gramian.errors import InputError
 from gramian.features.sampling import draw_positions
+from gramian.kernels.kernel import Prepared
 from gramian.operators.kernel_gram import SAMPLED_ROWS, KernelGram
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.sources.rows import Block, ranges
@@ -50,11 +52,23 @@ class DeviceKernelGram(KernelGram):
         return self.source.map_rows(_rows_of) if whole is None else whole[:, :]
 
     @cached_property
+    def placed_there(self) -> PlacedKernel:
+        """The kernel with its origin on the device."""
+        origin = self.placed.origin
+        there: Any = None if origin is None else from_host(origin, like=self.like())
+        return replace(self.placed, origin=there)
+
+    @cached_property
+    def finest(self) -> "BlockTiles":
+        """The most accurate way to make products."""
+        return BlockTiles(self.placed_there, self.rows_there, FLOAT64)
+
+    @cached_property
     def tiles(self) -> list["Tiles"]:
         """Ways to make products, from the cheapest to the most accurate."""
-        fused = _fused_tiles(self.placed, self.rows_there)
-        rough: list[Tiles] = [BlockTiles(self.placed, self.rows_there, FLOAT32)] if fused is None else fused
-        return [*rough, BlockTiles(self.placed, self.rows_there, FLOAT64)]
+        fused = _fused_tiles(self.placed_there, self.rows_there)
+        rough: list[Tiles] = [BlockTiles(self.placed_there, self.rows_there, FLOAT32)] if fused is None else fused
+        return [*rough, self.finest]
 
     def like(self) -> Array:
         """Return an empty float64 array on the device."""
@@ -81,7 +95,7 @@ class DeviceKernelGram(KernelGram):
         tiles = self._cheapest(V, asked)
         W = V if weights is None else xp.concat([V, weights[:, None]], axis=1)
         values, squares = tiles.multiply(tiles.all_rows, tiles.all_rows, W, shift=self.shift, weights=weights)
-        if first:
+        if weights is not None:
             total = float((squares * weights).sum())
             self._sums = self._summed(to_host(values[:, -1]), total, tiles.dtype)
             values = values[:, :-1]
@@ -90,10 +104,11 @@ class DeviceKernelGram(KernelGram):
     def _products(self, V: HostArray, dtype: np.dtype[Any]) -> HostArray:
         """Make a product for the sums alone."""
         del dtype
-        return self._multiplied(from_host(V, like=self.like()), self.accuracy or 0.0)[0]
+        found: HostArray = self._multiplied(from_host(V, like=self.like()), self.accuracy or 0.0)[0]
+        return found
 
     def _cheapest(self, V: Array, asked: float) -> "Tiles":
-        *rough, finest = self.tiles
+        rough = self.tiles[:-1]
         # Nothing but float64 is accurate to 1e-8, and float16 never to 1e-4.
         for tiles in rough if asked >= 1e-8 and V.shape[1] > 0 else ():
             if tiles.best > asked:
@@ -102,7 +117,7 @@ class DeviceKernelGram(KernelGram):
                 tiles.error = self._measured(tiles, V)
             if self._error_of(tiles) <= asked:
                 return tiles
-        return finest
+        return self.finest
 
     def _error_of(self, tiles: "Tiles") -> float:
         if tiles.dtype == FLOAT64:
@@ -112,25 +127,24 @@ class DeviceKernelGram(KernelGram):
     def _measured(self, tiles: "Tiles", V: Array) -> float:
         """Return the norm of what a product with unit vectors is wrong by, from sampled rows in float64."""
         positions = draw_positions(self.source, SAMPLED_ROWS, seed=self.seed)
-        points, finest = picked(self.rows_there, positions), self.tiles[-1]
+        points, finest = picked(self.rows_there, positions), self.finest
         exact, _ = finest.multiply(finest.prepared(points), finest.all_rows, V, shift=self.shift)
         try:
             found, _ = tiles.multiply(tiles.prepared(points), tiles.all_rows, V, shift=self.shift)
         except InputError:  # out of the range of float32
             return np.inf
         norms = column_norms(V)
-        stretch = np.sqrt(self.size / len(positions)) / np.where(norms > 0, norms, 1.0)
+        stretch: HostArray = np.sqrt(self.size / len(positions)) / np.where(norms > 0, norms, 1.0)
         within = exact - namespace_of(exact).mean(exact, axis=0) if self.centered else exact
         self._check.notice(float((column_norms(within) * stretch).max(initial=0.0)))
         wrong = float((column_norms(found - exact) * stretch).max(initial=0.0))
         return wrong if np.isfinite(wrong) else np.inf
 
     def _fill(self, matrix: HostArray) -> None:
-        finest = self.tiles[-1]
-        step = finest.step
+        step = self.finest.step
         for i in ranges(self.size, step):
             for j in ranges(i.stop, step):
-                matrix[i, j] = self.placed.between(self.rows_there[i, :], self.rows_there[j, :])
+                matrix[i, j] = self.placed_there.between(self.rows_there[i, :], self.rows_there[j, :])
 
 
 def _rows_of(block: Block) -> Array:
@@ -214,7 +228,7 @@ def _fused_tiles(placed: PlacedKernel, rows: Array) -> list[Tiles] | None:
 
 @dataclass(eq=False)
 class BlockTiles(Tiles):
-    """Tiles as arrays: a block of rows on the left, one on the right, and so on."""
+    """Tiles as arrays: a block of rows on the left, one on the right, and so on; of all rows each is used twice."""
 
     placed: PlacedKernel
     rows: Array
@@ -238,21 +252,37 @@ class BlockTiles(Tiles):
         self, left: Any, right: Any, V: Array, *, shift: float, weights: Array | None = None
     ) -> tuple[Array, Array]:
         """Return the product, summed over tiles in float64."""
-        V, step = cast(V, self.dtype), self.step
-        products, squares = [], []
-        for i in ranges(left.shape[0], step):
-            mine = self.placed.prepare(left[i, :], dtype=self.dtype)
-            total: Any = 0.0
-            square: Any = 0.0
+        xp, V, step = namespace_of(V), cast(V, self.dtype), self.step
+        n, twice = left.shape[0], left is right
+        like = cast(V[:0, :0], FLOAT64)
+        products = xp.zeros((n, V.shape[1]), dtype=like.dtype, **device_of(V))
+        squares = xp.zeros((n if weights is not None else 0,), dtype=like.dtype, **device_of(V))
+        mine = self._blocks(left)
+        other = mine if twice else self._blocks(right)
+        for i in ranges(n, step):
             for j in ranges(right.shape[0], step):
-                tile = self.placed.kernel.evaluate(mine, self.placed.prepare(right[j, :], dtype=self.dtype)) - shift
-                total = total + cast(tile @ V[j, :], FLOAT64)
+                if twice and j.start < i.start:
+                    continue
+                mirrored = twice and i != j
+                tile = self.placed.kernel.evaluate(mine(i.start), other(j.start)) - shift
+                products[i, :] += cast(tile @ V[j, :], FLOAT64)
+                if mirrored:
+                    products[j, :] += cast(tile.T @ V[i, :], FLOAT64)
                 if weights is not None:
-                    square = square + cast(tile * tile, FLOAT64) @ weights[j]
-            products.append(total)
-            squares.append(square)
-        xp = namespace_of(V)
-        return xp.concat(products, axis=0), xp.concat(squares, axis=0) if weights is not None else V[:0, 0]
+                    tile = cast(tile * tile, FLOAT64)
+                    squares[i] += tile @ weights[j]
+                    if mirrored:
+                        squares[j] += tile.T @ weights[i]
+        return products, squares
+
+    def _blocks(self, rows: Array) -> Callable[[int], Prepared]:
+        """Return what prepares the block of rows that begins somewhere, once where all of them fit."""
+        step, (n, d) = self.step, rows.shape
+
+        def block(start: int) -> Prepared:
+            return self.placed.prepare(rows[start : start + step, :], dtype=self.dtype)
+
+        return lru_cache(None if 64 * n * (d + 2) <= free_bytes(rows) else 1)(block)
 
 
 def strip_squares(gram: DeviceKernelGram, points: Array) -> tuple[Array, Array]:
@@ -260,7 +290,7 @@ def strip_squares(gram: DeviceKernelGram, points: Array) -> tuple[Array, Array]:
 
     Cost: n m kernel values and 2 n m^2 operations in float64.
     """
-    placed, rows = gram.placed, gram.rows_there
+    placed, rows = gram.placed_there, gram.rows_there
     ready, m = placed.prepare(points, dtype=FLOAT64), points.shape[0]
     xp = namespace_of(rows)
     like = gram.like()

@@ -125,14 +125,16 @@ def moved_errors(placed: PlacedKernel, left: Any, right: Any, K: HostArray) -> H
         return np.zeros_like(K)
     middle = apart[np.argsort(lengths[apart])[len(apart) // 2]]
     row = left[[middle]].toarray() if is_sparse(left) else to_host(left)[middle]
-    return replace(placed, origin=np.asarray(row, dtype=FLOAT64).ravel()).between(left, right) - K
+    moved: HostArray = replace(placed, origin=np.asarray(row, dtype=FLOAT64).ravel()).between(left, right)
+    return moved - K
 
 
 def _single_errors(placed: PlacedKernel, rows: Any, K: HostArray) -> HostArray:
     """Return K in float32 less K; nan where the range of float32 is too small."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return placed.between(rows, rows, dtype=FLOAT32).astype(FLOAT64) - K
+            found: HostArray = placed.between(rows, rows, dtype=FLOAT32)
+            return found.astype(FLOAT64) - K
     except InputError:
         return np.full_like(K, np.nan)
 

@@ -16,7 +16,9 @@ from gramian.arrays.namespace import (
     Array,
     HostArray,
     cast,
+    cholesky,
     device_of,
+    eigh,
     from_host,
     gaussian,
     namespace_of,
@@ -420,17 +422,16 @@ def _start_there(gram: DeviceKernelGram, *, landmarks: int, pairs: int, seed: in
     positions = draw_positions(gram.source, landmarks, seed=seed)
     points = picked(gram.rows_there, positions)
     with named_rows(positions, positions):
-        M = gram.placed.between(points, points, there=True)
+        M = gram.placed_there.between(points, points, there=True)
     M = (M + M.T) / 2 - gram.shift
     xp = namespace_of(M)
     own = M - xp.mean(M, axis=0)
     own = own - xp.mean(own, axis=1)[:, None]
     own = own if gram.centered else M
-    values = np.zeros(0) if gram.is_psd else np.linalg.eigvalsh(to_host(own))[::-1]
+    values = np.zeros(0) if gram.is_psd else eigh(own)[0][::-1]
     ridge = 1e-5 * rough_norm(own, seed)
-    try:
-        L = xp.linalg.cholesky(M + (gram.shift + 0.0) + ridge * xp.eye(len(M), dtype=M.dtype, **device_of(M)))
-    except (np.linalg.LinAlgError, RuntimeError):
+    L = cholesky(M + gram.shift + ridge * xp.eye(len(M), dtype=M.dtype, **device_of(M)))
+    if L is None:
         return Start(None, values)
     G, sums = strip_squares(gram, points)
     if gram.centered:
