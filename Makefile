@@ -20,12 +20,12 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check compat bench fuzz docs format clean
+.PHONY: help demo test test-all check compat bench torture torture-all docs format clean
 
 help:  ## List the commands.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Which ones: make demo DEMOS="wine particle circle rings zero-one digits faces cocktail"
+# Which ones: make demo DEMOS="wine particle circle rings zero-one digits faces kmeans classifier denoise documents cocktail"
 DEMOS ?= wine
 
 demo: $(VENV)/.ready-demo  ## Run PCA on a table of wines and write a page to look at (DEMOS= for others).
@@ -49,8 +49,11 @@ compat: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run scikit-learn's own tests
 bench: $(VENV)/.ready-bench $(VENV)/.ready-torch  ## Measure against the peers and rewrite the table in the README.
 	$(BIN)/python -m benchmarks $(ARGS)
 
-fuzz: $(VENV)/.ready-dev  ## Open 100,000 damaged or hostile model files (for a nightly run; about five minutes).
-	$(BIN)/python -m benchmarks.fuzz_archive 100000 $(ARGS)
+torture: $(VENV)/.ready-dev  ## Attack what is promised for ten minutes, and print a scoreboard (ARGS="--minutes 2").
+	$(ONE_THREAD) $(BIN)/python -m torture $(ARGS)
+
+torture-all: $(VENV)/.ready-dev  ## Go on where the last one stopped, until each family has its count (hours).
+	$(ONE_THREAD) $(BIN)/python -m torture --until-done --minutes 600 $(ARGS)
 
 docs: $(VENV)/.ready-dev  ## Build the documentation into docs/_build/html.
 	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
@@ -60,7 +63,7 @@ format: $(VENV)/.ready-dev  ## Let ruff put the code in order.
 	$(BIN)/ruff format .
 
 clean:  ## Remove what these commands made, the environment too.
-	rm -rf $(VENV) out docs/_build docs/api .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) out docs/_build docs/api docs/lectures.rst .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

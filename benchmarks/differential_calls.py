@@ -906,6 +906,8 @@ def verb_calls() -> list[Call]:
         verb("pca with its page", "pca {i}/named.csv -k 2 --quiet -o page"),
         verb("pca --json, scales", "pca {i}/scales.csv --json --quiet --no-report -o {w}/scaled -k 0.9"),
         verb("pca --json, missing values", "pca {i}/holes.csv --json --quiet --no-report -k 2 -o out", **near),
+        verb("fill --json", "fill {i}/holes.csv --json --quiet --no-report -k 2 -o out", **near),
+        verb("fill with its page", "fill {i}/holes.csv -k 2 --quiet -o page"),
         verb("pca --missing drop", "pca {i}/holes.csv --json --quiet --no-report -k 2 --missing drop -o out"),
         verb("pca --dry-run", "pca {i}/named.csv --dry-run --quiet"),
         verb("pca of a Parquet file", "pca {i}/t.parquet --json --quiet --no-report -k 3 -o out"),

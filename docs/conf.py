@@ -1,6 +1,7 @@
 """How Sphinx builds these pages. `make docs` does it, and every warning is an error."""
 
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -52,6 +53,18 @@ def package_page(package: str, folder: Path) -> str:
     return "\n".join(parts)
 
 
+def write(page: Path, text: str) -> None:
+    """Write a page; an unchanged one keeps its date, so that Sphinx does not read it again."""
+    if not page.exists() or page.read_text(encoding="utf-8") != text:
+        page.write_text(text, encoding="utf-8")
+
+
+def write_lectures(target: Path) -> None:
+    """Execute every row of the lectures and write down what each gives."""
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    write(target, import_module("tests.lectures.rows").page())
+
+
 def write_api_pages(target: Path) -> None:
     """Write a page per package, those inside others too, so that a new file appears in the documentation by itself."""
     root = Path(gramian.__file__).parent
@@ -62,10 +75,7 @@ def write_api_pages(target: Path) -> None:
     listing = "".join(f"   {name}\n" for name in sorted(pages))
     pages["index"] = "\n".join((heading("Every name", "="), ".. toctree::\n   :maxdepth: 2\n", listing))
     for name, text in pages.items():
-        page = target / f"{name}.rst"
-        # An unchanged page keeps its date, so that Sphinx does not read it again.
-        if not page.exists() or page.read_text(encoding="utf-8") != text:
-            page.write_text(text, encoding="utf-8")
+        write(target / f"{name}.rst", text)
 
 
 def keep_marks(_app: Any, _what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
@@ -106,4 +116,5 @@ def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", skip_borrowed)
     app.connect("missing-reference", follow_exports)
     write_api_pages(Path(__file__).parent / "api")
+    write_lectures(Path(__file__).parent / "lectures.rst")
     app.connect("autodoc-process-docstring", keep_marks, priority=100)

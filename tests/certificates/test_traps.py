@@ -76,6 +76,21 @@ class TestMissedEigenvalue:
         grades = [line.grade for line in certify(DenseMatrix(A), pairs, tol=TOL).lines]
         assert grades[2] == "rejected"
 
+    @pytest.mark.parametrize("seed", SEEDS)
+    @pytest.mark.parametrize("apart", [0.0, 1e-11, 2e-10])
+    def test_one_that_lies_as_near_as_the_uncertainty_is_in_the_bounds(self, seed, apart):
+        """A missed eigenvalue that the check cannot tell from the found one may be the true one of its rank."""
+        A, lam, V = exact_symmetric([4.0 * (1 + apart), 4.0, 3.0, 2.0, *([0.5] * 12)], seed=seed)
+        columns = [1, 2, 3]
+        vectors = V[:, columns] + 1e-9 * V[:, [5, 6, 7]]
+        residuals = np.linalg.norm(A @ vectors - vectors * lam[columns], axis=0)
+        pairs = EigenPairs(lam[columns], vectors, residuals, applications=1, converged=3, stopped="planted")
+        first = certify(DenseMatrix(A), pairs, tol=1e-6).lines[0]
+        assert first.grade == "proved"
+        assert first.tie
+        assert lam[0] - lam[1] <= first.value_bound
+        assert first.angle_bound == np.inf
+
 
 class TestWrongPair:
     """One vector is turned away from its eigenvector."""

@@ -72,10 +72,71 @@ def test_kernels_by_width_and_by_text(rows, capfd):
     """--sigma, --no-center and a kernel as text give the numbers of the estimator."""
     found = answer(capfd, "kpca", "table.csv", "--no-scale", "--sigma", "2", "--no-center", "-k", "3")
     own = KernelPCA(3, kernel="rbf", gamma=1 / 8, center=False).fit(rows)
-    np.testing.assert_allclose(found["variances"], own.eigenvalues_, rtol=1e-6)
+    np.testing.assert_allclose(found["kernel_eigenvalues"], own.eigenvalues_, rtol=1e-6)
+    np.testing.assert_allclose(found["variances"], own.eigenvalues_ / len(rows), rtol=1e-6)
     found = answer(capfd, "kpca", "table.csv", "--no-scale", "--kernel", "rbf(0.1) + poly(2, gamma=1)", "-k", "3")
     own = KernelPCA(3, kernel="rbf(0.1) + poly(2, gamma=1)").fit(rows)
-    np.testing.assert_allclose(found["variances"], own.eigenvalues_, rtol=1e-6)
+    np.testing.assert_allclose(found["kernel_eigenvalues"], own.eigenvalues_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("ending", ["npy", "csv"])
+def test_a_kernel_matrix_is_a_table_too(rows, capfd, ending):
+    """--kernel precomputed gives the eigenvalues and scores of the estimator, and takes kernel values of new rows."""
+    K = (1 + rows @ rows.T) ** 2
+    np.save("K.npy", K)
+    np.savetxt("K.csv", K, delimiter=",", fmt="%.17g")
+    found = answer(capfd, "kpca", f"K.{ending}", "--kernel", "precomputed", "-k", "3")
+    own = KernelPCA(3, kernel="precomputed").fit(K)
+    np.testing.assert_allclose(found["kernel_eigenvalues"], own.eigenvalues_, rtol=1e-9)
+    np.save("new.npy", K[:5])
+    code, _, err = run_here(capfd, "project", "K-kpca/model.gramian", "new.npy", "-o", "scores.npy", "--quiet")
+    assert code == 0, err
+    np.testing.assert_allclose(np.load("scores.npy"), own.transform(K[:5]), atol=1e-9 * np.abs(K).max())
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_table_is_no_kernel_matrix(capfd):
+    """A table that is not square is refused as data, with its shape."""
+    code, _, err = run_here(capfd, "kpca", "table.csv", "--kernel", "precomputed", "--no-report")
+    assert code == exits.DATA
+    assert "80 x 4" in err
+
+
+@pytest.mark.parametrize("method", ["ridge", "fixed_point", "distances", "auto"])
+def test_pre_images_say_what_is_left(rows, capfd, method):
+    """--pre-image and --errors are pre_image and the errors of pre_images."""
+    answer(capfd, "kpca", "table.csv", "--no-scale", "--gamma", "0.1", "-k", "6")
+    words = ["table-kpca/model.gramian", "table.csv", "--pre-image", method, "--errors", "-o", "near.npy"]
+    code, _, err = run_here(capfd, "rebuild", *words)
+    assert code == 0, err
+    own = KernelPCA(6, kernel="rbf", gamma=0.1, pre_image=method, random_state=0).fit(rows)
+    truth = own.pre_images(own.transform(rows))
+    np.testing.assert_allclose(np.load("near.npy"), np.column_stack([truth.rows, truth.errors]), atol=1e-5)
+    assert f"{np.median(truth.errors):.3g} for the median row" in err
+
+
+@pytest.mark.usefixtures("rows")
+def test_pre_images_are_of_kernels(capfd):
+    """A linear model has its rows themselves: the flags are refused."""
+    answer(capfd, "pca", "table.csv", "-k", "2")
+    for flag in (["--pre-image", "ridge"], ["--errors"]):
+        code, _, err = run_here(capfd, "rebuild", "table-pca/model.gramian", "table.csv", *flag)
+        assert code == exits.USAGE
+        assert f"{flag[0]} is for kernel models" in err
+
+
+def test_the_answer_shows_eigenvalues_beside_shares(rows, capfd):
+    """Of PCA those of the covariance, of a kernel those of K / n, so named."""
+    values = PCA(2, ddof=0).fit(rows).explained_variance_
+    words = ["pca", "table.csv", "--no-scale", "--ddof", "0", "-k", "2", "--no-report", "--quiet"]
+    out = run_here(capfd, *words)[1]
+    assert "eigenvalue   share" in out
+    assert all(f"{value:.5g}" in out for value in values)
+    values = KernelPCA(2, kernel="rbf", gamma=0.1).fit(rows).eigenvalues_ / len(rows)
+    words = ["kpca", "table.csv", "--no-scale", "--gamma", "0.1", "-k", "2", "--no-report", "--quiet"]
+    out = run_here(capfd, *words)[1]
+    assert "of K / n   share" in out
+    assert all(f"{value:.5g}" in out for value in values)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +146,7 @@ def test_kernels_by_width_and_by_text(rows, capfd):
         (["pca", "--solver", "power", "--trace"], "Say how many with -k"),
         (["pca", "--solver", "lanczos"], "lanczos"),
         (["kpca", "--kernel", "rbf(0.1"], "is no kernel"),
-        (["kpca", "--kernel", "precomputed"], "no table of rows"),
+        (["kpca", "--kernel", "precomputed", "--scale"], "no columns to scale"),
         (["kpca", "--sigma", "0"], "--sigma"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 from gramian.cli import exits, output
 from gramian.errors import Parameter, Sentence
-from gramian.models.probabilistic import filling as probabilistic
+from gramian.models.probabilistic import filling
 from gramian.sources.locations import Location
 from gramian.sources.progress import PassProgress
 from tests.cli.command import run_here
@@ -50,7 +50,7 @@ def test_look_at_missing_values_fits_nothing(folder, capfd, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(probabilistic, "_alternate", refuse)
+    monkeypatch.setattr(filling, "fill_missing", refuse)
     for name in ("svd", "eigh"):
         monkeypatch.setattr(np.linalg, name, refuse)
     code, out, err = run_here(capfd, "look", "genes.csv", "--json", "--quiet")
@@ -70,7 +70,7 @@ def test_dry_run_fills_nothing(folder, capfd, monkeypatch):
     X = np.random.default_rng(0).standard_normal((50, 4))
     X[3, 1] = np.nan
     write(folder / "t.csv", X)
-    monkeypatch.setattr(probabilistic, "_alternate", None)
+    monkeypatch.setattr(filling, "fill_missing", None)
     for verb in ("pca", "ica"):
         code, out, err = run_here(capfd, verb, "t.csv", "--dry-run", "--quiet")
         assert code == 0, err

@@ -292,7 +292,7 @@ def test_demo_lists_the_demos(capfd):
     assert [line.split()[0] for line in out.splitlines()] == list(DEMOS) == list(MAKERS)
 
 
-@pytest.mark.parametrize("name", ["wine", "digits", "zero-one", "circle", "rings", "particle", "cocktail"])
+@pytest.mark.parametrize("name", ["wine", "digits", "zero-one", "circle", "rings", "particle", "cocktail", "ratings"])
 def test_demo_ends_in_a_page(name, capfd, tmp_path, monkeypatch):
     """Each demo writes its table, fits it, and says where the page is."""
     monkeypatch.chdir(tmp_path)

@@ -134,8 +134,8 @@ NAMES = {
     "set_fit_request set_inverse_transform_request set_transform_request",
     "FastICA": f"{LEARNING} {SKLEARN} {FILES} inverse_transform remove "
     "set_fit_request set_inverse_transform_request set_transform_request",
-    "ProbabilisticPCA": f"{LEARNING} {SKLEARN} save inverse_transform get_covariance impute impute_std score "
-    "score_samples transform_std",
+    "ProbabilisticPCA": f"{LEARNING} {SKLEARN} save inverse_transform get_covariance impute predict "
+    "sample_imputations score score_entries score_samples set_predict_request transform_std",
     "MCA": f"{LEARNING} {SKLEARN} {FILES} {PROOF} {CODED} benzecri_ greenacre_ratio_",
     "FAMD": f"{LEARNING} {SKLEARN} {FILES} {PROOF} {CODED}",
     **dict.fromkeys(MAPS, f"{LEARNING} {SKLEARN} save"),

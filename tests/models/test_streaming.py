@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from gramian import PCA, IncrementalPCA
+from gramian.errors import InputError
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
 from gramian.models.pca.streaming import ExactBatches
@@ -90,3 +91,17 @@ def test_a_sparse_batch_of_one_row_is_a_model():
     np.testing.assert_allclose(pca.explained_variance_, whole.explained_variance_, rtol=1e-11)
     one = IncrementalPCA(2, batch_size=50).fit(X)
     np.testing.assert_allclose(one.explained_variance_, whole.explained_variance_[:2], rtol=1e-11)
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+@pytest.mark.parametrize("budget", [None, 2_000])
+@pytest.mark.filterwarnings("ignore:Of 9 directions")
+def test_batches_whose_squares_leave_the_range_are_refused_and_forgotten(scale, budget):
+    """A batch at 1e200 or 1e-200 is refused in a sentence before it is merged; constant rows of any size are not."""
+    X = np.random.default_rng(0).standard_normal((40, 9))
+    pca = PCA(2, memory_budget=budget).partial_fit(X)
+    before = pca.singular_values_.copy()
+    with pytest.raises(InputError, match="Divide all batches by one power of ten"):
+        pca.partial_fit(X * scale)
+    np.testing.assert_array_equal(pca.singular_values_, before)
+    assert PCA(1).partial_fit(np.full((5, 3), 7.0)).partial_fit(np.full((5, 3), 8.0)).singular_values_[0] > 0

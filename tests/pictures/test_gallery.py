@@ -7,7 +7,7 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from gramian import ICA, PCA, KernelPCA, choose_gamma, how_many, plot
+from gramian import ICA, PCA, KernelPCA, choose_gamma, how_many, kmeans_cost, plot
 from gramian.errors import InputError, NotSupportedError, ParameterError
 from gramian.pictures import scree_of
 
@@ -38,6 +38,7 @@ def models():
         "ica": ICA(runs=2, random_state=0).fit(MIXED),
         "choice": how_many(X, scale=True),
         "width": choose_gamma(X, n_components=3, repeats=1),
+        "clusters": kmeans_cost(X, 3),
     }
 
 
@@ -57,6 +58,7 @@ PICTURES = {
     "outliers": lambda m, ax: plot.outliers(m["pca"], X, n_components=3, level=0.9, ax=ax),
     "certificate": lambda m, ax: plot.certificate(m["pca"], ax=ax),
     "gamma": lambda m, ax: plot.gamma(m["width"], ax=ax),
+    "kmeans": lambda m, ax: plot.kmeans(m["clusters"], ax=ax),
 }
 
 
@@ -111,7 +113,7 @@ def test_picture_returns_the_axes_it_was_given(name, models):
 
 def test_model_has_every_picture_as_a_method(models):
     """`pca.plot.scree()` is `plot.scree(pca)`; a name that is none is refused with those there are."""
-    assert dir(models["pca"].plot) == sorted(set(plot.__all__) - {"gamma"})
+    assert dir(models["pca"].plot) == sorted(set(plot.__all__) - {"gamma", "kmeans"})
     _, ax = figure_of()
     assert models["pca"].plot.scree(ax=ax) is ax
     with pytest.raises(AttributeError, match="There is no picture 'pie'"):

@@ -110,6 +110,11 @@ class Request:
     most_steps: int | None = None
     sigma: float | None = None
 
+    @property
+    def is_matrix(self) -> bool:
+        """Whether the table is a kernel matrix: its columns are rows too, and none is scaled, filled or left out."""
+        return self.method == "kpca" and self.kernel == "precomputed"
+
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
@@ -304,7 +309,7 @@ def analyze(
         Whether columns are scaled to unit variance; by default where their spreads differ more than two-fold and their
         names give no common unit.
     missing : str
-        "em" fills missing values by EM-PCA, "drop" drops their rows, "error" refuses them.
+        "em" fills missing values by probabilistic PCA, "drop" drops their rows, "error" refuses them.
     memory_budget : int or str, optional
         What the work may take, such as "4GB".
     seed : int
@@ -366,11 +371,11 @@ def analyze(
         drop=_words(drop),
         id=id,
         color=color,
-        missing=missing,
+        missing="error" if request.is_matrix else missing,
         # Scaling the columns does not change the sources.
-        scale=False if method == "ica" else scale,
+        scale=False if method == "ica" or request.is_matrix else scale,
         memory=budget,
-        keep_constant=request.image_shape is not None,
+        keep_constant=request.image_shape is not None or request.is_matrix,
         roles=dict(roles or {}),
         file=file,
         supplementary=_words(supplementary),

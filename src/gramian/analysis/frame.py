@@ -12,7 +12,8 @@ from gramian.errors import InputError
 from gramian.machine import memory_budget as memory_left
 from gramian.sources.file_rows import FileRows
 from gramian.sources.formats.table import open_arrow_table
-from gramian.sources.paths import Chosen, open_tables
+from gramian.sources.paths import Chosen, WholeTable, open_tables
+from gramian.sources.row_file import OpenedTable
 from gramian.sources.rows import RowSource
 from gramian.sources.table import is_table
 
@@ -44,14 +45,22 @@ def open_frame(X: Any, chosen: Chosen, *, origin: str, memory_budget: int | None
     >>> rows.column_names, rows.ids().tolist(), rows.block(0).rows[2, 0]
     (('age', 'height'), ['ann', 'bob', 'cy'], np.float64(nan))
     """
+    budget = memory_budget or memory_left()
+    file, facts = open_tables(iter([_opened(X, origin, budget)]), origin, chosen)
+    return FileRows(file, facts=facts, budget=budget)
+
+
+def open_frame_whole(X: Any, chosen: Chosen, *, origin: str, memory_budget: int | None = None) -> WholeTable:
+    """Open a table in memory with all of its columns; parameters are those of :func:`open_frame`."""
+    return WholeTable([_opened(X, origin, memory_budget or memory_left())], chosen, origin)
+
+
+def _opened(X: Any, origin: str, budget: int) -> OpenedTable:
     table, index = _as_arrow(X, origin)
     if not table.num_columns or not table.num_rows:
         message = f"{origin} has {table.num_columns} columns and {table.num_rows} rows. Check the filter that made it."
         raise InputError(message)
-    budget = memory_budget or memory_left()
-    opened = open_arrow_table(table, origin, None, budget=budget)._replace(frame_index=frozenset(index))
-    file, facts = open_tables(iter([opened]), origin, chosen)
-    return FileRows(file, facts=facts, budget=budget)
+    return open_arrow_table(table, origin, None, budget=budget)._replace(frame_index=frozenset(index))
 
 
 def _as_arrow(X: Any, origin: str) -> tuple[Any, set[str]]:

@@ -29,7 +29,7 @@ from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.opening import as_source
 from gramian.sources.paths import Chosen, FileOptions, is_path
 from gramian.sources.rows import Block, Fold, Merge, RowSource, WrappedRows
-from gramian.sources.table_facts import NO_HEADER, TableFacts
+from gramian.sources.table_facts import NO_HEADER, TableFacts, long_columns
 
 Say = Callable[[str], None]
 
@@ -66,7 +66,7 @@ class ReadOptions:
     id, color : str or None
         Columns that name and color the rows; found where nothing is said.
     missing : str
-        "em" fills missing values by EM-PCA, "drop" drops their rows, "error" refuses them.
+        "em" fills missing values by probabilistic PCA, "drop" drops their rows, "error" refuses them.
     scale : bool or None
         Whether columns are scaled to unit variance; ``None``: where their spreads differ more than two-fold, and their
         names give no common unit.
@@ -215,6 +215,7 @@ def open_table(
     if shape is not None:
         options = replace(options, keep_constant=True)
     if read.missing.any():
+        prepared = replace(prepared, notes=_mostly_missing(read.missing, read.source.n_rows))
         prepared = _without_missing(options, prepared, read.missing, say, fill=fill)
         if fill and scatter:
             prepared = replace(prepared, moments=measure(prepared.source, options, scatter=True))
@@ -566,7 +567,21 @@ def _column_notes(source: RowSource, facts: TableFacts | None) -> tuple[str, ...
     kept = [column for column in facts.columns if column.use in ("label", "id")]
     about = [remark for column in (*facts.used, *kept) for remark in column.remarks]
     header = () if facts.named else (f"{NO_HEADER}.",)
-    return (*header, *source.remarks, *said, *about, *facts.relations, *roles)
+    return (*header, *source.remarks, *said, *about, *facts.relations, *_long_note(facts), *roles)
+
+
+def _long_note(facts: TableFacts) -> tuple[str, ...]:
+    """Name what is made for a long table, where this is one by its columns."""
+    found = long_columns(facts)
+    if found is None:
+        return ()
+    said = Sentence(
+        "This looks like a long table, each line a value of {value!r} for a pair of {row!r} and {column!r}: {fill} "
+        "predicts the pairs that are missing.",
+        **found._asdict(),
+        fill=FILL,
+    )
+    return (said,)
 
 
 def _spoken_name(name: str) -> str:
@@ -621,11 +636,26 @@ def _share(missing: HostArray, n_rows: int) -> str:
     return f"{counted(count, 'missing value')} ({share:.1%} of the table, {columns} of {len(missing)} columns)"
 
 
+FILL = Phrase("gramian.ProbabilisticPCA", "gramian fill FILE")
+"""What fills tables, in the words of Python and of the command line."""
+
+
+def _mostly_missing(missing: HostArray, n_rows: int) -> tuple[str, ...]:
+    """Name what is made for a table of which most is missing, where this is one."""
+    share = float(missing.sum()) / max(n_rows * len(missing), 1)
+    if share <= 0.5:
+        return ()
+    said = "{share:.0%} of the table is missing: {fill} is for such tables, and says how sure each filled value is."
+    return (Sentence(said, share=share, fill=FILL),)
+
+
 def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
     """Say what a fit would fill; what is known of the columns is measured from what is there."""
-    said = (
-        f"Fill {_share(missing, prepared.source.n_rows)} by regularized EM-PCA, with as many components as fill known "
-        "values best; they count as if they were measured."
+    said = Sentence(
+        "Fill {share} by probabilistic PCA, with as many components as fill known values best; they count as if they "
+        "were measured ({fill} gives them, with their errors).",
+        share=_share(missing, prepared.source.n_rows),
+        fill=FILL,
     )
     spread, mean = _scaled_moments(prepared.source, np.ones(len(missing), dtype=bool))
     spread[spread <= 8 * np.finfo(np.float64).eps * np.abs(mean)] = 0.0
@@ -640,7 +670,7 @@ def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, sc
         filled = fill_missing(X, scale=scale)
     k, missing = filled.n_components, np.isnan(X).sum(axis=0)
     said = (
-        f"Filled {_share(missing, len(X))} by regularized EM-PCA with {k} component{'' if k == 1 else 's'}; they count "
+        f"Filled {_share(missing, len(X))} by probabilistic PCA with {k} component{'' if k == 1 else 's'}; they count "
         "as if they were measured."
     )
     notes = (*prepared.notes, said, *(sentence_of(warning) for warning in caught))

@@ -1,12 +1,15 @@
 """``gramian demo [NAME]``: examples of the lectures, each ending in a page.
 
-Tables are generated, or those that come with scikit-learn's files (wine and digits, CC BY 4.0).
+Tables are generated, or those that come with scikit-learn's files (wine and digits, CC BY 4.0) and with Python (its
+manual, PSF license).
 """
 
 import gzip
+import re
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +29,12 @@ DEMOS = {
     "zero-one": "360 handwritten zeros and ones of 8 x 8 pixels: two components part them",
     "digits": "1,797 handwritten digits of 8 x 8 pixels, and what they are made of",
     "faces": "eigenfaces of 300 faces that are drawn, not photographed: a face from a few numbers",
+    "kmeans": "k-means of 1,797 digits in fewer and fewer dimensions: what it costs, and how much sooner it ends",
+    "classifier": "digits told apart with and without PCA: from few rows fewer dimensions are better, from many not",
+    "denoise": "1,797 digits with noise, rebuilt from 15 components",
+    "documents": "pages of Python's manual and a thousand of their words: topics, each by its words",
     "cocktail": "four sounds recorded by four microphones, unmixed",
+    "ratings": "four people and six films, seven question marks; then 900 people and 150 films, nine in ten unknown",
 }
 """The demos, each with what it shows."""
 
@@ -45,17 +53,22 @@ Examples:
 def command(name: str | None, output: str, *, quiet: bool) -> None:
     """Run an example, most of them of the lectures; without a name, list them.
 
-    Writes the table to DIR, fits it as `gramian pca`, `kpca` or `ica` would, and says where the page is.
+    Writes the table to DIR, fits it as `gramian pca`, `kpca`, `ica` or `fill` would, and says where the page is.
     """
     if name is None:
-        click.echo("\n".join(f"{demo:10}{words}" for demo, words in DEMOS.items()))
+        click.echo("\n".join(f"{demo:12}{words}" for demo, words in DEMOS.items()))
         return
+    click.echo(f"{DEMOS[name]}.")
+    for made in MAKERS[name]():
+        _run(f"{name}{made.suffix}", made, Path(output), quiet=quiet)
+
+
+def _run(name: str, made: "DemoTable", folder: Path, *, quiet: bool) -> None:
+    """Write a table, and fit it as the command line would."""
     from gramian.atomic import atomic_write
     from gramian.cli.writing import cannot_write
     from gramian.models.archive.export import write_csv
 
-    made = MAKERS[name]()
-    folder = Path(output)
     table = folder / f"{name}.csv"
     with cannot_write(table):
         folder.mkdir(parents=True, exist_ok=True)
@@ -64,11 +77,13 @@ def command(name: str | None, output: str, *, quiet: bool) -> None:
             _refuse_another(table, part)
     target = folder / f"{name}-{made.verb}"
     words = (made.verb, str(table), *made.flags)
-    click.echo(f"{DEMOS[name]}.\n$ gramian {shlex.join(words)}\n")
+    click.echo(f"$ gramian {shlex.join(words)}\n")
     verb: click.Command = import_module(f"gramian.cli.{made.verb}").command
     given = [*made.flags, "-o", str(target), *(["--quiet"] if quiet else []), "--", str(table)]
     with verb.make_context(made.verb, given, obj=words) as context:
         verb.invoke(context)
+    if made.told is not None:
+        click.echo(f"\n{made.told(target)}")
     click.echo(f"\nThe page: {(target / 'report.html').resolve()}")
 
 
@@ -100,15 +115,29 @@ WINE = (
 )
 """Measurements of the wine table (Aeberhard and Forina, UCI, CC BY 4.0)."""
 
+STOP_WORDS = (
+    "the and for that are this with not can may from which use used has have when its any one all other see will also "
+    "than only but into such each then they been does being these those where both some same must over more was you "
+    "your would there them what about between after how too very"
+)
+"""Words of every text, which tell no topic."""
+
 
 @dataclass(frozen=True, eq=False)
 class DemoTable:
-    """A table, the verb that fits it, and the flags that it is fitted with."""
+    """A table, the verb and flags that fit it, what its name has after the demo's, and what more is told of the fit."""
 
     verb: str
     header: list[str]
     columns: list[Any]
     flags: tuple[str, ...] = ()
+    suffix: str = ""
+    told: Callable[[Path], str] | None = None
+
+    @property
+    def numbers(self) -> HostArray:
+        """The columns that are numbers (n, d)."""
+        return np.column_stack([column for column in self.columns if column.dtype != object])
 
 
 def wine() -> DemoTable:
@@ -134,6 +163,56 @@ def zero_one() -> DemoTable:
     digit = every.columns[0]
     kept = (digit == "digit 0") | (digit == "digit 1")
     return DemoTable("pca", every.header, [column[kept] for column in every.columns], (*every.flags, "-k", "2"))
+
+
+def kmeans() -> DemoTable:
+    """The digits; k-means with ten clusters in all their dimensions and in fewer."""
+    from gramian.models.clustering import kmeans_cost
+
+    table = digits()
+    return replace(table, told=lambda _: str(kmeans_cost(table.numbers, 10, dimensions=[2, 5, 10, 20, 40])))
+
+
+def classifier() -> DemoTable:
+    """The digits; told apart from 60 rows and from 1,000."""
+    from gramian.models.prediction import prediction_curve
+
+    table = digits()
+    digit, X = table.columns[0].astype(str), table.numbers
+    return replace(table, told=lambda _: "\n\n".join(str(prediction_curve(X, digit, n)) for n in (60, 1000)))
+
+
+def denoise() -> DemoTable:
+    """The digits under noise of a quarter of their range; rebuilt, they are nearer to what they were."""
+    from gramian.models.archive.file import open_archive
+
+    table = digits()
+    clean = table.numbers
+    noisy = clean + 4.0 * np.random.default_rng(0).standard_normal(clean.shape)
+
+    def told(folder: Path) -> str:
+        model = open_archive(folder / "model.gramian").model
+        before, after = (np.mean((X - clean) ** 2) for X in (noisy, model.reconstruct(model.project(noisy))))
+        return f"Mean squared noise per pixel: {before:.1f} in the table, {after:.1f} rebuilt from 15 components."
+
+    return DemoTable("pca", table.header, [table.columns[0], *noisy.T], (*table.flags, "-k", "15"), told=told)
+
+
+def documents() -> DemoTable:
+    """Pages of Python's manual: how often each has a word, on a log scale and by its rarity, in rows of length 1."""
+    from pydoc_data.topics import topics
+
+    # Two pages are the same under two names.
+    pages = {text: name for name, text in sorted(topics.items())}
+    counts = [Counter(re.findall(r"[a-z]{3,}", text.lower())) for text in pages]
+    frequency = Counter(word for page in counts for word in page)
+    common = set(STOP_WORDS.split())
+    words = sorted(word for word, n in frequency.items() if 4 <= n <= 40 and word not in common)
+    rarity = np.log(len(pages) / np.array([frequency[word] for word in words]))
+    X = np.log1p([[page[word] for word in words] for page in counts]) * rarity
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    names = np.array([*pages.values()], dtype=object)
+    return DemoTable("pca", ["page", *words], [names, *X.T], ("--no-scale", "-k", "6", "--id", "page"))
 
 
 def circle() -> DemoTable:
@@ -186,17 +265,59 @@ def faces() -> DemoTable:
     return DemoTable("pca", _pixels(height, width), list(images.reshape(n, -1).T.astype(float)), flags)
 
 
-MAKERS: dict[str, Callable[[], DemoTable]] = {
-    "wine": wine,
-    "particle": particle,
-    "circle": circle,
-    "rings": rings,
-    "zero-one": zero_one,
-    "digits": digits,
-    "faces": faces,
-    "cocktail": cocktail,
+QUESTION_MARKS = {
+    "person": ["Tom", "George", "Susan", "Beth"],
+    "movie 1": ["5", "?", "4", "4"],
+    "movie 2": ["?", "?", "3", "3"],
+    "movie 3": ["?", "3", "1", "?"],
+    "movie 4": ["1", "1", "?", "2"],
+    "movie 5": ["3", "2", "5", "4"],
+    "movie 6": ["?", "5", "1", "2"],
 }
-"""The table of each demo."""
+"""The lectures' own ratings."""
+
+GENRES = ("western", "comedy", "romance", "horror", "space", "crime")
+
+
+def ratings() -> Sequence[DemoTable]:
+    """The lectures' 4 x 6 ratings with their question marks, and a long table of ratings whose tastes are planted."""
+    columns = [np.array(cells, dtype=object) for cells in QUESTION_MARKS.values()]
+    return DemoTable("fill", list(QUESTION_MARKS), columns, ("--bounds", "1,5")), _many_ratings()
+
+
+def _many_ratings(n: int = 900, d: int = 150, count: int = 13_500) -> DemoTable:
+    """Stars of people who like two genres against two others, each at a level of their own; a tenth is known."""
+    rng = np.random.default_rng(0)
+    genre, taste = np.arange(d) % len(GENRES), rng.standard_normal((n, 2))
+    sides = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0], [0.7, 0.7], [-0.7, -0.7]])
+    liked = taste @ (sides[genre] * rng.uniform(0.5, 1.0, (d, 1))).T
+    level = 3.4 + 0.4 * rng.standard_normal((n, 1)) + 0.5 * rng.standard_normal(d)
+    stars = np.clip(np.round(level + liked + 0.6 * rng.standard_normal((n, d))), 1, 5).astype(int)
+    # Few films are seen by many.
+    chance = np.tile(1.0 / (5.0 + rng.permutation(d)), n)
+    i, j = np.divmod(np.sort(rng.choice(n * d, size=count, replace=False, p=chance / chance.sum())), d)
+    films = np.array([f"{GENRES[k]} {1 + at // len(GENRES)}" for at, k in enumerate(genre)], dtype=object)
+    people = np.array([f"person {at + 1:03}" for at in range(n)], dtype=object)
+    header, flags = ["person", "film", "stars"], ("--bounds", "1,5")
+    return DemoTable("fill", header, [people[i], films[j], stars[i, j]], flags, "-long")
+
+
+MAKERS: dict[str, Callable[[], Sequence[DemoTable]]] = {
+    "wine": lambda: [wine()],
+    "particle": lambda: [particle()],
+    "circle": lambda: [circle()],
+    "rings": lambda: [rings()],
+    "zero-one": lambda: [zero_one()],
+    "digits": lambda: [digits()],
+    "faces": lambda: [faces()],
+    "kmeans": lambda: [kmeans()],
+    "classifier": lambda: [classifier()],
+    "denoise": lambda: [denoise()],
+    "documents": lambda: [documents()],
+    "cocktail": lambda: [cocktail()],
+    "ratings": ratings,
+}
+"""The tables of each demo, one after the other."""
 
 
 def _bundled(name: str) -> Path:

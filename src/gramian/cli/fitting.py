@@ -26,6 +26,9 @@ from gramian.sources.paths import files_of
 SHOWN = 12
 """Components that are listed."""
 
+VALUES = {"kernel": "of K / n", "ica": "variance"}
+"""What the numbers beside the shares are; of the other models they are eigenvalues."""
+
 
 @dataclass(frozen=True, eq=False)
 class Answer:
@@ -56,11 +59,11 @@ def run(path: str, flags: dict[str, Any], request: Request) -> None:
             drop=flags["drop"],
             id=flags["id_"],
             color=flags["color"],
-            missing=flags["missing"],
-            scale=flags["scale"],
+            missing="error" if request.is_matrix else flags["missing"],
+            scale=False if request.is_matrix else flags["scale"],
             memory=flags["memory"],
-            # The pixels of an image stay together, also those that never change.
-            keep_constant=request.image_shape is not None,
+            # The pixels of an image stay together, also those that never change; so do the columns of a matrix.
+            keep_constant=request.image_shape is not None or request.is_matrix,
             origin=origin_of(file),
             roles=flags["roles"],
             file=file_options(flags),
@@ -132,8 +135,8 @@ def as_text(answer: Answer) -> str:
     found, source = answer.found, answer.found.table.source
     size = f"{counted(source.n_rows, 'row')}, {columns_in_words(found.table)}"
     head = f"{found.method.upper()} of {answer.origin}: {size}"
-    parts = [head, *_paragraphs([f"- {note}" for note in answer.notes], indent="  "), ""]
-    parts += [*_paragraphs([*map(str, found.findings)]), "", *_paragraphs([found.why]), ""]
+    parts = [head, *paragraphs([f"- {note}" for note in answer.notes], indent="  "), ""]
+    parts += [*paragraphs([*map(str, found.findings)]), "", *paragraphs([found.why]), ""]
     parts += [*component_table(answer), ""]
     parts += [*_power_steps(found.model), ""] if answer.traced else []
     worth = rows_worth_a_look(answer)
@@ -163,8 +166,12 @@ def as_json(answer: Answer) -> dict[str, Any]:
         "components": model.n_components,
         "rules": None if panel is None else {rule: int(k) for rule, k in panel.counts.items()},
         "shares": to_host(model.shares).astype(float).tolist(),
-        # Of a kernel, in its feature space: eigenvalues of its matrix over the number of rows.
+        # Of a kernel, in its feature space: eigenvalues of its matrix K over the number of rows.
         "variances": to_host(model.variances).astype(float).tolist(),
+        # Of K itself, as the estimator's eigenvalues_.
+        "kernel_eigenvalues": model.eigenvalues.tolist() if model.kind == "kernel" else None,
+        "power_trace": _trace(model) if answer.traced else None,
+        "mutual_information_drop": model.independence.drop if model.kind == "ica" else None,
         "certificate": None
         if certificate is None
         else [
@@ -175,6 +182,12 @@ def as_json(answer: Answer) -> dict[str, Any]:
         "files": [str(path) for path in answer.files],
         "command": answer.command,
     }
+
+
+def _trace(model: Any) -> list[dict[str, list[float]]]:
+    """Return what each step of the power method saw, by component."""
+    traces = [model.power_trace.of(i) for i in range(model.n_components)]
+    return [{name: getattr(trace, name).tolist() for name in ("value", "residual", "angle")} for trace in traces]
 
 
 def _supplementary(found: Any) -> dict[str, Any] | None:
@@ -189,18 +202,21 @@ def _supplementary(found: Any) -> dict[str, Any] | None:
 
 
 def component_table(answer: Answer) -> list[str]:
-    """Return a line per component: its share, the columns that lead it, and its certificate."""
+    """Return a line per component: its eigenvalue and share, the columns that lead it, and its certificate."""
     found, model = answer.found, answer.found.model
     shares, k = to_host(model.shares).astype(float), model.n_components
+    values = to_host(model.variances).astype(float)
+    value = VALUES.get(model.kind, "eigenvalue")
     # Of an image no pixel by itself tells anything, and a kernel has no weights of columns.
     named = found.image_shape is None and model.loadings is not None
     title = "leading columns" if named else ""
-    lines = [f"{'':6}{'share':>8}{'together':>10}  {'certificate':24}{title}".rstrip()]
+    lines = [f"{'':6}{value:>11}{'share':>8}{'together':>10}  {'certificate':24}{title}".rstrip()]
     for j in range(min(k, SHOWN)):
         leading = _leading(model, j, found.table.names) if named else ""
         name = f"{model.prefix}{j + 1}"
         lines.append(
-            f"{name:6}{shares[j]:>8.1%}{shares[: j + 1].sum():>10.1%}  {_certified(model, j):24}{leading}".rstrip()
+            f"{name:6}{values[j]:>11.5g}{shares[j]:>8.1%}{shares[: j + 1].sum():>10.1%}"
+            f"  {_certified(model, j):24}{leading}".rstrip()
         )
     if k > SHOWN:
         lines.append(f"... and {k - SHOWN} more in {answer.files[2].name}")
@@ -266,6 +282,7 @@ def rows_worth_a_look(answer: Answer) -> list[str]:
     return lines
 
 
-def _paragraphs(texts: Sequence[str], indent: str = "") -> list[str]:
+def paragraphs(texts: Sequence[str], indent: str = "") -> list[str]:
+    """Return texts as lines of a width that is read well."""
     inner = indent + ("  " if indent else "")
     return [line for text in texts if text for line in wrap(text, 100, initial_indent=indent, subsequent_indent=inner)]

@@ -7,8 +7,8 @@ import click
 from gramian.cli.options import Shape, fit_flags
 from gramian.kernels.named import FAMILIES
 
-KERNELS = tuple(name for name in FAMILIES if name != "precomputed")
-"""Kernels of rows, by name."""
+KERNELS = tuple(FAMILIES)
+"""Kernels, by name."""
 
 
 class KernelText(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.5 on
@@ -17,12 +17,10 @@ class KernelText(click.ParamType):  # type: ignore[type-arg]  # generic from cli
     name = "kernel"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text, refused before any work where it is no kernel of rows."""
+        """Return the text, refused before any work where it is no kernel."""
         from gramian.errors import ParameterError
         from gramian.kernels.named import as_kernel
 
-        if value == "precomputed":
-            self.fail("a matrix of kernel values is no table of rows. Use gramian.KernelPCA for it.", param, ctx)
         try:
             as_kernel(value)
         except ParameterError as error:
@@ -37,6 +35,7 @@ Examples:
   gramian kpca rings.csv --kernel poly --degree 2
   gramian kpca rings.csv --sigma 0.5
   gramian kpca rings.csv --kernel 'rbf(2) + 0.1 * linear'
+  gramian kpca K.npy --kernel precomputed   FILE holds kernel values: n rows of n numbers
   gramian kpca big.parquet --landmarks 500  an approximation, for many rows; it says how near it is
 """
 
@@ -68,6 +67,9 @@ def command(file: str, **flags: Any) -> None:
     from gramian.analysis.analyze import Request
     from gramian.cli.fitting import run
 
+    if flags["kernel"] == "precomputed" and flags["scale"]:
+        message = "--scale: the numbers of a kernel matrix are no columns to scale. Leave the flag out."
+        raise click.UsageError(message)
     request = Request(
         "kpca",
         flags["count"],

@@ -14,6 +14,7 @@ VERBS = {
     "pca": "Find the directions along which the rows of a table vary most.",
     "mca": "The same for categories: multiple correspondence analysis.",
     "famd": "The same for quantities and categories together.",
+    "fill": "Fill what is missing in a table, each value with its error.",
     "kpca": "The same for structure that is not linear: kernel PCA.",
     "ica": "Unmix columns into independent sources.",
     "project": "Give the scores of new rows under a model.",

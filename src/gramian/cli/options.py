@@ -161,7 +161,7 @@ def fit_flags(
             type=click.Choice(["em", "error", "drop"]),
             default="em",
             show_default=True,
-            help="Missing values: fill by EM-PCA, refuse, or drop their rows.",
+            help="Missing values: fill by probabilistic PCA, refuse, or drop their rows.",
         ),
         click.option(
             "--supplementary",

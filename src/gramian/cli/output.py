@@ -33,6 +33,10 @@ FLAGS = {
     "copy_rows": "--copy-rows",
     "method": "--method",
     "supplementary": "--supplementary",
+    "row": "--row",
+    "column": "--column",
+    "value": "--value",
+    "predict": "--predict",
 }
 """Flags by the parameters that they set."""
 

@@ -19,7 +19,13 @@ from gramian.models.archive.export import write_csv, write_parquet
 PAGE_OF_MODEL = "report-model.html"
 """The page of a model without rows."""
 
-WRITTEN = (MODEL, "scores.csv", "scores.parquet", "loadings.csv", "report.html", PAGE_OF_MODEL)
+TABLES = ("scores", "filled", "errors", "predictions")
+"""Tables by their stems, each in one of several formats."""
+
+WRITTEN = (
+    *(MODEL, "loadings.csv", "rows.csv", "report.html", PAGE_OF_MODEL),
+    *(f"{stem}.{ending}" for stem in TABLES for ending in ("csv", "tsv", "parquet", "npy")),
+)
 """What a fit can write into its folder, and what would be out of date there after another one."""
 
 FORMATS = ("", ".csv", ".parquet", ".npy")
@@ -38,10 +44,11 @@ def cannot_write(what: str | os.PathLike[str]) -> Iterator[None]:
 
 def _is_ours(folder: Path) -> bool:
     """Tell whether a folder holds a model: a file that only has the name of one is somebody else's."""
+    from gramian.models.archive.catalog import ANY_MODEL
     from gramian.models.archive.file import open_archive
 
     try:
-        open_archive(folder / MODEL)
+        open_archive(folder / MODEL, kinds=ANY_MODEL)
     except ModelFileError:
         return False
     return True

@@ -250,6 +250,9 @@ def certify(operator: SymmetricOperator, pairs: EigenPairs, *, tol: float) -> Ce
     bounds = _cluster_norms(steps, residuals) + rounding
     widest, allowed = float(bounds.max(initial=0.0)), max(tol, 64 * EPS * root) * top
     next_bound, grades, chances = rank_pairs(operator, pairs, bounds)
+    if operator.is_dense and not pairs.complete and next_bound is not None:
+        # What was not found may lie as high as this, and is then the true eigenvalue of a lower pair's rank.
+        bounds = np.maximum(bounds, next_bound - values)
     if operator.is_measured or pairs.error > 0:
         grades = tuple("measured" if grade == "proved" else grade for grade in grades)
     if not (pairs.complete and widest <= allowed):
@@ -409,7 +412,8 @@ def _rank_by_inertia(
         return _proved_level(operator, pairs, last, margin) + margin, ("proved",) * k, np.zeros(k)
     proved = _count_above_missed(operator, pairs, margin)
     grades = ("proved",) * proved + ("rejected",) * (k - proved)
-    return None, grades, np.where(np.arange(k) < proved, 0.0, np.nan)
+    above_missed = float(pairs.values[proved - 1]) + 2 * margin if proved else None
+    return above_missed, grades, np.where(np.arange(k) < proved, 0.0, np.nan)
 
 
 def _has_none_above(operator: SymmetricOperator, pairs: EigenPairs, level: float) -> bool:

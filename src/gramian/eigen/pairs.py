@@ -126,7 +126,7 @@ class PowerTrace:
     residual : numpy array (s,)
         |A v - (v'A v) v|.
     angle : numpy array (s,)
-        Between v and the vector that the iteration ended at, in radians; to about 1e-7.
+        Between v and the vector that the iteration ended at, in radians; to about 1e-6.
     """
 
     component: HostArray

@@ -32,7 +32,7 @@ from gramian.estimators.inputs import (
     whole,
 )
 from gramian.estimators.mixins import SaveMixin
-from gramian.models.probabilistic.entries import known_entries
+from gramian.models.probabilistic.entries import known_entries, one_value_per_cell
 from gramian.models.probabilistic.fit import ProbabilisticPCAOptions, fit_probabilistic_pca
 from gramian.models.probabilistic.model import ProbabilisticPCAModel
 from gramian.sources.rows import Block, RowSource
@@ -179,11 +179,11 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self : ProbabilisticPCA
         """
         check_parameters(self)
-        rows, names = self._rows_of_fit(X)
-        if rows.shape[0] < 2:
-            message = f"{rows.shape[0]} sample is no table to learn a variance from: a minimum of 2 is required."
+        source = open_rows(self, _with_missing(X))
+        if source.n_rows < 2:
+            message = f"{source.n_rows} sample is no table to learn a variance from: a minimum of 2 is required."
             raise InputError(message)
-        seed, most = seed_of(self.random_state), int(min(rows.shape))
+        seed, most = seed_of(self.random_state), min(source.n_rows, source.n_columns)
         k = self.n_components
         if is_whole(k) and k > most:  # type: ignore[operator]
             message = (
@@ -194,7 +194,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         options = ProbabilisticPCAOptions(
             n_components=int(k) if is_whole(k) else None,  # type: ignore[arg-type]
             least=1,
-            biases=sp.issparse(rows) if self.biases is None else bool(self.biases),
+            biases=source.is_sparse if self.biases is None else bool(self.biases),
             bounds=None if self.bounds is None else (float(self.bounds[0]), float(self.bounds[1])),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
@@ -202,19 +202,19 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
             memory_budget=self.memory_budget,
             progress=self.progress,
         )
-        self._adopt(fit_probabilistic_pca(known_entries(rows, scale=self.scale), options), names)
+        names = feature_names(X, source)
+        known = known_entries(source, scale=self.scale, budget=self.memory_budget)
+        self._adopt(fit_probabilistic_pca(known, options), names)
         self._seed = seed
         return self
 
     def transform(self, X: Any) -> HostArray:
         """Return the expected scores of rows (n, k), given what is known of each."""
-        model, rows = self._new_rows(X)
-        return model.project(rows)
+        return self._each(X, ProbabilisticPCAModel.project)
 
     def transform_std(self, X: Any) -> HostArray:
         """Return the standard deviation of each score (n, k): 0 for a complete row."""
-        model, rows = self._new_rows(X)
-        return model.project_std(rows)
+        return self._each(X, ProbabilisticPCAModel.project_std)
 
     def inverse_transform(self, X: Any) -> HostArray:
         """Return the rows (n, d) that scores (n, k) stand for: scores times components, plus the mean."""
@@ -238,8 +238,9 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         -------
         filled : array (n, d), or the pair (filled, std)
         """
-        model, rows = self._new_rows(X)
-        return model.impute_with_std(rows) if return_std else model.impute(rows)
+        if return_std:
+            return self._pair(X, ProbabilisticPCAModel.impute_with_std)
+        return self._each(X, ProbabilisticPCAModel.impute)
 
     def predict(self, rows: Any, columns: Any = None, *, return_std: bool = False) -> Any:
         """Return expected values of cells, by positions of rows and columns of the fit.
@@ -258,8 +259,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         check_is_fitted(self)
         if columns is None:
-            model, table = self._new_rows(rows)
-            found = model.expected(table)
+            found = self._pair(rows, ProbabilisticPCAModel.expected)
         else:
             found = self._model.predict(rows, columns)
         return found if return_std else found[0]
@@ -270,13 +270,14 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Between the tables rows, columns and noise all vary by what is not known of them. Combine what is computed from
         each by Rubin's rules (1987).
         """
-        model, rows = self._new_rows(X)
-        return np.array(list(model.sample(rows, m, seed=seed_of(random_state))))
+        source = self._new_rows(X)
+        rows = list(source.map_blocks(lambda block: block.rows))
+        table = sp.vstack(rows, format="csr") if source.is_sparse else np.concatenate([to_host(part) for part in rows])
+        return np.array(list(self._model.sample(table, m, seed=seed_of(random_state))))
 
     def score_samples(self, X: Any) -> HostArray:
         """Return the log-likelihood of what is known of each row (n,)."""
-        model, rows = self._new_rows(X)
-        return model.score_samples(rows)
+        return self._each(X, ProbabilisticPCAModel.score_samples)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-likelihood of what is known of a row."""
@@ -327,24 +328,36 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         del fields
         self._adopt(model, names)
 
-    def _rows_of_fit(self, X: Any) -> tuple[Any, HostArray | None]:
-        """Return rows as they are, dense or sparse, and the names of their columns."""
-        if sp.issparse(X):
-            return X, None
-        source = open_rows(self, X)
-        return _all_rows(source), feature_names(X, source)
-
-    def _new_rows(self, X: Any) -> tuple[ProbabilisticPCAModel, Any]:
+    def _new_rows(self, X: Any) -> RowSource:
         check_is_fitted(self)
-        source = open_new_rows(self, X)
-        return self._model, X if sp.issparse(X) else _all_rows(source)
+        return open_new_rows(self, _with_missing(X))
+
+    def _each(self, X: Any, method: Callable[[ProbabilisticPCAModel, Any], HostArray]) -> HostArray:
+        """Return what a method of the model gives for each row of X, a block at a time."""
+        source = self._new_rows(X)
+
+        def local(block: Block) -> HostArray:
+            rows = block.rows if source.is_sparse else to_host(block.rows)
+            return method(self._model, rows)
+
+        # Dask refuses NaN in rows that are mapped there: they come here, a chunk at a time.
+        return source.map_rows(local) if source.is_local else np.concatenate(list(source.map_blocks(local)))
+
+    def _pair(
+        self, X: Any, method: Callable[[ProbabilisticPCAModel, Any], tuple[HostArray, HostArray]]
+    ) -> tuple[HostArray, HostArray]:
+        both = self._each(X, lambda model, rows: np.stack(method(model, rows), axis=1))
+        return both[:, 0], both[:, 1]
 
 
-def _all_rows(source: RowSource) -> Any:
-    """Return all rows as one array, sparse where the source is."""
-    if source.is_sparse:
-        return sp.vstack([source.block(i).rows for i in range(source.n_blocks)], format="csr")
-    return np.asarray(source.map_rows(_rows_of), dtype=FLOAT64)
+def _with_missing(X: Any) -> Any:
+    """Return X as others open it: lists may hold NaN, and of cells that a sparse table stores twice the mean counts."""
+    if isinstance(X, list | tuple):
+        try:
+            return np.array(X, dtype=FLOAT64)
+        except (TypeError, ValueError):
+            return X
+    return one_value_per_cell(X) if sp.issparse(X) else X
 
 
 def _rows_of(block: Block) -> HostArray:

@@ -1,6 +1,6 @@
 """How a fit would go about it, said beforehand."""
 
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 from gramian.errors import ParameterError
 from gramian.kernels.named import as_kernel
@@ -9,7 +9,10 @@ from gramian.models.kernel_pca.fit import EIGEN_SOLVERS, first_plan
 from gramian.models.kernel_pca.model import KernelPCAOptions
 from gramian.models.pca.fit import first_facts
 from gramian.models.pca.model import PCAOptions
+from gramian.models.probabilistic.entries import known_entries
+from gramian.models.probabilistic.fit import plan_known
 from gramian.planning.kernel_plan import KernelPlan
+from gramian.planning.missing_plan import MissingPlan
 from gramian.planning.plan import SOLVERS, Plan, plan_pca
 from gramian.sources.opening import as_source
 
@@ -23,6 +26,17 @@ def plan(
     svd_solver: str = "auto",
     memory_budget: int | None = None,
 ) -> Plan: ...
+
+
+@overload
+def plan(
+    X: Any,
+    n_components: float | str | None = None,
+    *,
+    memory_budget: int | None = None,
+    missing: Literal[True],
+    biases: bool | None = None,
+) -> MissingPlan: ...
 
 
 @overload
@@ -54,8 +68,10 @@ def plan(
     coef0: float = 1.0,
     eigen_solver: str = "auto",
     landmarks: int | None = None,
-) -> Plan | KernelPlan:
-    """Say how ``PCA(n_components).fit(X)`` would go about it, without touching the numbers; or ``KernelPCA``.
+    missing: bool = False,
+    biases: bool | None = None,
+) -> Plan | KernelPlan | MissingPlan:
+    """Say how ``PCA(n_components).fit(X)`` would go about it, without touching the numbers; or another method's fit.
 
     A share of variance, "auto" on a side of thousands of columns begins with the leading components and may go on to
     more: the plan is that of the beginning. On a smaller side its memory is that of all components, should the rule
@@ -71,10 +87,13 @@ def plan(
     kernel, gamma, degree, coef0, eigen_solver, landmarks
         As for :class:`~gramian.estimators.kernel_pca.KernelPCA`, whose plan it is where a kernel is given; the
         others are refused without one.
+    missing, biases : bool
+        Whether the plan is that of :class:`~gramian.estimators.ProbabilisticPCA`, for which what is known is counted:
+        a pass. Without a number of components, that of ten.
 
     Returns
     -------
-    Plan, or KernelPlan where a kernel is given
+    Plan, KernelPlan where a kernel is given, or MissingPlan
 
     Examples
     --------
@@ -86,6 +105,13 @@ def plan(
     80 GB: time is spent instead of memory
     about 3 products with 1,106 landmarks first, 2.6e+12 operations, ... MB beyond the rows
     """
+    if missing:
+        source = as_source(X)
+        own = source.is_sparse if biases is None else biases
+        known = known_entries(source, budget=memory_budget)
+        most = min(source.n_rows, source.n_columns)
+        k = min(n_components if isinstance(n_components, int) else 10, most)
+        return plan_known(known, k, biases=own, budget=memory_budget)
     if kernel is None:
         _require_unset(gamma=gamma, eigen_solver=eigen_solver, landmarks=landmarks)
         _require_unset(degree=None if degree == 3 else degree, coef0=None if coef0 == 1 else coef0)

@@ -60,6 +60,6 @@ def kmeans(curve: KMeansCurve, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xticklabels([f"{value}" for value in m])
     ax.yaxis.set_major_formatter(PercentFormatter(xmax=1.0, decimals=0))
-    ax.legend(frameon=False, loc="upper right", fontsize="small")
+    ax.legend(framealpha=1.0, edgecolor="none", loc="upper right", fontsize="small")
     plain_frame(ax)
     return ax

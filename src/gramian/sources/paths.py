@@ -20,6 +20,7 @@ from gramian.errors import InputError, NotSupportedError, Parameter, ParameterEr
 from gramian.machine import memory_budget
 from gramian.sources.file_rows import Labels
 from gramian.sources.formats import FORMATS, Format, format_of, is_one_file
+from gramian.sources.formats.columns import joined_parts
 from gramian.sources.formats.dialect import words_in
 from gramian.sources.names import name_columns
 from gramian.sources.progress import Say
@@ -245,25 +246,110 @@ def open_path(
         A kind of file that is not known.
     """
     X = os.path.expanduser(X)  # noqa: PTH111 - a pattern is no path
-    files = files_of(X)
-    format_ = _the_format(files, X)
-    budget = budget or memory_budget()
     if options.labels is not None:
         chosen = _without_label(chosen)
-    styles = [reading.format for reading in (chosen.readings or {}).values() if reading.format is not None]
-    if options.decimal is None and "decimal" in format_.takes and any(style.decimal == "," for style in styles):
-        options = options._replace(decimal=",")
-    names = _given_names(options.names)
-    taken = _taken(format_, chosen, options._replace(names=None if options.transpose else names), files[0])
+    budget, files = budget or memory_budget(), files_of(X)
+    format_, taken, names = _how_read(files, X, chosen, options)
     if not format_.has_named_columns:
         return _open_arrays(files, format_, str(X), chosen, taken, names=names, budget=budget, options=options), None
-    opened: Iterator[OpenedTable] = (
-        format_.open(path, str(path), budget=budget // len(files), say=say, **taken) for path in files
-    )
+    opened = _tables(files, format_, taken, budget, say)
     if options.transpose:
         opened = _transposed_tables(opened, str(X), names, budget=budget)
     rows, facts = open_tables(opened, str(X), chosen)
     return rows, replace(facts, remarks=(*_unread_folders(Path(X)), *facts.remarks))
+
+
+def _tables(
+    files: list[Path], format_: Format, taken: dict[str, Any], budget: int, say: Say | None
+) -> Iterator[OpenedTable]:
+    return (format_.open(path, str(path), budget=budget // len(files), say=say, **taken) for path in files)
+
+
+def _how_read(
+    files: list[Path], X: Any, chosen: Chosen, options: FileOptions
+) -> tuple[Format, dict[str, Any], tuple[str, ...] | None]:
+    """Return the format of files, what it is opened with, and the names that a person gives."""
+    format_, names = _the_format(files, X), _given_names(options.names)
+    styles = [reading.format for reading in (chosen.readings or {}).values() if reading.format is not None]
+    if options.decimal is None and "decimal" in format_.takes and any(style.decimal == "," for style in styles):
+        options = options._replace(decimal=",")
+    taken = _taken(format_, chosen, options._replace(names=None if options.transpose else names), files[0])
+    return format_, taken, names
+
+
+class WholeTable:
+    r"""A table with all of its columns, whatever they are: for what reads text and ids, and writes a table back.
+
+    Attributes
+    ----------
+    names : tuple of str
+    n_rows : int
+    facts : TableFacts
+        What each column is.
+    decimal : str
+        The decimal sign of text.
+    is_typed : bool
+        Whether the columns of the file have types of their own, as those of Parquet and Arrow.
+    text : tuple of (path, mapping) or None
+        The one text table that it was parsed from, and what that was said to be.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "t.csv"
+    ...     _ = path.write_text("who,age\nann,40\nbob,?\n")
+    ...     table = open_whole(path, Chosen())
+    >>> table.names, table.column("who").to_pylist(), table.numbers("age")
+    (('who', 'age'), ['ann', 'bob'], array([40., nan]))
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[OpenedTable],
+        chosen: Chosen,
+        origin: str,
+        *,
+        is_typed: bool = True,
+        text: tuple[Path, dict[str, Any]] | None = None,
+    ) -> None:
+        first, *others = tables
+        for other in others:
+            require_same_names(first.origin, first.names, other.origin, other.names)
+        self.names, self.n_rows, self.text = first.names, sum(table.n_rows for table in tables), text
+        self._tables, self.is_typed, self.decimal = tuple(tables), is_typed, first.decimal or "."
+        facts = _facts_of(first, _roles_of(first, chosen), chosen, origin, may_be_empty=True)
+        self.facts = replace(facts, n_rows=self.n_rows)
+        self._columns = {column.name: column for column in self.facts.columns}
+
+    def column(self, name: str) -> Any:
+        """Return a column as Arrow holds it."""
+        parts = [chunk for table in self._tables for chunk in table.column(name).chunks]
+        return joined_parts(parts, self.decimal)
+
+    def numbers(self, name: str) -> HostArray:
+        """Return a column as float64, read as its role says: NaN where a cell is missing, or is no number."""
+        return self._columns[name].numbers(self.column(name))
+
+
+def open_whole(
+    X: Any, chosen: Chosen, options: FileOptions = FileOptions(), *, budget: int | None = None, say: Say | None = None
+) -> WholeTable | None:
+    """Open a table with all of its columns; ``None`` for files that hold arrays, whose columns are numbers alone.
+
+    Cost: text is parsed once; other files are decoded column by column, as these are asked for.
+    """
+    X = os.path.expanduser(X)  # noqa: PTH111 - a pattern is no path
+    budget, files = budget or memory_budget(), files_of(X)
+    format_, taken, names = _how_read(files, X, chosen, options)
+    if not format_.has_named_columns:
+        return None
+    opened = _tables(files, format_, taken, budget, say)
+    if options.transpose:
+        opened = _transposed_tables(opened, str(X), names, budget=budget)
+    text = (files[0], taken) if format_.name == "csv" and len(files) == 1 and not options.transpose else None
+    is_typed = format_.name in ("parquet", "arrow")
+    return WholeTable(list(opened), chosen, str(X), is_typed=is_typed, text=text)
 
 
 def _without_label(chosen: Chosen) -> Chosen:
@@ -461,18 +547,7 @@ def _is_hidden(path: Path) -> bool:
 def open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> tuple[RowFile, TableFacts]:
     """Choose the columns by the first file, and keep of each file what is used before the next one is opened."""
     first = next(tables)
-    found = _roles_of(first, chosen)
-    facts = choose_columns(
-        found,
-        origin=origin,
-        n_rows=first.n_rows,
-        columns=chosen.columns,
-        drop=chosen.drop,
-        label=chosen.label,
-        id=chosen.id,
-        named=first.named,
-        needs_numbers=chosen.needs_numbers,
-    )
+    facts = _facts_of(first, _roles_of(first, chosen), chosen, origin)
     texts = facts.texts
     wanted = _shared_names(first, facts, chosen)
     try:
@@ -486,6 +561,24 @@ def open_tables(tables: Iterator[OpenedTable], origin: str, chosen: Chosen) -> t
         raise
     rows = files[0] if len(files) == 1 else JoinedFiles(files, origin)
     return rows, replace(facts, n_rows=rows.shape[0], remarks=first.remarks)
+
+
+def _facts_of(
+    table: OpenedTable, found: TableRoles, chosen: Chosen, origin: str, *, may_be_empty: bool = False
+) -> TableFacts:
+    """Decide what columns are used for."""
+    return choose_columns(
+        found,
+        origin=origin,
+        n_rows=table.n_rows,
+        columns=chosen.columns,
+        drop=chosen.drop,
+        label=chosen.label,
+        id=chosen.id,
+        named=table.named,
+        needs_numbers=chosen.needs_numbers,
+        may_be_empty=may_be_empty,
+    )
 
 
 def _roles_of(table: OpenedTable, chosen: Chosen) -> TableRoles:

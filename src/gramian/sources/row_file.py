@@ -121,6 +121,8 @@ class OpenedTable(NamedTuple):
         Columns that the file calls the index of a data frame, and no variables.
     remarks : tuple of str
         What a person should know of how the file was read.
+    column : callable
+        ``column(name)`` gives a column whole, as Arrow holds it; not after ``rows``, which lets go of what is not used.
     decimal : str or None
         The decimal sign of text, where it is known.
     """
@@ -130,6 +132,7 @@ class OpenedTable(NamedTuple):
     names: tuple[str, ...]
     examined: Callable[..., dict[str, Any]]
     rows: Callable[..., RowFile]
+    column: Callable[[str], Any]
     named: bool = True
     frame_index: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()

@@ -4,13 +4,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import numpy as np
 
 from gramian.arrays.namespace import HostArray, is_sparse
 from gramian.errors import InputError, Parameter, ParameterError, Sentence
 from gramian.sources.relations import DummyBlock
-from gramian.sources.roles import Column, TableRoles
+from gramian.sources.roles import MOST_LEVELS, Column, TableRoles
 from gramian.sources.rows import Block, RowSource
 
 NUMBERS = ("number", "integer", "boolean")
@@ -115,6 +116,36 @@ class TableFacts:
         return [column for column in self.columns if column.use == use]
 
 
+class LongColumns(NamedTuple):
+    """The columns of a long table, in which a line is one value: those that name its row and its column, and it."""
+
+    row: str
+    column: str
+    value: str
+
+
+def long_columns(facts: TableFacts, *, of_groups: bool = False) -> LongColumns | None:
+    """Return the columns of a table that is long by what its columns are: two that tell things apart, and a quantity.
+
+    Both of the former repeat, and besides them there are dates and constants at most. Two categories of fewer than 50
+    levels are meant as groups of rows more often than not, and count with ``of_groups`` alone.
+
+    Examples
+    --------
+    >>> user, film = (Column(name, "integer", "id", "whole numbers") for name in ("userId", "filmId"))
+    >>> stars, seen = Column("stars", "number", "quantity", "numbers"), Column("seen", "integer", "date", "seconds")
+    >>> long_columns(TableFacts("ratings.csv", 9, (user, film, stars, seen), (stars,)))
+    LongColumns(row='userId', column='filmId', value='stars')
+    """
+    keys = [column for column in facts.columns if column.role in ("id", "name", "text", "category")]
+    values = [column for column in facts.columns if column.role == "quantity"]
+    if len(keys) != 2 or len(values) != 1 or any(column.is_distinct or column.is_index for column in keys):
+        return None
+    if not of_groups and all(column.role == "category" and len(column.levels) < MOST_LEVELS for column in keys):
+        return None
+    return LongColumns(keys[0].name, keys[1].name, values[0].name)
+
+
 def spoken(column: Column) -> str:
     """Say what is done with a column, and why."""
     uses = {"label": "kept as a label", "id": "kept as the name of each row", "left_out": "left out", "used": "used"}
@@ -136,6 +167,7 @@ def choose_columns(
     id: str | bool | None = None,  # noqa: A002 - what a person calls it
     named: bool = True,
     needs_numbers: bool = True,
+    may_be_empty: bool = False,
 ) -> TableFacts:
     """Decide what each column is used for: quantities as numbers, categories as labels, one name or id for the rows.
 
@@ -153,6 +185,8 @@ def choose_columns(
         Whether the names are those of the file.
     needs_numbers : bool
         Whether a table without a column of numbers is refused; one of categories alone has none.
+    may_be_empty : bool
+        Whether one is not refused either that has no label.
 
     Examples
     --------
@@ -197,7 +231,7 @@ def choose_columns(
     order = list(table) if asked is None else asked
     used = tuple(table[name] for name in order if uses[name] == "used")
     facts = TableFacts(origin, n_rows, tuple(table.values()), used, named, found.remarks, blocks=tuple(whole))
-    if not used and (needs_numbers or not facts.labels):
+    if not used and not may_be_empty and (needs_numbers or not facts.labels):
         _refuse_all(facts)
     return facts
 

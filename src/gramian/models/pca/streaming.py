@@ -20,14 +20,14 @@ import numpy as np
 from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, is_sparse, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.eigen.certificate import Certificate
-from gramian.errors import MemoryBudgetError, PrecisionWarning, users_line
+from gramian.errors import InputError, MemoryBudgetError, PrecisionWarning, users_line
 from gramian.machine import in_words
 from gramian.models.pca.decomposition import Spectrum, standardization_of
 from gramian.models.pca.fit import fit_pca, fit_pca_from_moments
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.sources.dense import DenseRows
 from gramian.sources.finiteness import require_finite
-from gramian.sources.moments import UNIT, Moments, drift_rounding, measure_moments
+from gramian.sources.moments import UNIT, Moments, drift_rounding, measure_moments, squares_are_safe
 from gramian.sources.rows import Block, RowSource, ranges, require_local
 
 MATRICES = 4
@@ -88,6 +88,7 @@ class ExactBatches(Batches):
     def of(cls, source: RowSource) -> "ExactBatches":
         """Measure a first batch: one pass, d^2 operations a row and one d x d matrix."""
         moments = measure_moments(source)
+        _require_range(moments, source.dtype)
         moments = replace(moments, scatter=to_host(moments.scatter), mean_rounding=moments.known_mean_rounding)
         return cls(moments, source.dtype, source.like())
 
@@ -104,6 +105,18 @@ class ExactBatches(Batches):
         """
         moments = self.moments if options.center else _about_origin(self.moments)
         return placed(fit_pca_from_moments(moments, options, dtype=self.dtype), like=self.like, dtype=self.dtype)
+
+
+def _require_range(moments: Moments, dtype: np.dtype[Any]) -> None:
+    """Refuse a batch whose squares overflow or underflow: later ones may have another scale, so none is chosen."""
+    is_constant = not np.any(moments.squares) and squares_are_safe(moments, dtype, each=True)
+    if not is_constant and not squares_are_safe(moments, dtype):
+        sizes = np.sqrt(moments.squares / moments.weight) + np.abs(moments.mean)
+        message = (
+            f"Values of about {float(sizes.max()):.1g} in this batch have squares outside the range of {dtype}. Divide "
+            "all batches by one power of ten, or fit all rows at once with PCA, which does."
+        )
+        raise InputError(message)
 
 
 def placed(model: PCAModel, *, like: Array, dtype: np.dtype[Any]) -> PCAModel:
@@ -173,9 +186,11 @@ class RankLimitedBatches(Batches):
         pieces = (
             cls(*_centered(rows, weights), rank, n_components, dtype, like) for rows, weights in _pieces(source, rank)
         )
-        state = reduce(cls.merge, pieces)
+        with np.errstate(over="ignore", invalid="ignore"):
+            state = reduce(cls.merge, pieces)
         if not np.all(np.isfinite(state.moments.mean)):
             require_finite(source)
+        _require_range(state.moments, dtype)
         return state
 
     def absorb(self, source: RowSource) -> "RankLimitedBatches":

@@ -13,17 +13,20 @@ complete rows cost a fit one pass.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from operator import add
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.arrays.namespace import HostArray
-from gramian.arrays.precision import FLOAT64
+from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.errors import InputError
-from gramian.sources.rows import ranges, run_folds
+from gramian.machine import memory_budget, worker_count
+from gramian.sources.rows import Block, Merge, RowSource, ranges, run_folds
 
 
 class Rows(ABC):
@@ -54,6 +57,10 @@ class Rows(ABC):
     @abstractmethod
     def column_products(self, G: HostArray) -> HostArray:
         """Return, per column, the sum of x_ij G_i over the rows i that know it."""
+
+    def squared(self, V: HostArray) -> HostArray:
+        """Return X'(X V), with zeros for what is missing."""
+        return self.column_products(self.products(V)).astype(FLOAT64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +160,12 @@ class RowMoments:
     sums: HostArray
     squares: HostArray
 
+    def squared(self, V: HostArray) -> HostArray:
+        """Return X'(X V), with zeros for what is missing."""
+        found = np.zeros_like(V)
+        found[self.columns] = self.squares @ V[self.columns]
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class KnownEntries(ABC):
@@ -166,8 +179,11 @@ class KnownEntries(ABC):
         Known entries per column, and the sum of their centered values.
     squares : float
         Sum of all squared values.
+    way : str
+        How they are held, in the words of a plan.
     """
 
+    way: ClassVar[str]
     center: HostArray
     factor: HostArray
     counts: HostArray
@@ -200,24 +216,46 @@ class KnownEntries(ABC):
         return np.arange(self.n_columns), np.arange(self.n_columns)
 
     @abstractmethod
-    def rows(self, part: slice) -> Rows:
-        """Return some rows."""
+    def reduce(self, fold: Callable[[Any, Any], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Fold all rows, in chunks of :class:`Rows` or :class:`RowMoments`, into one value: one pass."""
 
     @abstractmethod
-    def tasks(self) -> list[Any]:
-        """Return all rows, in chunks for :meth:`chunk`."""
+    def sample(self, cells: int, entries: int) -> Any:
+        """Return about so many cells of a dense table, or known entries of a sparse one, as a table again."""
 
     @abstractmethod
-    def chunk(self, task: Any) -> Rows | RowMoments:
-        """Return the rows of one task, or their moments."""
+    def map_rows(self, local: Callable[[Rows], Any]) -> list[Any]:
+        """Return ``local(rows)`` of all rows, a chunk at a time, in their order."""
 
-    @abstractmethod
     def squared(self, V: HostArray) -> HostArray:
         """Return X'(X V), with zeros for what is missing."""
+        return np.asarray(self.reduce(partial(_add_squared, V), np.add, state_bytes=V.nbytes))
+
+
+def _add_squared(V: HostArray, state: HostArray | None, chunk: Rows | RowMoments) -> HostArray:
+    found = chunk.squared(V)
+    return found if state is None else state + found
+
+
+@dataclass(frozen=True, eq=False)
+class HeldEntries(KnownEntries):
+    """Known entries in memory: any rows can be had."""
+
+    @abstractmethod
+    def rows(self, part: slice) -> Rows:
+        """Return some rows."""
 
     def slices(self) -> list[slice]:
         """Return slices of rows, in their order, that suit one product each."""
         return ranges(self.n_rows, chunk_rows(self.n_columns))
+
+    def map_rows(self, local: Callable[[Rows], Any]) -> list[Any]:
+        """Return ``local(rows)`` of all rows, shared out over the cores."""
+
+        def fold(state: list[Any] | None, part: slice) -> list[Any]:
+            return [*(state or []), local(self.rows(part))]
+
+        return list(run_folds(self.slices(), fold, add))
 
 
 def chunk_rows(n_columns: int) -> int:
@@ -226,9 +264,10 @@ def chunk_rows(n_columns: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class SparseEntries(KnownEntries):
+class SparseEntries(HeldEntries):
     """Known entries alone: 8 bytes each in float32."""
 
+    way: ClassVar[str] = "known entries"
     values: Any
     ones: HostArray
 
@@ -247,27 +286,18 @@ class SparseEntries(KnownEntries):
         known = sp.csr_array((self.ones[: high - low], indices, pointers), shape=shape)
         return SparseRows(known, sp.csr_array((self.values.data[low:high], indices, pointers), shape=shape))
 
-    def squared(self, V: HostArray) -> HostArray:
-        """Return X'(X V), with zeros for what is missing."""
+    def reduce(self, fold: Callable[[Any, Any], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Fold all rows into one value."""
+        return _folded(self.slices(), lambda state, part: fold(state, self.rows(part)), merge, state_bytes)
 
-        def fold(state: HostArray | None, part: slice) -> HostArray:
-            rows = self.rows(part)
-            found = rows.column_products(rows.products(V)).astype(FLOAT64)
-            return found if state is None else state + found
-
-        return np.asarray(run_folds(self.slices(), fold, np.add))
-
-    def tasks(self) -> list[slice]:
-        """Return slices of rows."""
-        return self.slices()
-
-    def chunk(self, task: slice) -> SparseRows:
-        """Return a slice of rows."""
-        return self.rows(task)
+    def sample(self, cells: int, entries: int) -> Any:
+        """Return some rows with about so many known entries."""
+        del cells
+        return self.values[_some(self.n_rows, min(1.0, entries / self.n_known))]
 
 
 @dataclass(frozen=True, eq=False)
-class DenseEntries(KnownEntries):
+class DenseEntries(HeldEntries):
     """A dense table of which little is missing.
 
     Attributes
@@ -277,6 +307,7 @@ class DenseEntries(KnownEntries):
     missing : numpy array (n, d) of bool
     """
 
+    way: ClassVar[str] = "dense rows"
     values: HostArray
     missing: HostArray
 
@@ -297,25 +328,31 @@ class DenseEntries(KnownEntries):
     def column_patterns(self) -> tuple[HostArray, HostArray]:  # type: ignore[override]
         """One column for each pattern of known rows, and the pattern of each column."""
         first, pattern = _unique_rows(self.missing.T)
+        if len(first) == self.n_columns:  # all differ: then in the order of the columns, as where none is looked for
+            return np.arange(self.n_columns), np.arange(self.n_columns)
         return first, pattern
 
     def rows(self, part: slice | HostArray) -> DenseRows:
         """Return some rows, by slice or by position."""
         missing = self.missing[part]
         first, pattern = _unique_rows(missing)
-        return DenseRows(self.values[part], sp.csr_array(missing[first].astype(FLOAT64)), pattern)
+        return DenseRows(self.values[part], sp.csr_array(missing[first]).astype(FLOAT64), pattern)
 
-    def squared(self, V: HostArray) -> HostArray:
-        """Return X'(X V), with zeros for what is missing."""
+    def reduce(self, fold: Callable[[Any, Any], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Fold all rows into one value; many with a common pattern are one chunk."""
+        return _folded(self._chunks, fold, merge, state_bytes)
 
-        def fold(state: HostArray | None, part: slice) -> HostArray:
-            found = self.values[part].T @ (self.values[part] @ V)
-            return np.asarray(found if state is None else state + found)
-
-        return np.asarray(run_folds(self.slices(), fold, np.add))
+    def sample(self, cells: int, entries: int) -> Any:
+        """Return some of the rows, or of the columns of a wide table: columns of which something is known."""
+        del entries
+        n, d = self.values.shape
+        share = min(1.0, cells / (n * d))
+        rows, columns = (_some(n, share), slice(None)) if n >= d else (slice(None), _some(d, share))
+        X = np.where(self.missing[rows, columns], np.nan, self.values[rows, columns])
+        return X[:, ~np.isnan(X).all(axis=0)]
 
     @cached_property
-    def _tasks(self) -> list[Any]:
+    def _chunks(self) -> list[Any]:
         order, bounds, first = self._groups
         # Moments of m rows are made once, for m d^2 operations, and hold d^2 numbers.
         many = np.diff(bounds) > 2 * self.n_columns
@@ -326,14 +363,91 @@ class DenseEntries(KnownEntries):
         rest = np.concatenate([order[:0], *(order[bounds[g] : bounds[g + 1]] for g in np.flatnonzero(~many))])
         return found + [self.rows(rest[part]) for part in ranges(len(rest), chunk_rows(self.n_columns))]
 
-    def tasks(self) -> list[Any]:
-        """Return moments of rows with a common pattern, and chunks of the others."""
-        return self._tasks
 
-    def chunk(self, task: Any) -> Rows | RowMoments:
-        """Return what the task is."""
-        found: Rows | RowMoments = task
-        return found
+@dataclass(frozen=True, eq=False)
+class SourceEntries(KnownEntries):
+    """A table that each round reads anew, block by block: a file larger than the budget, or Dask's rows.
+
+    Attributes
+    ----------
+    source : RowSource
+    """
+
+    way: ClassVar[str] = "blocks"
+    source: RowSource
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.source.n_rows
+
+    def map_rows(self, local: Callable[[Rows], Any]) -> list[Any]:
+        """Return ``local(rows)`` of all rows, block by block."""
+        standardized = Standardized(self.center, self.factor)
+        return list(self.source.map_blocks(lambda block: local(standardized(block.rows))))
+
+    def reduce(self, fold: Callable[[Any, Any], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
+        """Fold all rows into one value, where the source has them: one pass over the file, or a tree of tasks."""
+        own = partial(_fold_block, Standardized(self.center, self.factor), fold)
+        return self.source.reduce(own, merge, state_bytes=state_bytes)
+
+    def sample(self, cells: int, entries: int) -> Any:
+        """Return some rows, in the units of the model."""
+        count = max(300, entries // max(1, self.n_known // self.n_rows) if self.source.is_sparse else 0)
+        rows = list(self.source.evenly(max(count, cells // self.n_columns)))
+        if self.source.is_sparse:
+            return _scaled(sp.vstack(rows, format="csr"), self.center, self.factor)
+        X = (np.concatenate([to_host(part) for part in rows]) - self.center) * self.factor
+        return X[:, ~np.isnan(X).all(axis=0)]
+
+
+@dataclass(frozen=True, eq=False)
+class Standardized:
+    """Blocks of a source as rows of known entries, in the units of the model.
+
+    Attributes
+    ----------
+    center, factor : numpy array (d,)
+    """
+
+    center: HostArray
+    factor: HostArray
+
+    def __call__(self, rows: Any) -> Rows:
+        """Return a block, dense with NaN or sparse."""
+        if sp.issparse(rows):
+            values = _scaled(rows, self.center, self.factor)
+            known = values.copy()
+            # What is stored as NaN counts as zero values of zero entries.
+            known.data = (~np.isnan(values.data)).astype(values.dtype)
+            values.data[np.isnan(values.data)] = 0.0
+            return SparseRows(known, values)
+        X = (to_host(rows).astype(FLOAT64) - self.center) * self.factor
+        missing = np.isnan(X)
+        first, pattern = _unique_rows(missing)
+        X[missing] = 0.0
+        return DenseRows(X, sp.csr_array(missing[first]).astype(FLOAT64), pattern)
+
+
+def _fold_block(standardized: Standardized, fold: Callable[[Any, Any], Any], state: Any, block: Block) -> Any:
+    return fold(state, standardized(block.rows))
+
+
+def _scaled(rows: Any, center: HostArray, factor: HostArray) -> Any:
+    data = (rows.data - center[rows.indices]) * factor[rows.indices]
+    return sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _folded(tasks: list[Any], fold: Callable[[Any, Any], Any], merge: Merge, state_bytes: int) -> Any:
+    """Fold tasks by as many workers as there is room for, a running value each."""
+    room = memory_budget() // 4 // max(state_bytes, 1)
+    return run_folds(tasks, fold, merge, workers=min(worker_count(), room) if room < worker_count() else None)
+
+
+def _some(count: int, share: float) -> HostArray:
+    """Return positions, evenly spread, of a share of all; 300 at least."""
+    kept = min(count, max(300, round(share * count)))
+    return np.linspace(0, count - 1, kept).astype(int)
 
 
 def _moments(values: HostArray, rows: HostArray, known: HostArray) -> RowMoments:
@@ -362,19 +476,24 @@ def _unique_rows(flags: HostArray) -> tuple[HostArray, HostArray]:
     return first, pattern
 
 
-def known_entries(X: Any, *, scale: bool = False, units: tuple[HostArray, HostArray] | None = None) -> KnownEntries:
+def known_entries(
+    X: Any, *, scale: bool = False, units: tuple[HostArray, HostArray] | None = None, budget: int | None = None
+) -> KnownEntries:
     """Return the known entries of a table: NaN of a dense array, and what a sparse one does not store, are missing.
 
     A zero that a sparse table stores is a known zero. Of cells that it stores twice, the mean is taken. Dense tables
-    more than half empty are kept as their known entries.
+    more than half empty are kept as their known entries. What is not in memory is brought there where it takes at most
+    half of the budget, and else read anew in each round.
 
     Parameters
     ----------
-    X : numpy array or scipy sparse array (n, d), or KnownEntries, returned as they are
+    X : numpy array or scipy sparse array (n, d), a RowSource, or KnownEntries, returned as they are
     scale : bool
         Whether columns are divided by the deviation of what is known in them.
     units : (center, factor), optional
         What is subtracted from columns, and what they are then multiplied by: those of a model, for new rows.
+    budget : int, optional
+        Bytes that a source may be brought into.
 
     Examples
     --------
@@ -385,24 +504,98 @@ def known_entries(X: Any, *, scale: bool = False, units: tuple[HostArray, HostAr
     """
     if isinstance(X, KnownEntries):
         return X
+    if isinstance(X, RowSource):
+        return _entries_of(X, scale=scale, room=(budget or memory_budget()) // 2)
     if sp.issparse(X):
-        return _sparse_entries(X, scale=scale, units=units, dtype=np.dtype(np.float32))
+        return _sparse_entries(X, scale=scale, units=units, dtype=FLOAT32)
     X = np.asarray(X, dtype=FLOAT64)
     missing = np.isnan(X)
     if 2 * missing.sum() > X.size:
-        rows, columns = np.nonzero(~missing)
-        return _sparse_entries(
-            sp.coo_array((X[rows, columns], (rows, columns)), shape=X.shape), scale=scale, units=units
-        )
-    _require_finite(X, lambda where: tuple(np.argwhere(where)[0]))
+        return _sparse_entries(_coo(X, ~missing), scale=scale, units=units)
+    infinite = np.isinf(X)
+    if infinite.any():
+        _refuse_infinity(*(int(i) for i in np.argwhere(infinite)[0]))
     counts = (~missing).sum(axis=0)
     center = np.where(missing, 0.0, X).sum(axis=0) / np.maximum(counts, 1) if units is None else units[0]
-    values = np.where(missing, 0.0, X - center)
+    values = X - center
+    values[missing] = 0.0
     factor = np.ones(X.shape[1]) if units is None else units[1]
     if scale and units is None:
         factor = _factor(np.einsum("ij,ij->j", values, values), counts, center)
     values *= factor
     return DenseEntries(center, factor, counts, values.sum(axis=0), float(np.vdot(values, values)), values, missing)
+
+
+def _entries_of(source: RowSource, *, scale: bool, room: int) -> KnownEntries:
+    n, d = source.n_rows, source.n_columns
+    if source.whole is not None:
+        return known_entries(source.whole if source.is_sparse else to_host(source.whole), scale=scale)
+    if source.is_local and source.is_sparse and SPARSE_BYTES * source.n_entries <= room:
+        blocks = source.map_blocks(lambda block: block.rows)
+        return known_entries(sp.vstack(list(blocks), format="csr"), scale=scale)
+    if source.is_local and not source.is_sparse and DENSE_BYTES * n * d <= room:
+        return known_entries(source.map_rows(lambda block: to_host(block.rows).astype(FLOAT64)), scale=scale)
+    found: _ColumnSums = source.reduce(_add_columns, _merged, state_bytes=24 * d)
+    if not np.isfinite(found.squares).all():
+        column = int(np.argmin(np.isfinite(found.squares)))
+        message = f"Column {column} holds infinity. Remove it, or leave it empty if it is unknown."
+        raise InputError(message, column=column)
+    known = int(found.counts.sum())
+    if source.is_local and not source.is_sparse and 2 * known < n * d and SPARSE_BYTES * known <= room:
+        sparse = (
+            _coo(X := to_host(rows), ~np.isnan(X)).tocsr() for rows in source.map_blocks(lambda block: block.rows)
+        )
+        return known_entries(sp.vstack(list(sparse), format="csr"), scale=scale)
+    factor = _factor(found.squares, found.counts, found.means) if scale else np.ones(d)
+    squares = float(found.squares @ factor**2)
+    return SourceEntries(found.means, factor, found.counts, np.zeros(d), squares, source)
+
+
+SPARSE_BYTES, DENSE_BYTES = 32, 26
+"""Bytes per known entry of a sparse table, and per cell of a dense one, while it is brought into memory: as it comes,
+centered in float64, and as it is kept."""
+
+
+class _ColumnSums(NamedTuple):
+    """Of what is known in each column: how many, their means, and their squares about these."""
+
+    counts: HostArray
+    means: HostArray
+    squares: HostArray
+
+
+def _add_columns(state: _ColumnSums | None, block: Block) -> _ColumnSums:
+    rows = block.rows
+    with np.errstate(invalid="ignore", over="ignore"):
+        if sp.issparse(rows):
+            X, j = rows.data.astype(FLOAT64), rows.indices
+            known = ~np.isnan(X)
+            X, j, d = X[known], j[known], rows.shape[1]
+            counts = np.bincount(j, minlength=d)
+            means = np.bincount(j, X, minlength=d) / np.maximum(counts, 1)
+            squares = np.bincount(j, (X - means[j]) ** 2, minlength=d)
+        else:
+            X = to_host(rows).astype(FLOAT64)
+            known = ~np.isnan(X)
+            counts = known.sum(axis=0)
+            means = np.where(known, X, 0.0).sum(axis=0) / np.maximum(counts, 1)
+            squares = (np.where(known, X - means, 0.0) ** 2).sum(axis=0)
+    found = _ColumnSums(counts, means, squares)
+    return found if state is None else _merged(state, found)
+
+
+def _merged(left: _ColumnSums, right: _ColumnSums) -> _ColumnSums:
+    counts = left.counts + right.counts
+    share = right.counts / np.maximum(counts, 1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        away = right.means - left.means
+        squares = left.squares + right.squares + away**2 * left.counts * share
+        return _ColumnSums(counts, left.means + away * share, squares)
+
+
+def _coo(X: HostArray, known: HostArray) -> Any:
+    rows, columns = np.nonzero(known)
+    return sp.coo_array((X[rows, columns], (rows, columns)), shape=X.shape)
 
 
 def triplets(rows: Any, columns: Any, values: Any, *, shape: tuple[int, int] | None = None) -> Any:
@@ -446,10 +639,10 @@ def triplets(rows: Any, columns: Any, values: Any, *, shape: tuple[int, int] | N
             f"outside of the shape {size}. Pass positions from 0, and a shape that holds them."
         )
         raise InputError(message)
-    return _mean_of_duplicates(sp.coo_array((values, (rows, columns)), shape=size))
+    return one_value_per_cell(sp.coo_array((values, (rows, columns)), shape=size))
 
 
-def _mean_of_duplicates(X: Any) -> Any:
+def one_value_per_cell(X: Any) -> Any:
     """Return a sparse table in CSR form in which each cell is stored once: the mean of what was stored for it."""
     X = X.tocoo() if X.format != "csr" or not X.has_canonical_format else X
     if X.format == "csr":
@@ -469,7 +662,7 @@ def _mean_of_duplicates(X: Any) -> Any:
 def _sparse_entries(
     X: Any, *, scale: bool, units: tuple[HostArray, HostArray] | None, dtype: Any = FLOAT64
 ) -> SparseEntries:
-    X = _mean_of_duplicates(X)
+    X = one_value_per_cell(X)
     data = X.data.astype(FLOAT64)
     if np.isnan(data).any():
         known = ~np.isnan(data)
@@ -498,12 +691,6 @@ def _sparse_entries(
 def _factor(squares: HostArray, counts: HostArray, center: HostArray) -> HostArray:
     spread = np.sqrt(squares / np.maximum(counts, 1))
     return 1.0 / np.where(spread > 8 * np.finfo(FLOAT64).eps * np.abs(center), spread, 1.0)
-
-
-def _require_finite(X: HostArray, place: Any) -> None:
-    infinite = np.isinf(X)
-    if infinite.any():
-        _refuse_infinity(*(int(i) for i in place(infinite)))
 
 
 def _refuse_infinity(row: int, column: int) -> None:

@@ -28,9 +28,10 @@ import scipy.sparse as sp
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import ConvergenceWarning, InputError, users_line
+from gramian.machine import memory_budget
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
-from gramian.models.probabilistic.entries import DenseEntries, KnownEntries, SparseEntries, known_entries
+from gramian.models.probabilistic.entries import KnownEntries, Rows, SourceEntries, SparseEntries, known_entries
 from gramian.models.probabilistic.model import ProbabilisticPCAModel
 from gramian.models.probabilistic.variational import (
     Columns,
@@ -42,8 +43,9 @@ from gramian.models.probabilistic.variational import (
     row_posterior,
     start,
 )
+from gramian.planning.missing_plan import MissingPlan, plan_missing
+from gramian.planning.plan import require_free
 from gramian.sources.opening import as_source
-from gramian.sources.rows import run_folds
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,9 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
     _say(
         options, f"fitting {k} components to {known.n_known:,} known entries of {known.n_rows:,} x {known.n_columns:,}"
     )
-    if known.is_complete and not options.biases and isinstance(known, DenseEntries):
+    plan = plan_known(known, k, biases=bool(options.biases), budget=options.memory_budget or memory_budget())
+    require_free(plan.peak_bytes, work="This fit")
+    if plan.way == "closed form":
         return _closed_form(known, k, options, reason)
     k = min(k, max(known.n_rows - 1, 0), known.n_columns)
     found = improve(
@@ -136,6 +140,13 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
     )
     _warn(found, options, k)
     return _model(known, found, options, reason)
+
+
+def plan_known(known: KnownEntries, k: int, *, biases: bool, budget: int | None = None) -> MissingPlan:
+    """Return how so many components would be fitted to known entries, refused where it does not fit the budget."""
+    way = "closed form" if known.is_complete and not biases and known.way != "known entries" else known.way
+    n, d = known.n_rows, known.n_columns
+    return plan_missing(way, n=n, d=d, known=known.n_known, k=k, biases=biases, budget=budget)
 
 
 class HeldOut(NamedTuple):
@@ -211,17 +222,19 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
 
     Cost: two or three fits at a looser tolerance, and three rounds for each number compared, of a part of the rows.
     """
-    X = _as_table(known)
+    X = known.sample(SAMPLED_CELLS, SAMPLED_ENTRIES)
     held = hold_out(X, seed=options.seed)
     limit = max(0, min(MOST_TRIED, X.shape[0] - 2, X.shape[1] - 1))
     if len(held.values) < 5 or limit == 0:
         return min(1, limit), "there are too few entries to hold some out"
     train, most, before = known_entries(held.X), min(FIRST_TRIED, limit), None
-    biases, quiet = bool(options.biases), replace(options, keep_rows=True, bounds=None)
+    biases = bool(options.biases)
 
     def errors(columns: Columns) -> HostArray:
-        model = _model(train, Rounds(columns, (), converged=True), quiet, "")
-        return np.asarray((model.predict(held.rows, held.columns)[0] - held.values) ** 2)
+        layout, table, j = columns.layout, columns.packed(), held.columns
+        g = np.concatenate(train.map_rows(lambda rows: row_posterior(rows, columns, table).means.T))[held.rows]
+        expected = np.einsum("ma,ma->m", g, columns.means[j][:, layout.of_rows]) + columns.means[j, -1]
+        return np.asarray((expected + columns.shift[j] - held.values) ** 2)
 
     while True:
         _say(options, f"predicting held-out entries with up to {most} components")
@@ -246,27 +259,13 @@ def _within_error(best: HostArray, other: HostArray) -> bool:
     return float(lost.mean()) <= float(lost.std(ddof=1)) / np.sqrt(len(lost))
 
 
-def _as_table(known: Any) -> Any:
-    """Return known entries as a table again: some of the rows, or of the columns of a wide one, where it is large."""
-    n, d = known.n_rows, known.n_columns
-    if isinstance(known, DenseEntries):
-        share = min(1.0, SAMPLED_CELLS / (n * d))
-        rows, columns = (_some(n, share), slice(None)) if n >= d else (slice(None), _some(d, share))
-        X = np.where(known.missing[rows, columns], np.nan, known.values[rows, columns])
-        return X[:, ~np.isnan(X).all(axis=0)]
-    return known.values[_some(n, min(1.0, SAMPLED_ENTRIES / known.n_known))]
-
-
-def _some(count: int, share: float) -> HostArray:
-    """Return positions, evenly spread, of a share of all; 300 at least."""
-    kept = min(count, max(300, round(share * count)))
-    return np.linspace(0, count - 1, kept).astype(int)
-
-
-def _closed_form(known: DenseEntries, k: int, options: ProbabilisticPCAOptions, reason: str) -> ProbabilisticPCAModel:
+def _closed_form(known: KnownEntries, k: int, options: ProbabilisticPCAOptions, reason: str) -> ProbabilisticPCAModel:
     n, d = known.n_rows, known.n_columns
     q = min(k, n, d)
-    pca = fit_pca(as_source(known.values), PCAOptions(q, ddof=0))
+    if isinstance(known, SourceEntries):
+        pca = fit_pca(known.source, PCAOptions(q, ddof=0, scale=bool((known.factor != 1.0).any())))
+    else:
+        pca = fit_pca(as_source(known.values), PCAOptions(q, ddof=0))
     V, lam = to_host(pca.components).astype(FLOAT64), to_host(pca.variances).astype(FLOAT64)
     total, fitted = float(pca.total_variance), min(q, d - 1)
     rest = (total - float(lam[:fitted].sum())) / (d - fitted)
@@ -283,8 +282,12 @@ def _closed_form(known: DenseEntries, k: int, options: ProbabilisticPCAOptions, 
     none = np.zeros((1, 0))
     columns = Columns(layout, means, covariances, np.zeros(d, dtype=int), priors, center, none.sum(axis=1), none)
     model = _model(known, Rounds(columns, (), converged=True), options, reason)
-    model = replace(model, components=V, variances=variances, shares=variances / max(total, TINY))
-    return replace(model, evidence=float(model.score_samples(known).sum()) / known.n_known)
+    variances = np.maximum(variances, noise)
+    logs = d * np.log(2 * np.pi) + np.log(variances).sum() + (d - q) * np.log(noise) - 2 * np.log(known.factor).sum()
+    fit = (lam[:fitted] / variances[:fitted]).sum() + (total - lam[:fitted].sum()) / noise
+    return replace(
+        model, components=V, variances=variances, shares=variances / max(total, TINY), evidence=-0.5 * (logs + fit) / d
+    )
 
 
 def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions, reason: str) -> ProbabilisticPCAModel:
@@ -323,7 +326,8 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
         n_rows=known.n_rows,
         n_known=known.n_known,
         n_steps=len(found.bounds),
-        evidence=found.bounds[-1] / known.n_known if found.bounds else 0.0,
+        # A density in the units of the table, not of scaled columns.
+        evidence=(found.bounds[-1] + known.counts @ np.log(known.factor)) / known.n_known if found.bounds else 0.0,
         converged=found.converged,
         lower=low,
         upper=high,
@@ -353,13 +357,12 @@ def _kept_rows(known: KnownEntries, columns: Columns) -> tuple[HostArray, HostAr
     r = len(layout.of_rows)
     i, j = np.triu_indices(r)
 
-    def fold(state: list[Any] | None, part: slice) -> list[Any]:
-        found = row_posterior(known.rows(part), columns, table)
-        own = np.arange(part.stop - part.start) if found.pattern is None else found.pattern
-        packed = found.covariances[i, j].T.astype(np.float32)
-        return [*(state or []), (found.means.T.astype(np.float32), packed, own)]
+    def posterior(rows: Rows) -> tuple[HostArray, HostArray, HostArray]:
+        found = row_posterior(rows, columns, table)
+        own = np.arange(rows.n_rows) if found.pattern is None else found.pattern
+        return found.means.T.astype(np.float32), found.covariances[i, j].T.astype(np.float32), own
 
-    parts = run_folds(known.slices(), fold, lambda a, b: a + b)
+    parts = known.map_rows(posterior)
     firsts = np.cumsum([0, *(len(packed) for _, packed, _ in parts)])
     patterns = np.concatenate([own + first for (_, _, own), first in zip(parts, firsts, strict=False)])
     return (

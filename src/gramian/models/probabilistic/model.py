@@ -10,7 +10,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError
-from gramian.models.probabilistic.entries import KnownEntries, Rows, known_entries
+from gramian.models.probabilistic.entries import HeldEntries, Rows, known_entries
 from gramian.models.probabilistic.variational import Columns, Layout, Priors, row_posterior
 from gramian.sources.rows import ranges
 
@@ -227,9 +227,7 @@ class ProbabilisticPCAModel:
 
     def covariance(self) -> HostArray:
         """Return the covariance of the rows under the model (d, d), in their own units:  W W' + v_a 1 1' + v I."""
-        V = self.components.T
-        lam = np.maximum(self.variances - self.noise_variance, 0.0)
-        C = (V * lam) @ V.T + self.row_bias_variance + self.noise_variance * np.eye(len(V))
+        C = self.weights @ self.weights.T + self.row_bias_variance + self.noise_variance * np.eye(self.n_columns)
         return np.asarray(C / np.outer(self.factor, self.factor))
 
     def sample(self, X: Any, m: int, *, seed: int = 0) -> Iterator[HostArray]:
@@ -239,31 +237,31 @@ class ProbabilisticPCAModel:
         Rubin's rules (1987).
         """
         rng, layout = np.random.default_rng(seed), self.layout
-        known, free, d = self.entries(X), layout.of_columns, self.n_columns
-        roots = _roots(self.columns.covariances[np.ix_(range(d), free, free)])
+        known, free, r, d = self.entries(X), layout.of_columns, layout.of_rows, self.n_columns
+        spread = _roots(self.columns.covariances[:, free[:, None], free])
+        parts = [
+            (part, g, _roots(Cg[:, r[:, None], r]), *_dense(X, part)) for part, _, g, Cg in self._posteriors(known)
+        ]
         for _ in range(m):
             h = self.columns.means.copy()
-            h[:, free] += np.einsum("jab,jb->ja", roots, rng.standard_normal((d, len(free))))
+            h[:, free] += np.einsum("jab,jb->ja", spread, rng.standard_normal((d, len(free))))
             drawn = np.empty((known.n_rows, d))
-            for part, _rows, g, Cg in self._posteriors(known):
-                r = layout.of_rows
+            for part, g, own, cells, there in parts:
                 around = g.copy()
-                noise = rng.standard_normal((len(g), len(r)))
-                around[:, r] += np.einsum("mab,mb->ma", _roots(Cg[np.ix_(range(len(g)), r, r)]), noise)
-                cells, there = _dense(X, part)
+                around[:, r] += np.einsum("mab,mb->ma", own, rng.standard_normal((len(g), len(r))))
                 values = around @ h.T + np.sqrt(self.noise_variance) * rng.standard_normal((len(g), d))
                 drawn[part] = np.where(there, cells, self._limited(self.mean + values / self.factor))
             yield drawn
 
-    def entries(self, X: Any) -> KnownEntries:
+    def entries(self, X: Any) -> HeldEntries:
         """Return the known entries of new rows in the units of the model."""
-        found = X if isinstance(X, KnownEntries) else known_entries(X, units=(self.mean, self.factor))
+        found: Any = known_entries(X, units=(self.mean, self.factor))
         if found.n_columns != self.n_columns:
             message = f"X has {found.n_columns} columns, and the model {self.n_columns}. Pass the columns of the fit."
             raise InputError(message)
         return found
 
-    def _posteriors(self, known: KnownEntries) -> Iterator[tuple[slice, Rows, HostArray, HostArray]]:
+    def _posteriors(self, known: HeldEntries) -> Iterator[tuple[slice, Rows, HostArray, HostArray]]:
         """Give rows with the means (m, K) and covariances (m, K, K) of their g."""
         layout, table = self.layout, self.columns.packed()
         free, K = layout.of_rows, layout.size

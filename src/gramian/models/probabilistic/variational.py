@@ -16,6 +16,7 @@ Cost of a round, K = k + 2:  2 K^2 operations per known entry, and K^3 per row a
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -235,7 +236,7 @@ def row_posterior(rows: Rows, columns: Columns, table: HostArray | None = None) 
     """Return q(z_i, a_i) of some rows.
 
     Computes  C_i = (P + sum over known j of E[h_j h_j'] / v)^-1  and
-    m_i = C_i sum over known j of (x_ij E[h_j] - E[h_j b_j]) / v,  of the unknown part of h, P being the prior precision.
+    m_i = C_i sum over known j of (x_ij E[h_j] - E[h_j b_j]) / v,  of the unknown part of h; P is the prior precision.
     """
     layout, priors = columns.layout, columns.priors
     free, v = layout.of_rows, columns.priors.noise
@@ -329,16 +330,14 @@ def _added(left: Statistics | None, right: Statistics) -> Statistics:
 
 def measure_rows(known: KnownEntries, columns: Columns) -> Statistics:
     """Find q(g) of all rows and return what the columns need of it: one pass, shared out over the cores."""
-    table = columns.packed()
-
-    def fold(state: Statistics | None, task: object) -> Statistics:
-        chunk = known.chunk(task)
-        if isinstance(chunk, RowMoments):
-            return _added(state, _moments_statistics(chunk, columns, table))
-        return _added(state, _statistics(chunk, columns, table))
-
-    found: Statistics = run_folds(known.tasks(), fold, _added)
+    fold = partial(_add_rows, columns, columns.packed())
+    found: Statistics = known.reduce(fold, _added, state_bytes=8 * known.n_columns * len(columns.layout.half[0]))
     return found._replace(squares=found.squares[known.column_patterns[0]])
+
+
+def _add_rows(columns: Columns, table: HostArray, state: Statistics | None, chunk: Rows | RowMoments) -> Statistics:
+    measure = _moments_statistics if isinstance(chunk, RowMoments) else _statistics
+    return _added(state, measure(chunk, columns, table))  # type: ignore[arg-type]
 
 
 def bound(known: KnownEntries, columns: Columns, found: Statistics) -> float:

@@ -129,7 +129,7 @@ class ArrowColumns:
 
     def column(self, name: str) -> Any:
         """Return a column whole, as text where it is text in any batch."""
-        return _joined([batch.column(name) for batch in self._batches], self._decimal)
+        return joined_parts([batch.column(name) for batch in self._batches], self._decimal)
 
     def kind(self, name: str) -> Any:
         """Return the Arrow type of a column: one that holds what it is in every batch."""
@@ -142,7 +142,7 @@ class ArrowColumns:
         """
         step = 1 if self.in_memory else -(-self.n_rows // examined_rows(self._budget, len(self.names)))
         parts = [batch.slice(0, -(-batch.num_rows // step)) for batch in self._batches]
-        return {name: _joined([part.column(name) for part in parts], self._decimal) for name in self.names}
+        return {name: joined_parts([part.column(name) for part in parts], self._decimal) for name in self.names}
 
     def _write(self) -> None:
         """Move the batches that are in memory to the file, each as a stream of its own: their types may differ."""
@@ -400,7 +400,7 @@ def _common_type(kinds: Sequence[Any]) -> Any:
     return found.pop() if found else pa.null()
 
 
-def _joined(parts: Sequence[Any], decimal: str) -> Any:
+def joined_parts(parts: Sequence[Any], decimal: str) -> Any:
     """Return parts of a column as one, of a type that holds all of them; text that is true or false as that."""
     import pyarrow as pa
     import pyarrow.compute as pc

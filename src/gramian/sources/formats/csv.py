@@ -12,6 +12,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from io import BufferedReader
 from pathlib import Path
@@ -67,10 +68,29 @@ def open_csv(
         kept.names,
         kept.examined,
         partial(ColumnFile, kept, versions=(text.version,), named=dialect.named, line=text.line),
+        kept.column,
         named=dialect.named,
         remarks=dialect.remarks,
         decimal=decimal or ("," if dialect.decimal == "," else None),
     )
+
+
+def written_cells(
+    path: Path,
+    origin: str,
+    *,
+    decimal: str | None = None,
+    na: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+) -> "tuple[Dialect, Iterator[Any]]":
+    """Return how a text table is written, and its cells as they are written: Arrow tables of text, some rows each.
+
+    Nothing is taken for missing, so that what is written back is what was there. Cost: the text is parsed once more.
+    """
+    text = TextTable(path, origin, decimal=decimal, na=na, names=names)
+    found = text.dialect
+    text.dialect = replace(found, missing=())
+    return found, map(text.parse, text.pieces(PIECE))
 
 
 class Piece(NamedTuple):
@@ -125,9 +145,9 @@ class TextTable:
         """Parse a piece into a record batch: numbers where every cell of a column is one, else text."""
         import pyarrow as pa
 
-        (cells,) = self._parse(piece).combine_chunks().to_batches()
-        decimal = self.dialect.decimal
-        columns = [typed_column(column, decimal=decimal, missing=self.dialect.missing) for column in cells.columns]
+        decimal, missing = self.dialect.decimal, self.dialect.missing
+        cells = (column.combine_chunks() for column in self.parse(piece).columns)
+        columns = [typed_column(column, decimal=decimal, missing=missing) for column in cells]
         return pa.RecordBatch.from_arrays(columns, names=list(self.dialect.names))
 
     def pieces(self, size: int) -> Iterator[Piece]:
@@ -147,7 +167,7 @@ class TextTable:
             _, breaks, is_open = last_row_end(rest, delimiter, 0)
             yield Piece(rest, at, breaks, is_open)
 
-    def _parse(self, piece: Piece) -> Any:
+    def parse(self, piece: Piece) -> Any:
         """Parse a piece into an Arrow table of texts."""
         import pyarrow as pa
 

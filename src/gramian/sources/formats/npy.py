@@ -155,7 +155,7 @@ def read_header(file: Any, origin: str) -> tuple[tuple[int, ...], bool, np.dtype
         version = npy_format.read_magic(file)
         reader = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
         return reader(file)
-    except (ValueError, EOFError, UnicodeDecodeError, SyntaxError) as error:
+    except Exception as error:  # NumPy reads the header as Python source, whose parser raises errors of many kinds
         message = f"{origin} is no .npy file, or its header is damaged ({error}). Write it again with np.save."
         raise InputError(message) from error
 

@@ -50,7 +50,7 @@ def open_npz(
             found.remarks = remarks
             found.texts = describe_rows(found, arrays, label=label, id=id)
             return found
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
         message = f"{origin} is no .npz file, or it is damaged or cut short ({error}). Write it again."
         raise InputError(message) from error
 

@@ -200,6 +200,7 @@ def _opened(groups: _Groups, budget: int) -> OpenedTable:
         names,
         partial(_examined, groups, index, budget),
         partial(_rows, groups, budget),
+        partial(_column, groups),
         frame_index=index,
         remarks=groups.remarks,
     )
@@ -236,6 +237,14 @@ def _rows(
         kept.add(batch)
     kept.finish()
     return ColumnFile(kept, columns, texts=texts, versions=groups.versions, lenient=lenient, sentinels=sentinels)
+
+
+def _column(groups: _Groups, name: str) -> Any:
+    """Decode a column whole."""
+    import pyarrow as pa
+
+    parts = [batch.column(0) for batch in groups.batches(0, sum(groups.counts), [name], 1 << 16)]
+    return pa.chunked_array(parts, groups.schema.field(name).type)
 
 
 def _renamed_schema(schema: Any, names: Sequence[str]) -> Any:

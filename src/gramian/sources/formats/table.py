@@ -35,7 +35,7 @@ def open_arrow_table(
     kept.finish()
     versions = () if path is None else (FileVersion.of(path),)
     rows = partial(ColumnFile, kept, versions=versions, named=is_named)
-    return OpenedTable(origin, table.num_rows, kept.names, kept.examined, rows, named=is_named, remarks=remarks)
+    return OpenedTable(origin, table.num_rows, kept.names, kept.examined, rows, kept.column, is_named, remarks=remarks)
 
 
 def require_small(size: int, origin: str, *, times: int, budget: int) -> None:

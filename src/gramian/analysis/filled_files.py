@@ -1,0 +1,305 @@
+"""What a filling leaves on disk: the table filled, its standard errors, predicted pairs, the model and the page.
+
+A table is written back as it was, cell by cell: text tables as the text that they are, Parquet and Arrow with the types
+of their columns. Only missing cells of the columns that are filled change. Filled values are expectations and are never
+rounded to whole numbers: in text the known cells of a column of integers stay integers, in Parquet the column becomes
+one of numbers. In text a filled value has the digits that its error is worth, a hundredth of it; Parquet has all.
+"""
+
+import csv
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gramian.analysis.filling import Filling, LongTable, Pairs
+from gramian.analysis.folder import LARGEST_CSV, MODEL
+from gramian.arrays.namespace import HostArray
+from gramian.atomic import atomic_write
+from gramian.models.archive import file as archive
+from gramian.models.archive.export import write_csv
+from gramian.sources.arrow import from_numpy
+from gramian.sources.formats.csv import written_cells
+from gramian.sources.formats.dialect import SPACES
+from gramian.sources.paths import WholeTable
+
+
+@dataclass(frozen=True, eq=False)
+class FilledColumn:
+    """A column of which some cells are filled.
+
+    Attributes
+    ----------
+    missing : numpy array (n,) of bool
+    values, errors : numpy arrays (n,)
+        Of what is missing; elsewhere anything.
+    decimal, unit : str
+        How its numbers are written.
+    """
+
+    missing: HostArray
+    values: HostArray
+    errors: HostArray
+    decimal: str = "."
+    unit: str = ""
+
+    def texts(self, part: slice, *, errors: bool) -> list[str]:
+        """Return what stands in the missing cells of some rows."""
+        here = self.missing[part]
+        deviations = self.errors[part][here]
+        if errors:
+            found = [_shortest(float(f"{value:.3g}")) for value in deviations]
+        else:
+            digits = _digits(deviations)
+            found = [
+                _shortest(round(float(value), int(digit)))
+                for value, digit in zip(self.values[part][here], digits, strict=True)
+            ]
+        return [f"{text.replace('.', self.decimal)}{self.unit}" for text in found]
+
+
+def _digits(errors: HostArray) -> HostArray:
+    """Return the digits behind the point that values with these errors are worth: to a hundredth of the error.
+
+    Examples
+    --------
+    >>> _digits(np.array([0.93, 12.0, 0.0, 4e5]))
+    array([ 3.,  1., 15.,  0.])
+    """
+    with np.errstate(divide="ignore"):
+        size = np.floor(np.log10(errors))
+    return np.clip(np.where(np.isfinite(size), 2 - size, 15), 0, 15)
+
+
+def _shortest(value: float) -> str:
+    """Return a number as short text, without an exponent where it is of a usual size."""
+    if value == 0 or 1e-5 <= abs(value) < 1e16:
+        return np.format_float_positional(value, trim="-")
+    return repr(value)
+
+
+def write_filling(
+    found: Filling,
+    folder: str | os.PathLike[str],
+    *,
+    notes: tuple[str, ...] | None = None,
+    page: Callable[[Path], Any] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[Path, ...]:
+    """Write every file under another name, and give them their names at the end: all of one filling, or none.
+
+    Parameters
+    ----------
+    found : Filling
+    folder : path
+        Made where it is missing.
+    notes : tuple of str, optional
+        Those of the filling in the words of a front end.
+    page : callable, optional
+        Writes the page to a path.
+    progress : callable, optional
+        Called with a sentence before each stage.
+    """
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    say = progress or (lambda _sentence: None)
+    said = tuple(map(str, found.notes)) if notes is None else notes
+    files: list[Path] = []
+    with ExitStack() as drafts:
+
+        def draft(name: str) -> Path:
+            files.append(target / name)
+            return drafts.enter_context(atomic_write(files[-1]))
+
+        say("writing the model")
+        archive.save(found.model, draft(MODEL), names=found.known.names, notes=said, estimator=_estimator(found))
+        say("writing what is filled")
+        _write_tables(found, draft)
+        write_csv(draft("loadings.csv"), *_loadings(found))
+        if found.known.long is not None:
+            ids = np.array(list(map(str, found.known.long.rows.to_pylist())), dtype=object)
+            counts = np.diff(found.known.X.indptr)
+            write_csv(draft("rows.csv"), [found.known.long.names.row, "known"], [ids, counts])
+        if page is not None:
+            say("writing the page")
+            page(draft("report.html"))
+    return tuple(files)
+
+
+def _estimator(found: Filling) -> dict[str, Any]:
+    """Return what ``gramian.load`` makes of the model: the estimator that would have been asked for it."""
+    request = found.request
+    parameters = {
+        "n_components": found.model.n_components or None,
+        "biases": request.biases,
+        "scale": found.known.scale,
+        "bounds": request.bounds,
+        "random_state": request.seed,
+    }
+    return {"name": "ProbabilisticPCA", "parameters": parameters, "fields": {}}
+
+
+def _write_tables(found: Filling, draft: Callable[[str], Path]) -> None:
+    known, long = found.known, found.known.long
+    if long is not None:
+        if found.lines is not None and known.whole is not None:
+            _write_both(known.whole, {long.names.value: _filled_lines(known.whole, long, found.lines)}, draft)
+        if found.pairs is not None and found.predicted is not None:
+            _write_pairs(iter([(found.pairs, *found.predicted)]), len(found.pairs.i), found, draft)
+        elif found.writes_all:
+            _write_pairs(found.all_pairs(), known.n_missing, found, draft)
+        return
+    if found.filled is None or found.errors is None:
+        return
+    if known.whole is None:
+        for name, values in (("filled.npy", found.filled), ("errors.npy", found.errors)):
+            with draft(name).open("wb") as file:
+                np.save(file, values)
+        return
+    missing = np.isnan(known.X)
+    columns = {
+        name: FilledColumn(missing[:, j], found.filled[:, j], found.errors[:, j], *_style(known.whole, name))
+        for j, name in enumerate(known.names)
+    }
+    _write_both(known.whole, columns, draft)
+
+
+def _filled_lines(whole: WholeTable, long: LongTable, lines: tuple[HostArray, HostArray]) -> FilledColumn:
+    """Return the column of values of a long table, with the lines that have none."""
+    missing = np.zeros(whole.n_rows, dtype=bool)
+    missing[long.empty] = True
+    values, errors = np.zeros(whole.n_rows), np.zeros(whole.n_rows)
+    values[long.empty], errors[long.empty] = lines
+    return FilledColumn(missing, values, errors, *_style(whole, long.names.value))
+
+
+def _style(whole: WholeTable, name: str) -> tuple[str, str]:
+    """Return the decimal sign and the unit of the numbers of a column that is text."""
+    column = next(column for column in whole.facts.columns if column.name == name)
+    style = None if column.reading is None else column.reading.format
+    return (whole.decimal, "") if style is None else (style.decimal, style.unit)
+
+
+def _write_both(whole: WholeTable, columns: Mapping[str, FilledColumn], draft: Callable[[str], Path]) -> None:
+    """Write the table twice: filled, and with the errors of what was filled in place of all numbers."""
+    for stem, errors in (("filled", False), ("errors", True)):
+        if whole.text is not None:
+            dialect, _ = written_cells(whole.text[0], whole.facts.origin, **whole.text[1])
+            ending = "tsv" if dialect.delimiter == "\t" else "csv"
+            _write_text(draft(f"{stem}.{ending}"), whole, columns, errors=errors)
+        elif whole.is_typed:
+            _write_typed(draft(f"{stem}.parquet"), whole, columns, errors=errors)
+        else:
+            cells = (_cells_of(whole, columns, errors=errors) for _ in range(1))
+            _write_lines(draft(f"{stem}.csv"), ",", whole.names, cells)
+
+
+def _write_text(path: Path, whole: WholeTable, columns: Mapping[str, FilledColumn], *, errors: bool) -> None:
+    """Write a text table as the text that it is, but for the cells that are filled."""
+    if whole.text is None:
+        return
+    dialect, tables = written_cells(whole.text[0], whole.facts.origin, **whole.text[1])
+    delimiter = "," if dialect.delimiter == SPACES else dialect.delimiter
+
+    def parts() -> Iterator[list[list[str]]]:
+        at = 0
+        for table in tables:
+            part = slice(at, at + table.num_rows)
+            at = part.stop
+            cells = [table[name].to_pylist() for name in table.column_names]
+            for j, name in enumerate(whole.names):
+                if name in columns:
+                    cells[j] = _with_filled(cells[j], columns[name], part, errors=errors)
+            yield cells
+
+    _write_lines(path, delimiter, whole.names if whole.facts.named else (), parts())
+
+
+def _with_filled(cells: list[Any], column: FilledColumn, part: slice, *, errors: bool) -> list[str]:
+    found = [""] * len(cells) if errors else cells
+    for row, text in zip(np.flatnonzero(column.missing[part]).tolist(), column.texts(part, errors=errors), strict=True):
+        found[row] = text
+    return found
+
+
+def _cells_of(whole: WholeTable, columns: Mapping[str, FilledColumn], *, errors: bool) -> list[list[str]]:
+    """Return a table of typed columns as text."""
+    found = []
+    for name in whole.names:
+        cells = ["" if value is None else str(value) for value in whole.column(name).to_pylist()]
+        part = slice(0, whole.n_rows)
+        found.append(_with_filled(cells, columns[name], part, errors=errors) if name in columns else cells)
+    return found
+
+
+def _write_lines(path: Path, delimiter: str, header: tuple[str, ...], parts: Iterator[list[list[str]]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        if header:
+            writer.writerow(header)
+        for cells in parts:
+            writer.writerows(zip(*cells, strict=True))
+
+
+def _write_typed(path: Path, whole: WholeTable, columns: Mapping[str, FilledColumn], *, errors: bool) -> None:
+    """Write columns with their types as Parquet; a filled column of integers becomes one of numbers."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = {}
+    for name in whole.names:
+        cells = whole.column(name)
+        if name in columns:
+            column = columns[name]
+            kind = cells.type if pa.types.is_floating(cells.type) else pa.float64()
+            if errors:
+                cells = pa.array(np.where(column.missing, column.errors, np.nan), pa.float64(), from_pandas=True)
+            elif column.missing.any():
+                values = np.where(column.missing, column.values, whole.numbers(name))
+                cells = pa.array(values, pa.float64(), from_pandas=True).cast(kind)
+        table[name] = cells
+    parquet.write_table(pa.table(table), path)
+
+
+def _write_pairs(
+    parts: Iterator[tuple[Pairs, HostArray, HostArray]], count: int, found: Filling, draft: Callable[[str], Path]
+) -> None:
+    """Write pairs with what is predicted for them and its standard error: many of them as Parquet."""
+    if found.known.long is None:
+        return
+    keys = found.known.long.names
+    header = (keys.row, keys.column, keys.value, f"{keys.value} error")
+    if count > LARGEST_CSV:
+        _write_parquet(draft("predictions.parquet"), header, parts)
+        return
+
+    def cells() -> Iterator[list[list[str]]]:
+        for pairs, values, errors in parts:
+            all_missing = FilledColumn(np.ones(len(values), dtype=bool), values, errors)
+            numbers = [all_missing.texts(slice(None), errors=which) for which in (False, True)]
+            yield [list(map(str, pairs.rows.to_pylist())), list(map(str, pairs.columns.to_pylist())), *numbers]
+
+    _write_lines(draft("predictions.csv"), ",", header, cells())
+
+
+def _write_parquet(path: Path, header: tuple[str, ...], parts: Iterator[tuple[Pairs, HostArray, HostArray]]) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with ExitStack() as closing:
+        writer: Any = None
+        for pairs, values, errors in parts:
+            table = pa.table([pairs.rows, pairs.columns, from_numpy(values), from_numpy(errors)], names=list(header))
+            writer = writer or closing.enter_context(parquet.ParquetWriter(path, table.schema))
+            writer.write_table(table)
+
+
+def _loadings(found: Filling) -> tuple[list[str], list[Any]]:
+    """Return the columns of the table: how much is known of each, its mean, and its weight in each component."""
+    header = ["column", "known", "mean", *found.components]
+    columns = [np.array(found.known.names, dtype=object), found.known.counts, found.model.mean]
+    return header, [*columns, *found.model.components]

@@ -1,0 +1,385 @@
+"""Filling a table: values and errors against planted truth, long tables against wide ones, and what is written."""
+
+import csv
+import json
+import tracemalloc
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import openpyxl
+import pyarrow as pa
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from pyarrow import parquet
+
+import gramian
+from gramian.analysis.filled_files import FilledColumn
+from gramian.analysis.filling import FillRequest, fill, fill_known, half_width
+from gramian.analysis.table import ReadOptions
+from gramian.errors import InputError, MemoryBudgetError, ParameterError
+
+NAMES = ("a", "b", "c", "d", "e", "f")
+
+
+def planted(n=200, d=6, k=2, noise=0.3, missing=0.15, seed=0):
+    """Return a table of rank k plus noise, and the same with NaN."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, k)) @ rng.standard_normal((k, d)) + noise * rng.standard_normal((n, d)) + 5
+    Y = X.copy()
+    gone = rng.random((n, d)) < missing
+    gone[np.arange(n), np.arange(n) % d] = False  # something is known of each row
+    Y[gone] = np.nan
+    return X.round(2), Y.round(2)
+
+
+def write_text(path, Y, *, delimiter=",", decimal=".", word=""):
+    """Write a table with a column of names, one of text that needs quotes, and one of true and false."""
+
+    def cell(value):
+        return word if np.isnan(value) else f"{value:.2f}".replace(".", decimal)
+
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        writer.writerow(["who", "said", *NAMES, "yes"])
+        for i, row in enumerate(Y):
+            said = ("NA", '=1, "and" more', "plain\nlines")[i % 3]
+            writer.writerow([f"n{i:03}", said, *map(cell, row), ("true", "")[i % 2]])
+    return path
+
+
+def read_text(path, delimiter=","):
+    """Return the lines of a text table."""
+    with path.open(newline="") as file:
+        return list(csv.reader(file, delimiter=delimiter))
+
+
+def long_text(path, Y):
+    """Write the known entries of a table as triplets."""
+    lines = [f"user {i:03},film {j},{value}" for (i, j), value in np.ndenumerate(Y) if not np.isnan(value)]
+    path.write_text("user,film,stars\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def test_filled_values_are_as_far_off_as_their_errors_say():
+    """Of a planted table 95% of the true values lie in the intervals, and means are beaten by far."""
+    X, Y = planted(600)
+    found = fill(Y)
+    missing = np.isnan(Y)
+    away = (found.filled - X)[missing]
+    assert 0.92 < np.mean(np.abs(away) <= half_width(0.95) * found.errors[missing]) < 0.98
+    assert np.sqrt(np.mean(away**2)) < 0.6 * np.nanstd(Y)
+    assert found.model.n_components == 2
+    np.testing.assert_array_equal(found.filled[~missing], Y[~missing])
+    np.testing.assert_array_equal(found.errors[~missing], 0.0)
+
+
+def test_the_check_foretells_the_error_of_what_is_filled():
+    """Held-out entries are as far off as missing ones are, and means worse."""
+    X, Y = planted(600)
+    found = fill(Y)
+    true = np.sqrt(np.mean((found.filled - X)[np.isnan(Y)] ** 2))
+    assert found.check.rmse == pytest.approx(true, rel=0.2)
+    assert found.check.rmse_of_means > 2 * found.check.rmse
+    assert 0.9 < found.check.coverage <= 1.0
+    assert all(
+        found.check.coverage_of(low) <= found.check.coverage_of(high) for low, high in pairwise((0.5, 0.8, 0.95))
+    )
+
+
+def test_a_small_table_is_held_out_again_and_again():
+    """The lectures' seventeen entries are held out in ten draws, and each question mark has an error above zero."""
+    nan = np.nan
+    Y = np.array([[5, nan, nan, 1, 3, nan], [nan, nan, 3, 1, 2, 5], [4, 3, 1, nan, 5, 1], [4, 3, nan, 2, 4, 2]])
+    found = fill(Y, FillRequest(bounds=(1, 5)))
+    assert (found.known.n_known, found.known.n_missing, found.check.draws) == (17, 7, 10)
+    assert (found.errors[np.isnan(Y)] > 0.1).all()
+    assert found.filled.min() >= 1
+    assert found.filled.max() <= 5
+    assert len(found.filled_cells(24)) == 7
+
+
+def test_the_same_numbers_as_the_estimator():
+    """The command line and Python fill with one model."""
+    _, Y = planted()
+    found = fill(Y, FillRequest(n_components=2))
+    values, errors = gramian.ProbabilisticPCA(2).fit(Y).impute(Y, return_std=True)
+    np.testing.assert_allclose(found.filled, values, rtol=1e-12)
+    np.testing.assert_allclose(found.errors, errors, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name, style",
+    [
+        ("t.csv", {}),
+        ("t.tsv", {"delimiter": "\t"}),
+        ("t.csv", {"delimiter": ";", "decimal": ",", "word": "NA"}),
+        ("t.csv", {"word": "?"}),
+    ],
+)
+def test_a_text_table_is_written_back_as_it_was(tmp_path, name, style):
+    """Every cell but those that are filled is the text that it was, and read again nothing is missing."""
+    _, Y = planted(40)
+    path = write_text(tmp_path / name, Y, **style)
+    found = fill(path, FillRequest(n_components=2))
+    files = {file.stem: file for file in found.save(tmp_path / "out")}
+    delimiter, decimal = style.get("delimiter", ","), style.get("decimal", ".")
+    before, after, errors = (read_text(file, delimiter) for file in (path, files["filled"], files["errors"]))
+    assert files["filled"].suffix == path.suffix
+    assert before[0] == after[0] == errors[0]
+    for i, row in enumerate(before[1:]):
+        for j, cell in enumerate(row):
+            filled = 2 <= j < 8 and np.isnan(Y[i, j - 2])
+            if not filled:
+                assert after[i + 1][j] == cell
+                assert errors[i + 1][j] == (cell if j not in range(2, 8) else "")
+                continue
+            value, error = (float(table[i + 1][j].replace(decimal, ".")) for table in (after, errors))
+            # The digits of a value are worth a hundredth of its error.
+            assert abs(value - found.filled[i, j - 2]) <= 0.011 * found.errors[i, j - 2]
+            assert error == pytest.approx(found.errors[i, j - 2], rel=0.01)
+    assert fill(files["filled"], FillRequest(n_components=2)).known.n_missing == 0
+
+
+def test_units_of_numbers_are_written_again(tmp_path):
+    """A column in percent stays one."""
+    _, Y = planted(40)
+    text = "\n".join(",".join("" if np.isnan(v) else f"{v} %" for v in row) for row in Y)
+    (tmp_path / "t.csv").write_text(",".join(NAMES) + "\n" + text + "\n")
+    found = fill(tmp_path / "t.csv", FillRequest(n_components=2))
+    files = {file.stem: file for file in found.save(tmp_path / "out")}
+    assert all(cell.endswith("%") for row in read_text(files["filled"])[1:] for cell in row)
+
+
+def test_parquet_keeps_its_types(tmp_path):
+    """Text, dates and floats keep their types; integers do where nothing was filled, and become floats where it was."""
+    _, Y = planted(60)
+    missing = np.isnan(Y)
+    whole = [None if gone else int(10 * value) for gone, value in zip(missing[:, 1], Y[:, 1], strict=True)]
+    table = pa.table(
+        {
+            "who": [f"n{i}" for i in range(60)],
+            "narrow": pa.array(Y[:, 0], pa.float32(), from_pandas=True),
+            "whole": pa.array(whole, pa.int32()),
+            "full": pa.array(range(100, 160), pa.int16()),
+            "wide": pa.array(Y[:, 2], pa.float64(), from_pandas=True),
+            "seen": pa.array(range(60), pa.date32()),
+            "yes": pa.array([bool(i % 3) if i % 5 else None for i in range(60)]),
+        }
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    options = ReadOptions(roles={"full": "quantity"})
+    found = fill(tmp_path / "t.parquet", FillRequest(n_components=1), options)
+    files = {file.stem: file for file in found.save(tmp_path / "out")}
+    filled, errors = (parquet.read_table(files[name]) for name in ("filled", "errors"))
+    assert filled.column_names == table.column_names
+    kinds = {name: str(filled[name].type) for name in table.column_names}
+    assert kinds == {str(name): str(table[name].type) for name in table.column_names} | {"whole": "double"}
+    assert filled["yes"].equals(table["yes"])
+    assert filled["whole"].null_count == filled["narrow"].null_count == 0
+    assert errors["wide"].null_count == 60 - missing[:, 2].sum()
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "json"])
+def test_workbooks_and_json_are_written_as_csv(tmp_path, kind):
+    """Text stays, and missing numbers are filled."""
+    _, Y = planted(30)
+    rows = [
+        {"who": f"n{i}"} | {n: None if np.isnan(v) else v for n, v in zip(NAMES, row, strict=True)}
+        for i, row in enumerate(Y)
+    ]
+    path = tmp_path / f"t.{kind}"
+    if kind == "json":
+        path.write_text(json.dumps(rows))
+    else:
+        book = openpyxl.Workbook()
+        for line in [list(rows[0]), *(list(row.values()) for row in rows)]:
+            book.active.append(line)
+        book.save(path)
+    found = fill(path, FillRequest(n_components=2))
+    files = {file.name: file for file in found.save(tmp_path / "out")}
+    header, *lines = read_text(files["filled.csv"])
+    assert header == ["who", *NAMES]
+    assert [line[0] for line in lines] == [row["who"] for row in rows]
+    np.testing.assert_allclose([[float(v) for v in line[1:]] for line in lines], found.filled, atol=0.01)
+
+
+def test_frames_and_arrays_are_filled_too(tmp_path):
+    """A table in memory and an array file give the numbers of the text."""
+    _, Y = planted(60)
+    np.save(tmp_path / "t.npy", Y)
+    frame = pa.table({name: pa.array(Y[:, j], from_pandas=True) for j, name in enumerate(NAMES)})
+    asked, options = FillRequest(n_components=2), ReadOptions(scale=False)
+    wanted = fill(Y, asked, options)
+    for X in (tmp_path / "t.npy", frame):
+        np.testing.assert_allclose(fill(X, asked, options).filled, wanted.filled, rtol=1e-12)
+    files = fill(tmp_path / "t.npy", asked).save(tmp_path / "out")
+    np.testing.assert_array_equal(np.load(next(file for file in files if file.stem == "filled")), wanted.filled)
+
+
+def test_a_long_table_is_the_wide_one(tmp_path):
+    """Triplets, a sparse file and a table with gaps give one prediction for each missing pair."""
+    _, Y = planted(60, missing=0.6)
+    asked = FillRequest(n_components=2)
+    wide = fill(Y, FillRequest(n_components=2, biases=True), ReadOptions(scale=False))
+    long = fill(long_text(tmp_path / "t.csv", Y), asked)
+    assert long.known.long.names == ("user", "film", "stars")
+    (pairs, values, errors), *rest = long.all_pairs()
+    assert not rest
+    assert np.isnan(Y[pairs.i, pairs.j]).all()
+    assert len(values) == np.isnan(Y).sum()
+    np.testing.assert_allclose(values, wide.filled[pairs.i, pairs.j], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(errors, wide.errors[pairs.i, pairs.j], rtol=1e-2)
+    i, j = np.nonzero(~np.isnan(Y))
+    scipy.io.mmwrite(tmp_path / "t.mtx", sp.coo_array((Y[i, j], (i, j)), shape=Y.shape))
+    _, same, _ = next(fill(tmp_path / "t.mtx", asked).all_pairs())
+    np.testing.assert_allclose(same, values, rtol=1e-10)
+
+
+def test_a_stored_zero_is_a_known_zero(tmp_path):
+    """Of a sparse file only what is not stored is missing."""
+    rows, columns = np.divmod(np.arange(40), 4)
+    values = np.where(np.arange(40) % 7 == 0, 0.0, np.arange(40) % 5 + 1.0)
+    keep = np.arange(40) % 3 > 0
+    sp.save_npz(tmp_path / "t.npz", sp.csr_array((values[keep], (rows[keep], columns[keep])), shape=(10, 4)))
+    found = fill(tmp_path / "t.npz", FillRequest(n_components=1))
+    assert found.known.n_known == keep.sum()
+    pairs, _, _ = next(found.all_pairs())
+    assert len(pairs.i) == (~keep).sum()
+
+
+def test_a_long_table_is_never_made_dense(tmp_path):
+    """A table of 30,000 x 30,000 pairs, 7 GB when dense, is filled by its 60,000 lines, and writes what is asked."""
+    n = 30_000
+    user, film = np.repeat(np.arange(n), 2), np.arange(2 * n) * 7 % n
+    lines = "\n".join(f"{u},{f},{(u + f) % 5 + 1}" for u, f in zip(user.tolist(), film.tolist(), strict=True))
+    (tmp_path / "t.csv").write_text(f"user_id,film_id,stars\n{lines}\n")
+    (tmp_path / "pairs.csv").write_text("user_id,film_id\n0,3000\n5,55555\n")
+    tracemalloc.start()
+    found = fill(tmp_path / "t.csv", FillRequest(n_components=1, predict=str(tmp_path / "pairs.csv")))
+    files = {file.name for file in found.save(tmp_path / "out")}
+    assert found.known.pattern((80, 120)).shape == (80, 120)
+    assert tracemalloc.get_traced_memory()[1] < 300e6
+    tracemalloc.stop()
+    assert found.known.X.shape == (n, n)
+    assert files == {"model.gramian", "predictions.csv", "loadings.csv", "rows.csv"}
+    unasked = replace(found.known, notes=())
+    assert any("No pairs are written" in note for note in fill_known(unasked, FillRequest(n_components=1)).notes)
+
+
+def test_pairs_of_new_users_and_items_are_predicted_with_larger_errors(tmp_path):
+    """What is known of neither is what is expected of any."""
+    _, Y = planted(60, missing=0.5)
+    path = long_text(tmp_path / "t.csv", Y)
+    (tmp_path / "pairs.csv").write_text("film,user,more\nfilm 1,user 001,x\nfilm 1,nobody,x\nnothing,nobody,x\n")
+    found = fill(path, FillRequest(n_components=2, predict=str(tmp_path / "pairs.csv")))
+    values, errors = found.predicted
+    assert errors[0] < errors[1] < errors[2]
+    assert np.isfinite(values).all()
+    assert sum("unknown" in note for note in found.notes) == 2
+    files = {file.stem: file for file in found.save(tmp_path / "out")}
+    header, *lines = read_text(files["predictions"])
+    assert header == ["user", "film", "stars", "stars error"]
+    assert [line[:2] for line in lines] == [["user 001", "film 1"], ["nobody", "film 1"], ["nobody", "nothing"]]
+
+
+def test_pairs_given_twice_are_their_mean(tmp_path):
+    """The stated rule: the mean, and it is said."""
+    _, Y = planted(60, missing=0.5)
+    path = long_text(tmp_path / "t.csv", Y)
+    i, j = np.argwhere(~np.isnan(Y))[0]
+    path.write_text(path.read_text() + f"user {i:03},film {j},{Y[i, j] + 2}\n")
+    found = fill(path, FillRequest(n_components=1))
+    assert found.known.X[i, j] == pytest.approx(Y[i, j] + 1)
+    assert any("the mean is taken" in note for note in found.notes)
+
+
+def test_lines_without_a_value_are_filled_in_place(tmp_path):
+    """A long table that has lines to be filled is written back with them."""
+    _, Y = planted(60, missing=0.5)
+    path = long_text(tmp_path / "t.csv", Y)
+    i, j = np.argwhere(np.isnan(Y))[0]
+    path.write_text(path.read_text() + f"user {i:03},film {j},\n")
+    found = fill(path, FillRequest(n_components=2))
+    files = {file.stem: file for file in found.save(tmp_path / "out")}
+    last = read_text(files["filled"])[-1]
+    assert last[:2] == [f"user {i:03}", f"film {j}"]
+    assert float(last[2]) == pytest.approx(found.lines[0][0], abs=0.01)
+    assert read_text(files["errors"])[1][2] == ""
+
+
+def test_a_table_of_groups_is_no_long_one(tmp_path):
+    """Two categories whose pairs repeat in most lines leave the table as it is, and the flags are named."""
+    rng = np.random.default_rng(0)
+    lines = [f"g{i % 3},h{i % 4},{'' if i % 9 == 0 else round(rng.random(), 3)}" for i in range(90)]
+    (tmp_path / "t.csv").write_text("site,brand,yield\n" + "\n".join(lines) + "\n")
+    found = fill(tmp_path / "t.csv")
+    assert found.known.long is None
+    assert any("Not taken for a long table" in note for note in found.notes)
+    named = fill(tmp_path / "t.csv", FillRequest(row="site", column="brand"))
+    assert named.known.long.names == ("site", "brand", "yield")
+    assert named.known.X.shape == (3, 4)
+
+
+def test_the_pattern_counts_what_is_known():
+    """Each part of the picture is the share that is known in it."""
+    _, Y = planted(60, missing=0.4)
+    known = fill(Y, FillRequest(n_components=1)).known
+    np.testing.assert_array_equal(known.pattern((100, 100)), ~np.isnan(Y))
+    halves = known.pattern((2, 3))
+    assert halves[1, 0] == np.mean(~np.isnan(Y[30:, :2]))
+
+
+def test_the_model_is_loaded_as_an_estimator(tmp_path):
+    """``gramian.load`` gives one that fills new rows as the filling did."""
+    _, Y = planted(60)
+    path = write_text(tmp_path / "t.csv", Y)
+    found = fill(path, FillRequest(n_components=2, bounds=(0, 9)))
+    files = found.save(tmp_path / "out")
+    model = gramian.load(files[0])
+    assert model.feature_names_in_.tolist() == list(NAMES)
+    frame = pa.table({name: pa.array(Y[:, j], from_pandas=True) for j, name in enumerate(NAMES)})
+    np.testing.assert_allclose(model.impute(frame.to_pandas()), found.filled, rtol=1e-12)
+
+
+def test_findings_hold_their_numbers():
+    """What a machine reads are the numbers of the sentences."""
+    _, Y = planted(60)
+    found = fill(Y)
+    said = json.loads(json.dumps(found.as_json()))
+    assert said["missing"] == np.isnan(Y).sum() == said["findings"][0]["numbers"]["missing"]
+    assert said["held_out"]["coverage"] == found.check.coverage == said["findings"][1]["numbers"]["coverage"]
+
+
+def test_tables_with_nothing_to_learn_from_are_refused(tmp_path):
+    """One known value, no quantity, infinity, no memory: a sentence, before any work."""
+    (tmp_path / "one.csv").write_text("a,b\n,\n,3\n,\n")
+    with pytest.raises(InputError, match=r"1 value of .* is known"):
+        fill(tmp_path / "one.csv")
+    (tmp_path / "text.csv").write_text("a,b\nx,y\nz,y\n")
+    with pytest.raises(InputError, match="no column of quantities"):
+        fill(tmp_path / "text.csv")
+    with pytest.raises(InputError, match="infinity"):
+        fill(np.array([[1.0, np.inf], [2.0, 3.0]]))
+    with pytest.raises(MemoryBudgetError, match="Filling takes about"):
+        fill(planted()[1], options=ReadOptions(memory=1000))
+    with pytest.raises(ParameterError, match="smaller side of the table, 6"):
+        fill(planted()[1], FillRequest(n_components=7))
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (2, 2)])
+def test_small_tables_are_filled(shape):
+    """A row, a column, four cells: defined, with finite errors."""
+    Y = np.arange(np.prod(shape), dtype=float).reshape(shape)
+    Y[0, 0] = np.nan
+    found = fill(Y, options=ReadOptions(scale=False))
+    assert np.isfinite(found.filled).all()
+    assert found.errors[0, 0] > 0
+
+
+def test_digits_of_a_filled_value_are_those_its_error_is_worth():
+    """Large errors leave no decimals, small ones many, and the unit follows."""
+    column = FilledColumn(np.ones(3, dtype=bool), np.array([2.93412, 1234.567, 0.1]), np.array([0.93, 61.0, 0.0]))
+    assert column.texts(slice(None), errors=False) == ["2.934", "1234.6", "0.1"]
+    assert column.texts(slice(None), errors=True) == ["0.93", "61", "0"]

@@ -1,0 +1,78 @@
+"""A few attacks of each family on every run; ``make torture`` makes new ones for as long as it is given."""
+
+from dataclasses import replace
+
+import pytest
+
+from torture import board, certificates, traps
+from torture.catalog import FAMILIES
+from torture.family import Broken, Family
+
+FEW = {"certificates": 60, "traps": 0, "faults": 9, "fuzzing": 5, "threads": 5}
+"""Attacks of each family here; of the traps those on new rows and kernels, which few other tests have."""
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if FEW[name]])
+def test_promises_hold(name):
+    """The first attacks of every family find nothing."""
+    chunk = board.make(name, 0, FEW[name])
+    assert chunk.tried == FEW[name]
+    assert not chunk.failures
+    assert not FAMILIES[name].verdict(chunk.sums)
+
+
+@pytest.mark.parametrize("kind", ["scores of new rows", "kernel", "batches", "whitened"])
+def test_numbers_are_right_in_traps(kind):
+    """A part of the traps, those of one kind."""
+    numbers = [i for i, trap in enumerate(traps.traps()) if kind in trap.name][::2]
+    assert len(numbers) >= 5
+    assert not [words for i in numbers for words in board.make("traps", i, 1).failures.values()]
+
+
+def test_there_are_traps_enough_and_each_has_a_name():
+    """At least 150 traps are there, no two of one name, and scikit-learn is asked most of them."""
+    names = [trap.name for trap in traps.traps()]
+    assert len(names) == len(set(names)) >= 150
+    assert sum(trap.shared for trap in traps.traps()) > 100
+
+
+def test_a_bound_that_is_too_small_is_noticed(monkeypatch):
+    """Certificates whose bounds are a thousandth of what they are break the promise."""
+
+    def shrunk(*arguments, **options):
+        made = certify(*arguments, **options)
+        return replace(made, bounds=made.bounds / 1000, rounding=0.0)
+
+    certify = certificates.certify
+    monkeypatch.setattr(certificates, "certify", shrunk)
+    assert board.make("certificates", 0, 120).failures
+
+
+def test_probable_lines_that_fail_too_often_are_noticed():
+    """The verdict of a family looks at all of its attacks together."""
+    sums = {"probable lines": 1000.0, "chances of failing": 0.5}
+    assert not certificates.verdict({**sums, "probable lines that failed": 1.0})
+    assert "9 probable lines failed" in certificates.verdict({**sums, "probable lines that failed": 9.0})
+
+
+def test_the_scoreboard_counts_and_says_which_attack_failed():
+    """A failure is kept by its number, takes one from those passed, and makes the run fail."""
+
+    def attack(number):
+        if number == 3:
+            message = "three"
+            raise Broken(message)
+        return {"asked of scikit-learn": 1.0, "right in scikit-learn": float(number % 2)}
+
+    FAMILIES["made up"] = Family("made up", "all is well", 10, attack)
+    try:
+        chunk = board.make("made up", 0, 5)
+    finally:
+        made_up = FAMILIES.pop("made up")
+    assert list(chunk.failures) == ["3"]
+    assert "three" in chunk.failures["3"]
+    score = board.Score(chunk.tried, chunk.seconds, chunk.sums, chunk.failures)
+    table, held = board.scoreboard({"made up": made_up}, {"made up": score})
+    assert not held
+    assert "4 /         5" in table
+    assert "scikit-learn passes 1 of the 4" in table
