@@ -81,16 +81,17 @@ def test_pca_on_a_device_copies_the_small_problem_alone(device, n, d, k):
     )
 
 
-@pytest.mark.usefixtures("device")
-def test_scores_come_back_as_tensors(tiles):
-    """Of rows of the fit and of new ones, as NumPy's."""
-    del tiles
-    X, new = rows_of(200, 3), rows_of(20, 3, seed=1)
-    there = KernelPCA(2, kernel="rbf", gamma=0.1).fit(torch.from_numpy(X))
-    here = KernelPCA(2, kernel="rbf", gamma=0.1).fit(X)
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "laplacian", "cosine"])
+def test_scores_are_made_on_the_device(device, kernel):
+    """New rows are scored as NumPy's are, and only what is summed for each of them crosses."""
+    X, new, k = rows_of(200, 30), rows_of(50, 30, seed=1), 2
+    there, here = (KernelPCA(k, kernel=kernel, gamma=0.1).fit(rows) for rows in (torch.from_numpy(X), X))
+    device.clear()
     scores = there.transform(torch.from_numpy(new))
     assert isinstance(scores, torch.Tensor)
-    np.testing.assert_allclose(scores.numpy(), here.transform(new), atol=1e-6)
+    assert max(device) <= (k + 1) * len(new)
+    size = np.abs(here.transform(X)).max()
+    np.testing.assert_allclose(scores.numpy(), here.transform(new), atol=1e-6 * size)
 
 
 @pytest.mark.usefixtures("device")

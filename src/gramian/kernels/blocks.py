@@ -35,9 +35,18 @@ def require_on_cpu(rows: Array) -> None:
     device = str(getattr(rows, "device", "cpu"))
     if "cpu" not in device.lower():
         message = (
-            f"Kernel PCA computes on the CPU, and these rows are on {device}. Gramian does not copy between devices "
-            "unasked: pass X.cpu() (torch) or X.get() (CuPy), or use PCA, which computes where the rows are."
+            "Kernel PCA by landmarks, features or a given matrix computes on the CPU, and these rows are on "
+            f"{device}. Gramian does not copy between devices unasked: pass X.cpu() (torch) or X.get() (CuPy), or fit "
+            "the kernel matrix of the rows, which is made where they are."
         )
+        raise NotSupportedError(message)
+
+
+def require_same_device(rows: Array, fitted: Array) -> None:
+    """Refuse rows on another device than those of the fit."""
+    where, there = (str(getattr(array, "device", "cpu")) for array in (rows, fitted))
+    if where != there:
+        message = f"These rows are on {where}, and the model was fitted on rows on {there}. Move one of them."
         raise NotSupportedError(message)
 
 

@@ -49,14 +49,12 @@ class DeviceKernelGram(KernelGram):
     def rows_there(self) -> Array:
         """All rows, as one array on the device."""
         whole = self.source.whole
-        return self.source.map_rows(_rows_of) if whole is None else whole[:, :]
+        return self.source.map_rows(rows_of) if whole is None else whole[:, :]
 
     @cached_property
     def placed_there(self) -> PlacedKernel:
         """The kernel with its origin on the device."""
-        origin = self.placed.origin
-        there: Any = None if origin is None else from_host(origin, like=self.like())
-        return replace(self.placed, origin=there)
+        return self.placed.on(self.like())
 
     @cached_property
     def finest(self) -> "BlockTiles":
@@ -147,7 +145,8 @@ class DeviceKernelGram(KernelGram):
                 matrix[i, j] = self.placed_there.between(self.rows_there[i, :], self.rows_there[j, :])
 
 
-def _rows_of(block: Block) -> Array:
+def rows_of(block: Block) -> Array:
+    """Return the rows of a block."""
     return block.rows
 
 
