@@ -18,7 +18,7 @@ from gramian.cli.output import in_flags
 from gramian.errors import InputError, ParameterError
 from gramian.models.pca.fit import fit_pca, solve_pca
 from gramian.models.pca.model import PCAOptions
-from gramian.models.pca.scoring import find_outliers, hotelling_t2, standardized_error
+from gramian.models.pca.scoring import find_outliers, hotelling_t2, reconstruction_error
 from gramian.models.probabilistic.filling import fill_missing
 
 
@@ -177,7 +177,7 @@ def test_one_pass_measures_what_separate_passes_do():
     np.testing.assert_allclose(found.scores, model.project(source), atol=1e-9)
     known = solve_pca(source, PCAOptions("auto")).model(6).truncated(2)
     np.testing.assert_allclose(found.outliers.t2, hotelling_t2(known, source), rtol=1e-9)
-    np.testing.assert_allclose(found.outliers.spe, standardized_error(known, source), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.outliers.spe, reconstruction_error(known, source), rtol=1e-6, atol=1e-9)
     shown = found.shown(limit=400)
     assert len(shown.positions) == 400
     assert found.outliers.flagged[0] == 4321

@@ -13,7 +13,7 @@ from pyarrow import parquet as pq
 
 from gramian.analysis.table import ReadOptions, open_table
 from gramian.errors import InputError, ParameterError
-from gramian.sources.missing_words import MISSING
+from gramian.sources.missing_values import MISSING
 from gramian.sources.opening import as_source
 from gramian.sources.roles import ROLES, Column, Reading, table_roles
 from tests.sources.role_tables import DATA, N, generated, names, read_csv, tables

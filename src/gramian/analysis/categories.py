@@ -62,12 +62,13 @@ def open_for(
         found = "pca" if method == "auto" else method
         return open_table(X, options, say, fill=fill, scatter=fill and found == "pca"), found
     table = open_table(X, replace(options, categories=True), say, fill=fill, scatter=fill and method == "auto")
-    if not fill and (method != "auto" or len(table.source.label_names) > 1):
+    labels = table.source.label_names
+    if not fill and (method != "auto" or 1 < len(labels) >= len(table.names)):
         # Rows that are only looked at have no labels: they are read where the choice rests on them.
         table = replace(table, labels=labels_of(table.source))
     columns = _categories(table)
     if method == "auto":
-        method, note = _chosen(table, columns)
+        method, note = _chosen(table, len(columns) if table.labels else len(labels))
         if method == "pca" and not table.names:
             # As a table without a category would be refused.
             return open_table(X, options, say, fill=fill, scatter=fill), method
@@ -83,9 +84,9 @@ def _categories(table: Prepared) -> dict[str, LevelColumn]:
     return {name: column for name, column in found.items() if 2 <= len(column.levels) <= MOST_LEVELS}
 
 
-def _chosen(table: Prepared, columns: Mapping[str, LevelColumn]) -> tuple[str, tuple[str, ...]]:
-    """Return the method that the columns of a table ask for, and the sentence that says so."""
-    q, c = len(table.names), len(columns)
+def _chosen(table: Prepared, c: int) -> tuple[str, tuple[str, ...]]:
+    """Return the method that a table with ``c`` categories asks for, and the sentence that says so."""
+    q = len(table.names)
     if c < 2 or table.image_shape is not None:
         return "pca", ()
     if q > max(c, 1):

@@ -15,7 +15,7 @@ from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.errors import InputError, Sentence
 from gramian.sources.conversion import LARGEST_EXACT, refuse_large_integer
 from gramian.sources.locations import Location
-from gramian.sources.missing_words import MISSING
+from gramian.sources.missing_values import MISSING
 
 DTYPES = {"halffloat": "float16", "float": "float32", "double": "float64"}
 """Names of Arrow's types that NumPy gives to others."""

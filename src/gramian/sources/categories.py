@@ -13,6 +13,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray, is_dask, is_sparse, is_torch, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
+from gramian.sources.arrow import from_words, to_numpy
 from gramian.sources.dense import DenseRows
 from gramian.sources.file_rows import FileRows
 from gramian.sources.opening import as_source, check_weights
@@ -88,7 +89,9 @@ def _encoded(values: Any) -> tuple[list[str], HostArray]:
     import pyarrow as pa
 
     column = values
-    if not isinstance(values, pa.Array | pa.ChunkedArray):
+    if isinstance(values, np.ndarray) and all(isinstance(value, str) for value in values.tolist()):
+        column = from_words(values)
+    elif not isinstance(values, pa.Array | pa.ChunkedArray):
         try:
             column = pa.array(values, from_pandas=True)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
@@ -101,8 +104,8 @@ def _encoded(values: Any) -> tuple[list[str], HostArray]:
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     texts = [_text(value) for value in column.dictionary.to_pylist()]
-    codes = column.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
-    return [*texts, ""], codes
+    codes = to_numpy(column.indices)
+    return [*texts, ""], np.where(np.isnan(codes), len(texts), codes).astype(np.intp)
 
 
 def _text(value: Any) -> str:

@@ -30,9 +30,8 @@ from gramian.sources import column_names as named
 from gramian.sources.arrow import from_numpy, from_words, is_text, texts, to_numpy, truths
 from gramian.sources.conversion import LARGEST_EXACT
 from gramian.sources.dates import is_time_axis, is_year_axis, number_dates, says_year, written_dates
-from gramian.sources.missing_words import MISSING, words_among_numbers
+from gramian.sources.missing_values import MISSING, sentinels, words_among_numbers
 from gramian.sources.relations import DummyBlock, dummy_blocks, relations
-from gramian.sources.sentinels import sentinels
 from gramian.sources.written_numbers import NumberFormat, drawn, is_ambiguous, normalized, number_format
 
 ROLES = ("quantity", "category", "id", "name", "date", "constant", "text", "empty")

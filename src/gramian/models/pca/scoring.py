@@ -101,14 +101,6 @@ def reconstruction_error(model: PCAModel, source: RowSource) -> Array:
     return source.map_rows(partial(_squared_distance, model, None))
 
 
-def standardized_error(model: PCAModel, source: RowSource) -> Array:
-    """Return the squared distance of each row from its reconstruction (n,), of columns scaled as the model does.
-
-    The same as :func:`reconstruction_error` for a model that does not scale.  Cost: one pass, 4 n d k operations.
-    """
-    return source.map_rows(partial(_squared_distance, model, model.factor))
-
-
 @dataclass(frozen=True, eq=False)
 class _LogLikelihood:
     """Log-density of the rows of one block."""

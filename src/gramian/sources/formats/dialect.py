@@ -16,7 +16,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, Parameter, Sentence
 from gramian.machine import MEGABYTE
-from gramian.sources.missing_words import MISSING
+from gramian.sources.missing_values import MISSING
 from gramian.sources.names import name_columns
 
 SAMPLE_BYTES = MEGABYTE
@@ -332,13 +332,21 @@ def _quoted_cells(delimiter: str) -> re.Pattern[bytes]:
     return re.compile(rb"(?m)(?:^|(?<=" + before + rb'))"[^"]*+(?:""[^"]*+)*+(?P<closed>"?)')
 
 
+@cache
+def _broken_cells(delimiter: str) -> re.Pattern[bytes]:
+    """Return what finds each cell between quotes that has a line break, and seldom the end of a whole one."""
+    before = rb"[ \t]" if delimiter == SPACES else re.escape(delimiter.encode())
+    return re.compile(rb"(?m)(?:^|(?<=" + before + rb'))"[^"\n]*+(?:""[^"\n]*+)*+\n')
+
+
 def last_row_end(data: bytes, delimiter: str, known: int) -> tuple[int, bool, bool]:
     """Return where the last whole row ends, whether a line break stands between quotes, and whether one stays open.
 
     No row ends in the first ``known`` bytes.
     """
-    if b'"' not in data:
-        return data.rfind(b"\n", known) + 1, False, False
+    if b'"' not in data or not _broken_cells(delimiter).search(data):
+        end = data.rfind(b"\n", known) + 1
+        return end, False, any(not cell["closed"] for cell in _quoted(data[end:], delimiter))
     spans, is_open = [], False
     for cell in _quoted(data, delimiter):
         spans.append(cell.span())

@@ -13,7 +13,7 @@ from gramian.errors import InputError, NotSupportedError, Parameter, ParameterEr
 from gramian.machine import memory_budget
 from gramian.sources.formats.dialect import SAMPLE_LINES, has_header
 from gramian.sources.formats.table import column_of, holds_numbers, open_arrow_table, require_small
-from gramian.sources.missing_words import ERRORS, MISSING
+from gramian.sources.missing_values import ERRORS, MISSING
 from gramian.sources.names import name_columns
 from gramian.sources.progress import Say
 from gramian.sources.row_file import OpenedTable

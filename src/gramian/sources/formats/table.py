@@ -15,7 +15,7 @@ from gramian.sources.arrow import from_numpy, from_words, without
 from gramian.sources.conversion import LARGEST_EXACT
 from gramian.sources.formats.columns import ArrowColumns, ColumnFile
 from gramian.sources.formats.dialect import is_number
-from gramian.sources.missing_words import MISSING
+from gramian.sources.missing_values import MISSING
 from gramian.sources.roles import kind_of, table_roles
 from gramian.sources.row_file import FileVersion, OpenedTable
 

@@ -1,8 +1,39 @@
-"""Numbers that stand for a missing value: -999, -32768, 1e20 and the like, far from every measured one."""
+"""What stands for a missing value: words, and numbers such as -999, -32768 and 1e20, far from every measured one."""
+
+from functools import cache
 
 import numpy as np
 
 from gramian.arrays.namespace import HostArray
+
+MISSING = (
+    "",
+    "NA",
+    "N/A",
+    "n/a",
+    "NaN",
+    "nan",
+    "-nan",
+    "NULL",
+    "null",
+    "None",
+    "#N/A",
+    "#NA",
+    "NAN",
+    "na",
+    "?",
+    "<NA>",
+)
+"""Those that programs write: a cell with one of them is empty, in a table of any kind."""
+
+ERRORS = ("#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!", "#GETTING_DATA")
+"""Those that spreadsheets leave where a formula has no value: empty in a workbook, and among numbers and dates."""
+
+NOTES = (
+    *("-", "--", "---", ".", "..", "...", "unknown", "missing", "none", "nil", "n.a.", "n.d.", "nd", "n/d", "tbd"),
+    *("unspecified", "not available", "not recorded", "not known", "no data"),
+)
+"""Those that people write for a number or a date they do not have: among other text they may be a level."""
 
 UNMISTAKABLE = (-999.0, -999.9, -999.25, -9999.0, -9999.9, -99999.0, -32768.0, -32767.0, -2147483648.0)
 """Values that programs write for a missing one; one such cell is enough."""
@@ -19,6 +50,20 @@ FILLS = tuple(
 """Fill values of grids, in double and in single precision; they are a million times as far as anything measured."""
 
 CANDIDATES = UNMISTAKABLE + USUAL + FILLS
+
+
+@cache
+def words_among_numbers() -> tuple[str, ...]:
+    """Return all of them, in the cases that people write them in.
+
+    Examples
+    --------
+    >>> {"NA", "Unknown", "UNKNOWN", "#DIV/0!"} <= set(words_among_numbers())
+    True
+    """
+    words = (*MISSING, *ERRORS, *NOTES)
+    cases = {cased for word in words for cased in (word, word.lower(), word.upper(), word.capitalize(), word.title())}
+    return tuple(sorted(cases))
 
 
 def sentinels(values: HostArray) -> dict[float, int]:
