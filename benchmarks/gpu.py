@@ -511,7 +511,8 @@ def pca(report: Report) -> None:
             apart = float((found[:count] / values[:count] - 1).abs().max())
             report.say(
                 f"{n:,} x {d:,} {kind}, k={k} {what}: {warm:.4f} s warm, {cold:.2f} s cold; "
-                f"plain torch {plain:.4f} s, ratio {warm / plain:.2f}; values apart {apart:.1e}; {model.certificate.grade}; {model.plan.summary[:60]}"
+                f"plain torch {plain:.4f} s, ratio {warm / plain:.2f}; values apart {apart:.1e}; "
+                f"{model.certificate.grade}; {model.plan.summary[:60]}"
             )
             report.note(f"pca {n} {d}", [warm, cold, plain])
         except Exception:  # noqa: BLE001
