@@ -8,6 +8,7 @@ import pytest
 from gramian import PCA, KernelPCA
 from gramian.eigen.certificate import check_rounding, measured_residuals, none_above
 from gramian.eigen.direct import Direct
+from gramian.errors import MemoryBudgetError
 from gramian.kernels import Gaussian, Laplacian, Polynomial
 from gramian.models.kernel_pca.fit import fit_kernel_pca
 from gramian.models.kernel_pca.model import KernelPCAOptions
@@ -79,6 +80,15 @@ def test_pca_on_a_device_copies_the_small_problem_alone(device, n, d, k):
     np.testing.assert_allclose(
         np.abs(there.transform(torch.from_numpy(X)).numpy()), np.abs(PCA(k).fit_transform(X)), atol=1e-8
     )
+
+
+def test_a_fit_without_room_on_the_device_is_refused(device, monkeypatch):
+    """Before any work, by what is free there and not on the host."""
+    monkeypatch.setattr("gramian.models.kernel_pca.fit.free_bytes", lambda _like: 1_000_000)
+    rows = torch.from_numpy(rows_of(5000, 3))
+    with pytest.raises(MemoryBudgetError, match=r"5,000 rows with 4 components needs .* and memory_budget is 1 MB"):
+        fit_kernel_pca(as_source(rows), KernelPCAOptions(4, Gaussian(0.1)))
+    assert len(device) < 20
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "poly", "laplacian", "cosine"])

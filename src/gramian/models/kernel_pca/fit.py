@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray, on_device, to_host
+from gramian.arrays.namespace import HostArray, free_bytes, on_device, to_host
 from gramian.eigen.certificate import Certificate
 from gramian.eigen.pairs import signs_of
 from gramian.errors import (
@@ -314,12 +314,18 @@ def first_facts(source: RowSource, options: KernelPCAOptions, kernel: Kernel) ->
         k=requested(options.n_components, source.n_rows),
         tol=options.tol or 1e-6,  # the default of kernels, relative to the first eigenvalue
         way=options.way,
-        budget=options.memory_budget or memory_budget(),
+        budget=options.memory_budget or room_for(source),
         slow=not kernel.is_cheap,
         features=own_features(kernel, source),
         pass_bytes=source.pass_bytes,
     )
     return first_look(facts, options.n_components)
+
+
+def room_for(source: RowSource) -> int:
+    """Return the bytes that a fit may take: what is free on the device of the rows, or the budget of the process."""
+    like = source.like()
+    return free_bytes(like) if on_device(like) else memory_budget()
 
 
 def own_features(kernel: Kernel, source: RowSource) -> int | None:
