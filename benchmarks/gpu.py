@@ -281,7 +281,7 @@ def compile_share(share: str) -> None:
         form = Gaussian(0.01).fused_form(d)
         ready = fused.prepare(rows_of(256, d), form, None)
         V = torch.randn(256, c, device=HERE, dtype=torch.float64)
-        shape = fused.Shape(*SHAPES[i]) if i >= 0 else fused.Shape()
+        shape = fused.Shape(*SHAPES[i]) if i >= 0 else None
         with suppress(Exception):  # what does not compile is said where it is timed
             fused.multiply(ready, ready, V, form, precision=fused.Precision(p), shape=shape)
 
@@ -348,7 +348,7 @@ def product(report: Report) -> None:
         truth = exact(kernel, X[some], X, V, shift=shift, origin=origin)
         for precision in fused.Precision:
             own = family is None and d == 64 and c == 32
-            shape = report.best.get(int(precision), fused.Shape()) if own else fused.Shape()
+            shape = report.best.get(int(precision)) if own else None
             if family is not None and precision != fused.Precision.ROWS:
                 continue  # each costs some seconds of the compiler
 
@@ -378,14 +378,10 @@ def more_kpca(report: Report) -> None:
 def kpca(report: Report, *, more: bool = False) -> None:
     """Fit exact kernel PCA, and check it in float64."""
     from gramian import kernels as k
-    from gramian.kernels import fused
     from gramian.models.kernel_pca.fit import fit_kernel_pca
     from gramian.models.kernel_pca.model import KernelPCAOptions
     from gramian.sources import as_source
 
-    best = fused.Shape() if more else report.best.get(1, fused.Shape())
-    report.say(f"with the shape {best}")
-    fused.multiply.__kwdefaults__["shape"] = best
     sizes = (900,) if report.quick else (200_000, 1_000_000)
     plans = [(n, 64, k.Gaussian("median"), 16) for n in sizes]
     if more:

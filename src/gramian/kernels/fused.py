@@ -90,14 +90,15 @@ class FusedRows(NamedTuple):
 class Shape(NamedTuple):
     """How the work is cut: rows and columns of a tile, warps of a program, stages of its pipeline."""
 
-    rows: int = 128
-    columns: int = 64
-    warps: int = 4
-    stages: int = 3
+    rows: int
+    columns: int
+    warps: int
+    stages: int
 
 
-SHAPE = Shape()
-"""The fastest of twelve on an H200, for each precision, at 64 columns and 32 vectors."""
+NARROW, WIDE = Shape(128, 64, 4, 3), Shape(128, 64, 8, 2)
+"""For products of rows of up to 64 columns the fastest of twelve on an H200, in every precision; and for the others,
+which need more registers and shared memory."""
 
 
 def prepare(rows: Any, form: FusedForm, origin: Any = None) -> FusedRows:
@@ -136,7 +137,7 @@ def multiply(
     precision: Precision,
     shift: float = 0.0,
     weights: Any = None,
-    shape: Shape = SHAPE,
+    shape: Shape | None = None,
 ) -> tuple[Any, Any]:
     """Return (K - shift) V, (n, c) in float64, and for each row of K - shift the sum of its squares times ``weights``.
 
@@ -144,6 +145,7 @@ def multiply(
     exponentials; 8 n c bytes a few times.
     """
     device = V.device
+    shape = shape or (NARROW if right.high.shape[1] <= 64 and form.curve != "cityblock" else WIDE)
     # So that no value of K - shift is above VALUES_TOP.
     lift = _power_below(VALUES_TOP / max(right.height + abs(shift), 1e-300))
     columns, squares = [], None
