@@ -6,6 +6,7 @@ kept, and passes over no row.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,11 @@ class Examined:
         outliers = outliers_at(self.subject, k)
         return Cut(k, float(shares[:k].sum()), self.about.together(k), outliers, tuple(self._findings(k, outliers)))
 
+    @cached_property
+    def _parted(self) -> HostArray | None:
+        """Differences of the columns' means across the first gap: the same at every cut."""
+        return _differences(self) if self.clouds is not None and self.clouds.gaps else None
+
     def _findings(self, k: int, outliers: OutlierMap | None) -> list[Finding]:
         subject = self.subject
         if subject.model.kind == "kernel":
@@ -141,8 +147,7 @@ class Examined:
             found = [*self._components(k), count_finding(subject, self.about, k, self.relation)]
         found += [group_finding(test, k, subject.components) for test in self.labels]
         if self.clouds is not None:
-            parted = _differences(self) if self.clouds.gaps else None
-            found.append(cloud_finding(self.clouds, subject.components, subject.names, parted))
+            found.append(cloud_finding(self.clouds, subject.components, subject.names, self._parted))
         found += [] if outliers is None else outlier_findings(subject, outliers)
         return [*found, table_finding(subject)]
 
