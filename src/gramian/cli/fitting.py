@@ -268,13 +268,10 @@ def _power_steps(model: Any) -> list[str]:
 def rows_worth_a_look(answer: Answer) -> list[str]:
     """Return a line per row that lies beyond the limits, with the columns to blame."""
     found, table = answer.found, answer.found.table
-    if found.measured is None:
+    rows = found.at(found.n_components).outliers
+    if rows is None or not rows.unusual:
         return []
-    rows = found.measured.outlier_map(table.names)
-    if not rows.unusual:
-        return ["Rows worth a look: none lies beyond the limits that 99% of Gaussian rows stay under."]
-    flagged, expected = len(rows.found.flagged), rows.found.expected
-    lines = [f"Rows worth a look ({flagged:,} beyond the limits; {expected:.0f} expected of Gaussian rows):"]
+    lines = ["Rows worth a look, furthest beyond a limit first:"]
     called = table.called
     for row in rows.unusual[:5]:
         name = f"row {row.row + 1}" if called is None else called[row.row]
