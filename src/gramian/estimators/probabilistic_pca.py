@@ -68,7 +68,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     ----------
     n_components : int, "auto" or None, default=None
         At most so many, from 1 to min(n, d); those that the data do not need are removed, down to one. None and "auto":
-        as many as predict held-out entries best.
+        as many as predict held-out entries best, which may be none: then columns are predicted by their means.
     biases : bool or None, default=None
         Whether rows have a level of their own, a_i: users who rate high, plates that are bright. None: for sparse
         tables.
@@ -76,7 +76,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Whether columns are divided by the deviation of what is known in them; noise is taken to be equal in all.
     bounds : (low, high) or None, default=None
         Limits of filled and predicted values: (1, 5) for stars.
-    tol : float, default=1e-4
+    tol : float, default=1e-5
         Rounds end when one raises the log evidence of an entry by less than this.
     max_iter : int, default=500
         Rounds, at most.
@@ -148,7 +148,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         biases: bool | None = None,
         scale: bool = False,
         bounds: tuple[float, float] | None = None,
-        tol: float = 1e-4,
+        tol: float = 1e-5,
         max_iter: int = 500,
         random_state: Any = None,
         memory_budget: int | None = None,
@@ -193,7 +193,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
             raise ParameterError(message)
         options = ProbabilisticPCAOptions(
             n_components=int(k) if is_whole(k) else None,  # type: ignore[arg-type]
-            least=1,
+            least=1 if is_whole(k) else 0,
             biases=source.is_sparse if self.biases is None else bool(self.biases),
             bounds=None if self.bounds is None else (float(self.bounds[0]), float(self.bounds[1])),
             tol=float(self.tol),
@@ -219,6 +219,8 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def inverse_transform(self, X: Any) -> HostArray:
         """Return the rows (n, d) that scores (n, k) stand for: scores times components, plus the mean."""
         check_is_fitted(self)
+        if np.shape(X)[1:] == (self.n_components_,) == (0,):  # no table that others open
+            return self._model.reconstruct(np.zeros(np.shape(X)))
         scores = open_scores(self, X, k=self.n_components_).map_rows(_rows_of)
         return self._model.reconstruct(np.asarray(scores, dtype=FLOAT64))
 

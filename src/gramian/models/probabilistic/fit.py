@@ -5,7 +5,7 @@ What others build on, in this package::
     known_entries(X, *, scale=False) -> KnownEntries          # dense with NaN, or scipy sparse (unstored = unknown)
     triplets(rows, columns, values, *, shape=None) -> csr     # mean of duplicates; then known_entries(csr)
     fit_probabilistic_pca(known, options) -> ProbabilisticPCAModel
-    ProbabilisticPCAOptions(n_components=None, biases=None, bounds=None, tol=1e-4, max_iter=500, seed=0, ...)
+    ProbabilisticPCAOptions(n_components=None, biases=None, bounds=None, tol=1e-5, max_iter=500, seed=0, ...)
     model.predict(rows, columns) -> (mean, std)               # positions in the fit; -1: not in the fit
     model.impute(X) -> filled;  model.impute_with_std(X) -> (filled, std)
     model.log_likelihood(rows, columns, values) -> (m,)
@@ -85,7 +85,7 @@ class ProbabilisticPCAOptions:
     least: int = 0
     biases: bool | None = None
     bounds: tuple[float, float] | None = None
-    tol: float = 1e-4
+    tol: float = 1e-5
     max_iter: int = 500
     seed: int = 0
     keep_rows: bool = True
