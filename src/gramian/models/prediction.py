@@ -52,9 +52,7 @@ class PredictionCurve:
             f"{m:>8,} components {error:>8.1%} +- {spread:.1%}"
             for m, error, spread in zip(self.dimensions, self.errors, self.spreads, strict=True)
         ]
-        return "\n".join(
-            [*lines, f"{self.n_columns:>8,} columns    {self.full_error:>8.1%} +- {self.full_spread:.1%}"]
-        )
+        return "\n".join([*lines, f"{self.n_columns:>8,} columns    {self.full_error:>8.1%} +- {self.full_spread:.1%}"])
 
 
 def prediction_curve(
