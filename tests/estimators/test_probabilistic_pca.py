@@ -172,7 +172,6 @@ def test_noise_has_no_components_and_is_a_gaussian():
         assert np.isfinite(model.score(Y))
 
 
-
 def test_ratings_are_predicted_better_than_by_biases_and_as_well_as_said():
     """Sparse triplets: biases and two components beat the means, intervals cover, and stars stay within bounds."""
     known, (i, j, x), shape = stars()

@@ -214,7 +214,8 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
     A tenth of the known entries is held out, and components are removed from a fit of the others as long as that raises
     its evidence. Of the numbers up to those that are left, with the smallest components dropped, the smallest is taken
     whose likelihood of the held-out entries, with one noise for all, so whose mean squared error, is within a standard
-    error of the best. Evidence alone takes noise of different size in scaled columns for components.
+    error of the best; none only where none is best. Evidence alone takes noise of different size in scaled columns for
+    components.
 
     Cost: two or three fits at a looser tolerance, and three rounds for each number compared, of a part of the rows.
     """
@@ -246,7 +247,8 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
             fewer = improve(train, leading(found.columns, k), tol=ROUGH, max_iter=3, least=k)
             scores[int(k)] = errors(fewer.columns)
     best = min(scores, key=lambda number: float(scores[number].mean()))
-    k = min(number for number in scores if _within_error(scores[best], scores[number]))
+    # A weak component still helps more often than not: none is taken only where none is best.
+    k = min(number for number in scores if (number or not best) and _within_error(scores[best], scores[number]))
     return k, f"{k} of up to {most} predict held-out entries best"
 
 
