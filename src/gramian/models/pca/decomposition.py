@@ -241,7 +241,8 @@ class Decomposition:
         """Return the leading components (d, k): orthonormal columns but for null ones, signs not yet fixed.
 
         float64, or float32 where the rows are. Columns whose singular value is rounding are no directions yet, and
-        zero where there are more of them than pairs: see :func:`completed_components`. Cost on the n x n side: see :meth:`~gramian.operators.gram.Gram.components`.
+        zero where there are more of them than pairs: see :func:`completed_components`. Cost on the n x n side: see
+        :meth:`~gramian.operators.gram.Gram.components`.
         """
         vectors, values = self.pairs.vectors[:, :k], self.pairs.values[:k]
         return self.operator.components(vectors, values, repaired=self.pairs.repaired, room=k)
