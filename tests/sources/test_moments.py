@@ -153,7 +153,7 @@ def test_what_is_measured_about_a_mean_that_is_given_keeps_its_own_bound(shape, 
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("n", "d"), [(1024, 16), (800, 20), (1000, 3), (16_000, 1)])
+@pytest.mark.parametrize("n, d", [(1024, 16), (800, 20), (1000, 3), (16_000, 1)])
 def test_sums_that_always_round_the_same_way_are_within_their_bounds(n, d, weighted):
     """Equal rows, but for those that the first look samples: each addition rounds alike, and the mean is far off."""
     for seed in range(20):
