@@ -46,7 +46,7 @@ check: $(VENV)/.ready-dev docs  ## Lint, types, import layers, and the documenta
 compat: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run scikit-learn's own tests on our classes.
 	$(BIN)/python tests/compat/run.py
 
-bench: $(VENV)/.ready-bench $(VENV)/.ready-torch  ## Measure against the peers and rewrite the table in the README.
+bench: $(VENV)/.ready-bench $(VENV)/.ready-torch  ## Measure against the peers and rewrite the table of docs/speed.md.
 	$(BIN)/python -m benchmarks $(ARGS)
 
 torture: $(VENV)/.ready-dev  ## Attack what is promised for ten minutes, and print a scoreboard (ARGS="--minutes 2").
@@ -56,14 +56,14 @@ torture-all: $(VENV)/.ready-dev  ## Go on where the last one stopped, until each
 	$(ONE_THREAD) $(BIN)/python -m torture --until-done --minutes 600 $(ARGS)
 
 docs: $(VENV)/.ready-dev  ## Build the documentation into docs/_build/html.
-	$(BIN)/python -m sphinx -W --keep-going -n -q -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -n -q -j 2 -b html docs docs/_build/html
 
 format: $(VENV)/.ready-dev  ## Let ruff put the code in order.
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:  ## Remove what these commands made, the environment too.
-	rm -rf $(VENV) out docs/_build docs/api docs/lectures.rst .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) out docs/_build docs/api docs/lectures.rst docs/gallery docs/records .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -1,7 +1,7 @@
 """Two versions of Gramian in one interleaved run: ``python -m benchmarks.before_after OLD_SRC [NEW_SRC]``.
 
-OLD_SRC and NEW_SRC are ``src`` folders; NEW_SRC is this checkout's where it is not given. The cases are lines of the
-README's tables that take over 100 ms: of each shape both precisions, one with each kind of spectrum (``--all``: every
+OLD_SRC and NEW_SRC are ``src`` folders; NEW_SRC is this checkout's where it is not given. The cases are lines of
+docs/speed.md that take over 100 ms: of each shape both precisions, one with each kind of spectrum (``--all``: every
 combination). Each measurement runs in an interpreter of its own, old and new in turn: it imports, loads the rows from a
 cache, fits a small table, waits for BLAS's threads to sleep, and takes the least of up to three fits. Three such rounds
 give the least and the median of each side. Last comes the product of the kernel matrix beside the plain loop of
@@ -64,7 +64,7 @@ class Line:
 
 
 def cases(*, everything: bool) -> list[Case]:
-    """The lines of the README's tables over 100 ms, but for those over a minute (landmarks at a million rows)."""
+    """The lines of docs/speed.md over 100 ms, but for those over a minute (landmarks at a million rows)."""
     found = []
     for case in all_cases():
         if case.name.startswith("150x4"):

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks import machine, memory, promises, readme, registry, results, store, tables
+from benchmarks import machine, memory, promises, registry, results, speed_page, store, tables
 from benchmarks.case import Instance
 from benchmarks.peers.peer import Peer
 from benchmarks.rules import Rules
@@ -16,7 +16,6 @@ from benchmarks.schedule import Known, measure_instance
 
 _HERE = Path(__file__).parent
 _RESULTS = _HERE / "results"
-_README = _HERE.parent / "README.md"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,7 +31,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="?",
         default="run",
         choices=["run", "memory", "table", "list", "prepare"],
-        help="run the cases (default); measure only Gramian's memory; rewrite the README's table from a "
+        help="run the cases (default); measure only Gramian's memory; rewrite the table of docs/speed.md from a "
         "results file; list cases and peers; make the rows and references that a run needs",
     )
     parser.add_argument("--cases", help="parts of names, separated by commas")
@@ -92,12 +91,12 @@ def _memory(words: argparse.Namespace) -> int:
 
 
 def _table(words: argparse.Namespace) -> int:
-    """Write the Markdown of a results file again, and the README's table."""
+    """Write the Markdown of a results file again, and the table of docs/speed.md."""
     out = _out(words, "pca")
     found = results.read(out)
     _write(found, out)
-    readme.rewrite(_README, tables.summary(found))
-    print(f"{_README.name}: the table between the markers is that of {out.name}.")
+    speed_page.rewrite(tables.summary(found))
+    print(f"{speed_page.PAGE.name}: the table between the markers is that of {out.name}.")
     return 0
 
 

@@ -115,8 +115,8 @@ def clustering(data: Path) -> Iterator[str]:
 def doubling(_: Path) -> Iterator[str]:
     """Twice the columns: all components by the covariance of twice as many rows, eigh alone, and the dual of 200 rows.
 
-    Each "times" is over the line above. Where the matrix leaves the caches (1,600 columns are 20 MB), it is more than
-    eight times, in LAPACK too.
+    Each "times" is over the line above. LAPACK's own eigh grows alike: less than eight times while matrices are small,
+    more where they are large (3,200 columns are 82 MB).
     """
     yield from header("columns", "primal", "times", "eigh", "times", "dual, 200 rows", "times")
     before: list[float] | None = None

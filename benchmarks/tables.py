@@ -1,4 +1,4 @@
-"""Markdown tables of the results: a short one for the README, and every row for the record."""
+"""Markdown tables of the results: a short one for docs/speed.md, and every row for the record."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 The classical experiment of pre-images (Mika et al., 1998). Components are learned on clean digits; noisy ones are
 projected on them and rebuilt. Numbers of components and the kernel's width are chosen on digits that are used for
-nothing else, separately for each method, and errors are of others again. Uses the USPS digits where they are found, in
-../shared/data beside the repository or in the folder given second, and the small digits of scikit-learn elsewhere.
+nothing else, separately for each method, and errors are of others again. Uses the small digits of scikit-learn, or a
+file given second, such as one of the USPS digits: `images` (n, height, width) from 0 to 255 and `labels`.
 """
 
 import sys
@@ -62,14 +62,12 @@ class Curve(NamedTuple):
         return self.components[int(np.argmin(self.errors))]
 
 
-def load(folder: Path) -> Digits:
+def load(file: str | None) -> Digits:
     """Read the digits, values from 0 to 1, split them at random and add noise."""
-    file = folder / "images" / "usps_train_digits_2000x16x16.npz"
-    if file.exists():
+    if file:
         arrays = np.load(file)
-        X, labels = arrays["images"].reshape(2000, -1) / 255.0, arrays["labels"]
+        X, labels = arrays["images"].reshape(len(arrays["images"]), -1) / 255.0, arrays["labels"]
     else:
-        print(f"{file} is not there: the digits of scikit-learn, 8 x 8, are used instead.")
         X, labels = load_digits(return_X_y=True)
         X = X / 16.0
     rng = np.random.default_rng(0)
@@ -180,9 +178,9 @@ def draw_errors(ax: Axes, curves: list[Curve]) -> None:
     plain_frame(ax)
 
 
-def main(folder: Path, data: Path) -> None:
+def main(folder: Path, file: str | None) -> None:
     """Clean the digits, print the errors and draw them."""
-    digits = load(data)
+    digits = load(file)
     curves = [clean_linearly(digits), *clean_by_kernel(digits)]
     cleaned = [curve.rebuild(digits.judged_on[1], curve.best) for curve in curves]
     print(f"{'with noise':34} {error(digits.judged_on, digits.judged_on[1]):.4f}")
@@ -194,8 +192,4 @@ def main(folder: Path, data: Path) -> None:
 
 
 if __name__ == "__main__":
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    main(
-        Path(sys.argv[1] if len(sys.argv) > 1 else "out"),
-        Path(sys.argv[2]) if len(sys.argv) > 2 else beside,
-    )
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "out"), sys.argv[2] if len(sys.argv) > 2 else None)

@@ -5,24 +5,32 @@ import doctest
 import json
 import re
 import runpy
+import shlex
 import subprocess
 import sys
+import textwrap
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
+import click
 import pytest
 
 import gramian
+from gramian.cli.main import gramian as commands
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "gramian"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+GENERATED = {"_build", "api", "gallery", "lectures.rst", "records"}
 PAGES = [
     ROOT / "README.md",
-    *sorted((ROOT / "docs").glob("*.rst")),
-    *sorted((ROOT / "docs" / "theory").glob("*.rst")),
+    *(
+        page
+        for page in sorted((ROOT / "docs").rglob("*"))
+        if page.suffix in {".rst", ".md"} and not GENERATED & set(page.relative_to(ROOT / "docs").parts)
+    ),
 ]
 
 HEAVY = {"sklearn", "pandas", "polars", "pyarrow", "plotly", "torch", "matplotlib", "scipy", "numpy"}
@@ -145,10 +153,13 @@ def test_module_says_what_it_is(path):
     assert path.stem not in DRAWERS
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_page_shows_what_is_so(path, tmp_path, monkeypatch):
     """Every example in the README and the documentation gives what it says it gives."""
     monkeypatch.chdir(tmp_path)
+    # Pages read the tables beside them as their readers do, from the folder that they are in.
+    if (path.parent / "data").is_dir():
+        (tmp_path / "data").symlink_to(path.parent / "data")
     # The fence that closes a block in Markdown would otherwise be read as part of the expected output.
     text = re.sub(r"^```.*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -178,14 +189,52 @@ def test_example_runs_as_a_program(tmp_path):
     assert finished.returncode == 0, finished.stderr
 
 
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "benchmarks/README.md", "docs/speed.md"])
+def test_links_to_files_lead_somewhere(name):
+    """Each file that a page in Markdown links to or shows is there; those of records are where the build puts them."""
+    page = ROOT / name
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)\)", page.read_text(encoding="utf-8"))
+    homes = [link.replace("records/", "../benchmarks/results/") for link in links]
+    assert not [link for link in homes if not (page.parent / link).exists()]
+
+
 def test_make_help_lists_every_command():
     """`make help` names the commands that the README promises."""
     listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout  # noqa: S607
     assert all(f"make {name} " in listed for name in ("help", "demo", "test", "check", "compat", "bench", "docs"))
 
 
-def test_readme_names_every_dependency_with_its_job():
-    """Each package that a plain install brings is in the README's table."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_every_dependency_is_named_with_its_job():
+    """Each package that a plain install brings is in the table of the questions that people ask."""
+    answers = (ROOT / "docs" / "faq.rst").read_text(encoding="utf-8")
     names = [re.match(r"[A-Za-z0-9-]+", entry)[0] for entry in PYPROJECT["project"]["dependencies"]]
-    assert not [name for name in names if f"| `{name}` |" not in readme]
+    assert not [name for name in names if f"* - ``{name}``" not in answers]
+
+
+def test_figures_of_the_readme_are_those_of_the_records():
+    """Every figure of the README's table stands in the line of its case in the record that is cited."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| (.+?) \| (.+) \| \[.+?\]\((.+?)\) \|$", readme, re.MULTILINE)
+    assert len(lines) == 5
+    for case, figures, record in lines:
+        measured = [line for line in (ROOT / record).read_text(encoding="utf-8").splitlines() if f"| {case}" in line]
+        assert len(measured) == 1, case
+        assert not [cell for cell in figures.split(" | ") if cell.strip("* ") not in measured[0]], case
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_on_a_page_are_commands(path):
+    """Every ``$ gramian ...`` in the README and the documentation names a verb and flags that are there."""
+    for line in re.findall(r"^\s*\$ gramian (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+        words = shlex.split(re.split(r"\s[>|]\s", line)[0], comments=True)
+        verb = commands.get_command(click.Context(commands), words[0])
+        if not words[0].startswith("-"):
+            verb.make_parser(click.Context(verb)).parse_args(words[1:])
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_code_on_a_page_is_code(path):
+    """Every block of Python that is not run as an example is at least Python."""
+    text = path.read_text(encoding="utf-8")
+    for block in re.findall(r"^\.\. code-block:: python\n\n((?:[ ]{3}.*\n|\n)+)", text, re.MULTILINE):
+        ast.parse(textwrap.dedent(block))

@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import readme
+from benchmarks import speed_page
 from benchmarks.tables import ratio_text
 
 RESULTS = Path(__file__).parent.parent / "results"
-README = Path(__file__).parent.parent.parent / "README.md"
 OURS, PEER = "Gramian", "scikit-learn "
 BEGIN, END = "<!-- kernel table: begin -->", "<!-- kernel table: end -->"
 
@@ -22,7 +21,7 @@ def keep(part: str, found: dict[str, Any]) -> None:
     record[part] = found
     path.write_text(json.dumps(record, indent=1) + "\n")
     (RESULTS / "kernel_pca.md").write_text(f"# Kernel PCA\n\n{page(record)}\n")
-    readme.rewrite(README, summary(record), begin=BEGIN, end=END)
+    speed_page.rewrite(summary(record), begin=BEGIN, end=END)
 
 
 def summary(record: dict[str, Any]) -> str:

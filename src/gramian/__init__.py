@@ -1,4 +1,4 @@
-"""Principal, kernel and independent components, every answer with its proof.
+"""Principal, kernel and independent components, every answer with its error bounds.
 
 ``import gramian`` loads nothing heavy: each public name is fetched on first use (PEP 562).
 """

@@ -81,8 +81,8 @@ def test_command_line_analyze_and_estimator_agree(made, capfd, tmp_path):
     largest = np.abs(written).max()
     np.testing.assert_allclose(estimator.transform(used), found.kept_scores, atol=1e-9 * largest)
     distances = estimator.outliers(used)
-    np.testing.assert_allclose(distances.t2, found.distances.t2, rtol=1e-6, atol=1e-9)
-    assert distances.t2_limit == pytest.approx(found.distances.t2_limit)
+    np.testing.assert_allclose(distances.t2, found.measured.outliers.t2, rtol=1e-6, atol=1e-9)
+    assert distances.t2_limit == pytest.approx(found.measured.outliers.t2_limit)
 
 
 def test_a_table_in_memory_is_analyzed_as_its_file(made):

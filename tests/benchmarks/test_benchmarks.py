@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from benchmarks import isolate, readme, registry, results, store
+from benchmarks import isolate, registry, results, speed_page, store
 from benchmarks.case import Instance
 from benchmarks.measure import take_reading
 from benchmarks.memory import MemoryRow
@@ -290,16 +290,16 @@ def test_results_survive_the_disk(tmp_path):
 
 def test_only_the_text_between_the_markers_changes():
     """The page before and after the markers stays, and splicing twice is splicing once."""
-    page = f"before\n{readme.BEGIN}\nold\n{readme.END}\nafter\n"
-    once = readme.splice(page, "new")
-    assert once == f"before\n{readme.BEGIN}\nnew\n{readme.END}\nafter\n"
-    assert readme.splice(once, "new") == once
+    page = f"before\n{speed_page.BEGIN}\nold\n{speed_page.END}\nafter\n"
+    once = speed_page.splice(page, "new")
+    assert once == f"before\n{speed_page.BEGIN}\nnew\n{speed_page.END}\nafter\n"
+    assert speed_page.splice(once, "new") == once
 
 
 def test_a_page_without_markers_is_refused():
     """The error says which two lines are missing."""
-    with pytest.raises(readme.MarkerError, match="benchmark table: begin"):
-        readme.splice("no table here", "new")
+    with pytest.raises(speed_page.MarkerError, match="benchmark table: begin"):
+        speed_page.splice("no table here", "new")
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,19 @@ def test_share_of_variance_is_not_raised_by_what_is_filled():
     assert filled - true > 2 * abs(said - true)
 
 
+def test_shares_differ_between_tables_by_what_is_told():
+    """Over 60 planted tables of 50 rows, a third missing, the shares spread as one of them says."""
+    rng = np.random.default_rng(0)
+    W, told, found = np.array([2.0, 1.0])[:, None] * np.linalg.qr(rng.standard_normal((6, 2)))[0].T, [], []
+    for _ in range(60):
+        X = rng.standard_normal((50, 2)) @ W + 0.4 * rng.standard_normal((50, 6))
+        model = ProbabilisticPCA(2).fit(np.where(rng.random(X.shape) < 1 / 3, np.nan, X))
+        if model.n_components_ == 2:
+            found.append(model.explained_variance_ratio_)
+            told.append(model.explained_variance_ratio_std_)
+    np.testing.assert_allclose(np.mean(told, axis=0), np.std(found, axis=0), rtol=0.35)
+
+
 def test_number_of_components_is_chosen_and_none_is_too_small():
     """Without a number, or with "auto", held-out entries decide; noise alone still has one direction to look at."""
     X = planted(k=3)[1]
@@ -129,13 +142,13 @@ def test_ratings_are_predicted_better_than_by_biases_and_as_well_as_said():
     """Sparse triplets: biases and two components beat the means, intervals cover, and stars stay within bounds."""
     known, (i, j, x), shape = stars()
     model = ProbabilisticPCA(5, bounds=(1, 5)).fit(triplets(*known, shape=shape))
-    mean, std = model.predict(i, j, return_std=True)
+    mean = model.predict(i, j)
     means = np.bincount(known[1], known[2]) / np.bincount(known[1])
     assert np.sqrt(np.mean((mean - x) ** 2)) < 0.85 * np.sqrt(np.mean((means[j] - x) ** 2))
     free = ProbabilisticPCA(5).fit(triplets(*known, shape=shape))
     away = np.abs(free.predict(i, j) - x) / free.predict(i, j, return_std=True)[1]
     assert 0.92 < np.mean(away < 1.96) < 0.98
-    assert 1.0 <= mean.min()
+    assert mean.min() >= 1.0
     assert mean.max() <= 5.0
     assert free.row_bias_variance_ == pytest.approx(0.25, rel=0.3)
     assert free.score_entries(i, j, x) > -np.log(np.std(x)) - 0.5 * np.log(2 * np.pi) - 0.5

@@ -117,7 +117,7 @@ SKLEARN = "get_feature_names_out get_metadata_routing get_params set_output set_
 FILES = "save write_scores plot report"
 BACK = "inverse_transform reconstruction_error"
 PROOF = "certificate_ plan_"
-GAUSSIAN = "get_covariance get_precision hotelling_t2 loadings_ outliers rank_ score score_samples"
+GAUSSIAN = "get_covariance get_precision hotelling_t2 loadings_ outliers rank_ score score_samples summary"
 CODED = (
     "column_coordinates_ contributions_ cos2_ eta2_ inverse_transform n_components_reason_ set_fit_request "
     "supplementary_ v_tests_"

@@ -225,7 +225,7 @@ def test_number_of_components_is_found():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_noise_of_different_size_is_not_taken_for_components(seed):
-    """In scaled columns of unequal noise about the planted two are chosen, in any units, and the filling is the same."""
+    """In scaled columns of unequal noise about two components are chosen, and the filling is the same in any units."""
     rng = np.random.default_rng(seed)
     signal = rng.standard_normal((60, 2)) @ rng.standard_normal((2, 10))
     truth = signal + 0.5 * np.exp(0.7 * rng.standard_normal(10)) * rng.standard_normal((60, 10))

@@ -197,8 +197,12 @@ class Analysis:
 
     @property
     def distances(self) -> Outliers | None:
-        """Hotelling's T2 and the squared prediction error of each row, their limits, and the rows beyond them."""
-        return None if self.measured is None else self.measured.outliers
+        """Hotelling's T2 and the squared prediction error of each row, their limits, and the rows beyond them.
+
+        From the components of the rows that are not outlying; ``measured.outliers`` has those from ``model``.
+        """
+        found = None if self.measured is None else self.at(self.n_components).outliers
+        return None if found is None else found.found
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -438,6 +442,7 @@ def _subject(found: Analysis) -> Subject:
         telling=found.image_shape is None and (table.source.column_names is not None or len(table.names) <= 40),
         blocks=dummy_blocks(table.moments) if found.method == "pca" else (),
         recommended=found.recommended,
+        filled=table.filled,
         seed=found.seed,
     )
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.findings import Finding, joined
-from gramian.analysis.intervals import sample_rows
 from gramian.arrays.namespace import HostArray
+from gramian.models.pca.robust import sample_rows
 
 LEVEL = 0.005
 """Chance that rows with a single mode along every component are said to fall into clouds."""

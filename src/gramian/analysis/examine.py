@@ -5,17 +5,18 @@ kept, and passes over no row.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from gramian.analysis.clouds import Clouds, cloud_finding, find_clouds
 from gramian.analysis.components import ColumnParts, Described, component_finding, plane_finding
-from gramian.analysis.findings import Cut, Finding, share_words
+from gramian.analysis.findings import Cut, Finding, joined, percent, share_words
 from gramian.analysis.groups import LabelTest, examine_labels, group_finding
 from gramian.analysis.independent import source_correlations, source_findings
-from gramian.analysis.intervals import bootstrap, row_order
+from gramian.analysis.intervals import bootstrap
 from gramian.analysis.kernel import kernel_findings
 from gramian.analysis.noise import Relation, noise_finding, relation_of
 from gramian.analysis.outliers import OutlierMap, unusual_rows
@@ -23,14 +24,13 @@ from gramian.analysis.rows import LISTED_UNUSUAL, RowMeasures, spread_of
 from gramian.analysis.table import counted
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.models.pca.model import PCAModel
-from gramian.models.pca.scoring import outliers_of, whitening
+from gramian.models.pca.robust import RobustFit, fit_robust, row_order
 
 MOST_CUTS = 10
 """Numbers of components that a reader can cut at."""
 
-NAMED_OUTLIER = 2.5
-"""Times its limit from which the row furthest out is named."""
+NAMED_ROWS = 6
+"""Rows that a sentence names, at most."""
 
 DESCRIBED = 4
 """Components that are described in sentences, at most."""
@@ -64,6 +64,8 @@ class Subject:
         Columns that are dummies of one category.
     recommended : int or None
         Components that stand out, by the one rule that is followed; ``None`` where it was not asked.
+    filled : numpy array of bool (n, d) or None
+        Cells that were filled.
     seed : int
     """
 
@@ -80,6 +82,7 @@ class Subject:
     telling: bool = True
     blocks: tuple[tuple[int, ...], ...] = ()
     recommended: int | None = None
+    filled: HostArray | None = None
     seed: int = 0
 
     @property
@@ -109,6 +112,8 @@ class Examined:
         Whether the columns are related at all.
     clouds : Clouds or None
         Parts of the rows that gaps separate.
+    robust : RobustFit or None
+        The rows that are not outlying, and their components.
     """
 
     subject: Subject
@@ -117,6 +122,7 @@ class Examined:
     sources: HostArray | None = None
     relation: Relation | None = None
     clouds: Clouds | None = None
+    robust: RobustFit | None = None
 
     @property
     def cuts(self) -> range:
@@ -126,8 +132,13 @@ class Examined:
     def at(self, k: int) -> Cut:
         """Say what is so when ``k`` components are kept: no pass over the rows."""
         shares = self.subject.shares
-        outliers = outliers_at(self.subject, k)
+        outliers = outliers_at(self.subject, self.robust, k)
         return Cut(k, float(shares[:k].sum()), self.about.together(k), outliers, tuple(self._findings(k, outliers)))
+
+    @cached_property
+    def _parted(self) -> HostArray | None:
+        """Differences of the columns' means across the first gap: the same at every cut."""
+        return _differences(self) if self.clouds is not None and self.clouds.gaps else None
 
     def _findings(self, k: int, outliers: OutlierMap | None) -> list[Finding]:
         subject = self.subject
@@ -139,10 +150,10 @@ class Examined:
             )
         else:
             found = [*self._components(k), count_finding(subject, self.about, k, self.relation)]
-        found += [group_finding(test, k, subject.components) for test in self.labels]
+        found += [group_finding(test, k, subject.components[: len(test.effects)]) for test in self.labels]
         if self.clouds is not None:
-            parted = _differences(self) if self.clouds.gaps else None
-            found.append(cloud_finding(self.clouds, subject.components, subject.names, parted))
+            found.append(cloud_finding(self.clouds, subject.components, subject.names, self._parted))
+        found += [] if self.robust is None else few_rows_findings(subject, self.robust, k)
         found += [] if outliers is None else outlier_findings(subject, outliers)
         return [*found, table_finding(subject)]
 
@@ -176,15 +187,18 @@ def examine(subject: Subject) -> Examined:
     about = Described(
         subject.names, subject.shares, parts, intervals, scores, subject.row_names, subject.telling, model.prefix
     )
-    tests = (
-        () if scores is None else examine_labels(scores, subject.labels, subject.groups, order=order, seed=subject.seed)
-    )
+    tests: tuple[LabelTest, ...] = ()
+    if scores is not None:
+        # The scores of a null direction are rounding, and tell nothing.
+        varying = scores[:, : max(model.rank, 1)] if is_pca else scores
+        tests = examine_labels(varying, subject.labels, subject.groups, order=order, seed=subject.seed)
     sources = source_correlations(model, scores, subject.spread) if model.kind == "ica" else None
     relation = None
     if is_pca and scores is not None:
         relation = relation_of(model, scores, subject.panel, subject.blocks, order=order, seed=subject.seed)
     clouds = None if scores is None or model.kind == "ica" else find_clouds(scores, order=order, seed=subject.seed)
-    return Examined(subject, about, tests, sources, relation, clouds)
+    robust = _robust(subject, order) if is_pca else None
+    return Examined(subject, about, tests, sources, relation, clouds, robust)
 
 
 def _differences(examined: Examined) -> HostArray | None:
@@ -212,26 +226,44 @@ def _seen(subject: Subject) -> HostArray | None:
     return subject.spread
 
 
-def outliers_at(subject: Subject, k: int) -> OutlierMap | None:
+def _robust(subject: Subject, order: HostArray) -> RobustFit | None:
+    """Find the rows that are not outlying, and their components: no pass."""
+    measured, scores, model = subject.measured, subject.scores, subject.model
+    if measured is None or scores is None or not model.is_centered or not 0.0 < model.total_variance < np.inf:
+        return None
+    between = np.square(scores[:, subject.kept :]).sum(axis=1)
+    beyond = np.maximum(measured.outliers.spe - between, 0.0)
+    if model.n_components >= min(model.n_rows - 1, model.n_columns):
+        beyond = np.zeros(len(scores))  # all else is rounding
+    return fit_robust(model, scores, k=subject.kept, beyond=beyond, order=order, seed=subject.seed)
+
+
+def outliers_at(subject: Subject, robust: RobustFit | None, k: int) -> OutlierMap | None:
     """Return the rows beyond the limits where ``k`` components are kept: no pass over the rows.
 
-    Computes both distances at ``k`` from those of the components kept and the scores between. Columns are blamed where
-    rows are known: those of the cut that was measured, and of any where all components were solved.
+    Both distances are those from the components of the rows that are not outlying. Columns are blamed where rows are
+    known: of any cut where all components were solved, else of the rows that the pass kept.
     """
     measured, scores = subject.measured, subject.scores
-    if measured is None or scores is None or k == subject.kept:
-        return None if measured is None else measured.outlier_map(subject.names)
-    model: PCAModel = subject.model
-    low, high = sorted((k, subject.kept))
-    between = np.square(scores[:, low:high]).sum(axis=1)
-    spe = measured.outliers.spe + between if k < subject.kept else np.maximum(measured.outliers.spe - between, 0.0)
-    t2 = np.square(scores[:, :k] * to_host(whitening(model)).astype(FLOAT64)[:k]).sum(axis=1)
-    found = outliers_of(model, k, t2=t2, spe=spe, level=measured.outliers.level)
-    if model.n_components < min(model.n_rows - 1, model.n_columns):
-        return OutlierMap(found, ())
-    rows = to_host(model.reconstruct(scores[found.flagged[:LISTED_UNUSUAL]]))
+    if measured is None or scores is None:
+        return None
+    if robust is None:
+        return measured.outlier_map(subject.names) if k == subject.kept else None
+    found, limits = robust.outliers(k), robust.far_limits(k)
+    size = np.fmax(found.t2 / limits[0], found.spe / limits[1])
+    far = [int(i) for i in found.flagged if size[i] > 1.0]
+    model, shown = subject.model, found.flagged[:LISTED_UNUSUAL]
+    if model.n_components >= min(model.n_rows - 1, model.n_columns):
+        rows = to_host(model.reconstruct(scores[shown]))
+    else:
+        kept = {int(row): i for i, row in enumerate(measured.outliers.flagged[: len(measured.unusual)])}
+        shown = np.array([row for row in shown if int(row) in kept], dtype=np.int64)
+        rows = measured.unusual[[kept[int(row)] for row in shown]]
     mean, spread = spread_of(measured.moments)
-    return OutlierMap(found, unusual_rows(model, found, rows, mean=mean, spread=spread, names=subject.names))
+    filled = None if subject.filled is None else subject.filled[shown]
+    listed = replace(found, flagged=shown)
+    unusual = unusual_rows(robust.model, listed, rows, mean=mean, spread=spread, names=subject.names, filled=filled)
+    return OutlierMap(found, unusual, tuple(far), robust.method, robust.n_rows)
 
 
 def count_finding(subject: Subject, about: Described, k: int, relation: Relation | None) -> Finding:
@@ -269,7 +301,7 @@ def _reason(subject: Subject, k: int) -> tuple[str, dict[str, Any]]:
         return "the others are no larger than dummy columns of unrelated categories make them", {}
     if k < parallel and following:
         fall = f"variances fall from {variances[k - 1]:.3g} to {variances[k]:.3g} after that"
-        said = f"{fall}, and noise is related between columns"
+        said = f"{fall}, and what is left is like noise that is related between columns"
         return said, {"before": float(variances[k - 1]), "after": float(variances[k])}
     if k < min(len(thresholds), len(variances)):
         reaches = float(thresholds[k])
@@ -285,22 +317,69 @@ def outlier_findings(subject: Subject, outliers: OutlierMap) -> list[Finding]:
     if not np.isfinite([found.t2_limit, found.spe_limit]).any():
         return []
     numbers: dict[str, Any] = {"level": found.level}
+    evidence: dict[str, Any] = {
+        "location_and_scatter": outliers.method,
+        "rows_measured": outliers.n_measured,
+        "t2_limit": found.t2_limit,
+        "spe_limit": found.spe_limit,
+    }
     if count == 0:
-        return [Finding("outliers", f"No row lies beyond the {found.level:.0%} limits.", numbers)]
-    first = int(found.flagged[0])
-    far, off = float(found.t2[first] / found.t2_limit), float(found.spe[first] / found.spe_limit)
+        return [Finding("outliers", f"No row lies beyond the {found.level:.0%} limits.", numbers, evidence)]
     numbers |= {"flagged": count, "expected": found.expected}
-    evidence = {"rows": found.flagged[:LISTED_UNUSUAL].tolist(), "furthest": first, "times_limit": max(far, off)}
-    rows = f"{count:,} {'row lies' if count == 1 else 'rows lie'} beyond the {found.level:.0%} limits"
-    chance = f"{found.expected:,.0f} {'is' if f'{found.expected:.0f}' == '1' else 'are'} expected of Gaussian rows"
-    if max(far, off) < NAMED_OUTLIER:
-        return [Finding("outliers", f"{rows}; {chance}.", numbers, evidence)]
-    called = f"row {first + 1}" if subject.row_names is None else subject.row_names[first]
-    side = "within the components" if far >= off else "off the components"
-    numbers["times_limit"] = max(far, off)
-    called = f"{called[0].upper()}{called[1:]}" if subject.row_names is None else called
-    words = f"{rows}; {chance}. {called} is furthest out, {max(far, off):.1f} times the limit {side}."
+    evidence |= {"rows": found.flagged[:LISTED_UNUSUAL].tolist(), "far": list(outliers.far)}
+    expected = f"{found.expected:,.0f}" if found.expected >= 0.5 else f"{found.expected:.1f}"
+    words = f"{count:,} {'row lies' if count == 1 else 'rows lie'} beyond the {found.level:.0%} limits"
+    words += f"; {expected} {'is' if expected == '1' else 'are'} expected of Gaussian rows"
+    if not outliers.far:
+        return [Finding("outliers", f"{words}.", numbers, evidence)]
+    first = outliers.far[0]
+    times = {
+        "within the components": float(found.t2[first] / found.t2_limit),
+        "off the components": float(found.spe[first] / found.spe_limit),
+    }
+    side = max(times, key=lambda where: times[where])
+    numbers |= {"far": len(outliers.far), "rows": len(found.t2), "times_limit": times[side]}
+    who = _rows_named(subject, outliers.far) if len(outliers.far) <= NAMED_ROWS else f"{len(outliers.far):,} of them"
+    verb, the_furthest = ("lies", "") if len(outliers.far) == 1 else ("lie", f"{_row_name(subject, first)} ")
+    words += f". {who} {verb} further out than any of {len(found.t2):,} Gaussian rows would: "
+    words += f"{the_furthest}{times[side]:,.1f} times the limit {side}."
     return [Finding("outliers", words, numbers, evidence)]
+
+
+def _row_name(subject: Subject, row: int) -> str:
+    return f"row {row + 1}" if subject.row_names is None else subject.row_names[row]
+
+
+def _rows_named(subject: Subject, rows: Sequence[int]) -> str:
+    if subject.row_names is not None:
+        return joined([subject.row_names[row] for row in rows])
+    return f"{'Row' if len(rows) == 1 else 'Rows'} {joined([str(row + 1) for row in sorted(rows)])}"
+
+
+def few_rows_findings(subject: Subject, robust: RobustFit, k: int) -> list[Finding]:
+    """Say which of the components kept, and of the first three, are made by a few outlying rows.
+
+    Computes the contribution of each row to a component, t_i^2 / sum t_i^2. Outlying rows make a component where they
+    are at most a tenth of all, and hold half of its variance or more.
+    """
+    scores, n = subject.scores, len(robust.used)
+    if scores is None or 10 * (~robust.used).sum() > n:
+        return []
+    found = []
+    for j in range(min(max(k, 3), DESCRIBED, scores.shape[1])):
+        squares = np.square(scores[:, j])
+        parts = np.where(robust.used, 0.0, squares) / (squares.sum() or 1.0)
+        if parts.sum() < 0.5:
+            continue
+        # Those that weigh: not those that add the last tenth.
+        order = np.argsort(-parts, kind="stable")
+        rows = order[: int(np.searchsorted(np.cumsum(parts[order]), max(0.5, 0.9 * parts.sum()))) + 1].tolist()
+        share, name = float(parts[rows].sum()), subject.components[j]
+        who = f"{len(rows):,} rows" if len(rows) > NAMED_ROWS else _rows_named(subject, rows)
+        words = f"{who} {'makes' if len(rows) == 1 else 'make'} {name}: {percent(share)} of its variance is theirs."
+        evidence = {"rows": rows, "contributions": parts[rows].tolist(), "location_and_scatter": robust.method}
+        found.append(Finding("rows", words, {"rows": len(rows), "share": share}, evidence, (j,)))
+    return found
 
 
 def table_finding(subject: Subject) -> Finding:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.findings import Finding, percent
-from gramian.analysis.intervals import sample_rows
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
+from gramian.models.pca.robust import sample_rows
 
 LEVEL = 0.0075
 """Chance that any label of pure noise is said to go with any component."""
@@ -146,7 +146,7 @@ def examine_labels(
     groups : mapping of str to numpy array of int (n,)
         Of the labels that are no numbers.
     order : numpy array of int (n,)
-        Of the rows, by :func:`~gramian.analysis.intervals.row_order`.
+        Of the rows, by :func:`~gramian.models.pca.robust.row_order`.
     seed : int
 
     Returns
@@ -293,7 +293,7 @@ def group_finding(test: LabelTest, kept: int, names: Sequence[str]) -> Finding:
         numbers["correlation"] = r
         words = f"{who} goes most with {test.name}: correlation {r:+.2f}, {percent(effect)} of its variance."
     else:
-        part = f"{percent(effect)} of its spread lies between them"
+        part = f"{percent(effect)} of its variance lies between them"
         words = f"{who} tells the groups of {test.name} apart most: {part}."
     evidence |= {"p_value": float(test.p_values[best])}
     return Finding("group", words, numbers, evidence, (best,))
@@ -303,11 +303,10 @@ def _none_follows(test: LabelTest, names: Sequence[str]) -> tuple[str, dict[str,
     """Say that no component that was examined goes with a label more than chance would have it."""
     most = float(test.effects.max())
     what = f"follows {test.name}" if test.is_number else f"tells the groups of {test.name} apart"
-    part = "of a variance goes with it" if test.is_number else "of a spread lies between them"
+    part = "of a variance goes with it" if test.is_number else "of a variance lies between them"
     if len(names) == 1:
         only = f"{names[0]}, the one component examined, does not {what.replace('s ', ' ', 1)}"
-        return f"{only}: {percent(most)} {part}, no more than by chance.", {"most": most}
-    words = (
-        f"None of the {len(names)} components examined {what}: at most {percent(most)} {part}, no more than by chance."
-    )
+        return f"{only}: {percent(most)} {part}, which chance alone may give.", {"most": most}
+    words = f"None of the {len(names)} components examined {what}: at most {percent(most)} {part}"
+    words += ", which chance alone may give."
     return words, {"most": most, "examined": len(names)}

@@ -12,6 +12,7 @@ import numpy as np
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.models.pca.model import PCAModel
+from gramian.models.pca.robust import sample_rows
 
 MOST_ROWS = 5000
 """Rows that are drawn from at most; their weights vary as those of all rows would."""
@@ -34,7 +35,7 @@ class Intervals:
     Attributes
     ----------
     shares, together : numpy arrays (K, 2)
-        Of the share of each component, and of the first 1, 2, ... together.
+        Of the share of each component, and of the first 1, 2, ... together: of one for every four rows, at most.
     correlations : numpy array (c, d, 2)
         Of columns with the first c components.
     gaps : numpy array (K, K)
@@ -65,28 +66,6 @@ class Intervals:
             first = last + 1
 
 
-def row_order(scores: HostArray) -> HostArray:
-    """Return the rows by their length, which no order of rows or columns, and no sign, changes.
-
-    Ties, of rows that differ, are broken by the size of the first scores.
-
-    Examples
-    --------
-    >>> row_order(np.array([[3.0, 0.0], [-1.0, 0.0], [0.0, 2.0]])).tolist()
-    [1, 2, 0]
-    """
-    size = np.abs(scores).max(initial=0.0) or 1.0
-    keys = np.round(np.abs(scores[:, 2::-1]) / size, 9)
-    lengths = np.round(np.sqrt(np.square(scores / size).sum(axis=1)), 9)
-    return np.lexsort((*keys.T, lengths))
-
-
-def sample_rows(order: HostArray, most: int, *, seed: int) -> HostArray:
-    """Return at most so many rows of an order that :func:`row_order` gives: shuffled tables give the same rows."""
-    n = len(order)
-    return order if n <= most else order[np.sort(np.random.default_rng(seed).choice(n, most, replace=False))]
-
-
 def bootstrap(
     model: PCAModel, scores: HostArray, spread: HostArray, *, order: HostArray, seed: int = 0
 ) -> Intervals | None:
@@ -109,7 +88,7 @@ def bootstrap(
     spread : numpy array (d,)
         Deviations of the columns as the model saw them.
     order : numpy array of int (n,)
-        Of the rows, by :func:`row_order`.
+        Of the rows, by :func:`~gramian.models.pca.robust.row_order`.
     seed : int
 
     Returns
@@ -136,7 +115,9 @@ def bootstrap(
     log_lam = np.log(np.maximum(lam, np.finfo(np.float64).tiny))
     ratios = log_lam[:, None] - log_lam[None, :]
     gaps = np.divide(ratios, errors, out=np.zeros_like(ratios), where=errors > 0)
-    return Intervals(shares, together, correlations, gaps, len(used), count)
+    # Of four rows to a component or fewer, draws hold too few different rows to tell how shares vary.
+    told = max(n // 4, 1)
+    return Intervals(shares[:told], together[:told], correlations[:told], gaps, len(used), count)
 
 
 @dataclass(frozen=True, eq=False)

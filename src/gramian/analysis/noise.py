@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.findings import Finding
-from gramian.analysis.intervals import sample_rows
 from gramian.analysis.table import counted
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.choosing.parallel import TRACY_WIDOM_MEAN, noise_edge, tracy_widom_quantile
 from gramian.models.pca.model import PCAModel
+from gramian.models.pca.robust import sample_rows
 from gramian.sources.moments import Moments
 
 LEVEL = 0.0075
@@ -144,7 +144,7 @@ def relation_of(
     blocks : sequence of sequences of int
         Columns that are shuffled together.
     order : numpy array of int (n,)
-        Of the rows, by :func:`~gramian.analysis.intervals.row_order`.
+        Of the rows, by :func:`~gramian.models.pca.robust.row_order`.
     seed : int
 
     Returns

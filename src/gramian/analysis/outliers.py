@@ -64,10 +64,19 @@ class OutlierMap:
     found : Outliers
     unusual : tuple of UnusualRow
         Furthest beyond a limit first; at most as many as were asked for.
+    far : tuple of int
+        Rows further out than any row of a Gaussian table would be, 99 times of 100; furthest first.
+    method : str
+        How the rows were found that the limits rest on; see :class:`~gramian.models.pca.robust.RobustFit`.
+    n_measured : int
+        Rows that those were found among.
     """
 
     found: Outliers
     unusual: tuple[UnusualRow, ...]
+    far: tuple[int, ...] = ()
+    method: str = "all rows"
+    n_measured: int = 0
 
 
 def unusual_rows(
@@ -79,11 +88,13 @@ def unusual_rows(
     spread: np.ndarray,
     names: Sequence[str],
     columns: int = 3,
+    filled: np.ndarray | None = None,
 ) -> tuple[UnusualRow, ...]:
     """Say of the rows furthest beyond a limit which columns put them there.
 
     Computes, for a row within the components, the parts of T2,  c_j = z_j sum_a t_a v_aj / lam_a,  which sum to it
-    (z being the row as the model saw it); for a row off them, the squared residuals of its columns.
+    (z being the row as the model saw it); for a row off them, the squared residuals of its columns; for a row beyond
+    both limits the mean of both shares.
 
     Parameters
     ----------
@@ -96,11 +107,14 @@ def unusual_rows(
     names : sequence of d str
     columns : int
         At most so many of them per row.
+    filled : numpy array of bool (m, d), optional
+        Cells that were filled, and tell nothing.
     """
     shown = found.flagged[: len(rows)]
     if not len(shown):
         return ()
     parts = _parts(leading_model(model, found.n_components), rows, found, shown)
+    known = np.ones(rows.shape, dtype=bool) if filled is None else ~filled
     away = np.divide(rows - mean, spread, out=np.zeros_like(rows), where=spread > 0)
     return tuple(
         UnusualRow(
@@ -110,7 +124,8 @@ def unusual_rows(
             _beyond(found, row),
             tuple(
                 Blame(names[j], float(part[j]), float(rows[i, j]), float(away[i, j]))
-                for j in np.argsort(-part, kind="stable")[:columns]
+                for j in np.argsort(-np.where(known[i], part, -np.inf), kind="stable")[:columns]
+                if known[i, j]
             ),
         )
         for i, (row, part) in enumerate(zip(shown, parts, strict=True))
@@ -131,11 +146,13 @@ def _parts(model: PCAModel, rows: np.ndarray, found: Outliers, shown: np.ndarray
     inverse = np.divide(1.0, lam, out=np.zeros_like(lam), where=lam > 0)
     inverse[model.rank :] = 0.0
     within, off = z * ((scores * inverse) @ V), (z - scores @ V) ** 2
-    far = found.t2[shown] / found.t2_limit >= found.spe[shown] / found.spe_limit
-    parts = np.where(far[:, None], within, off)
-    totals = parts.sum(axis=1, keepdims=True)
-    shares: np.ndarray = np.divide(parts, totals, out=np.zeros_like(parts), where=totals > 0)
-    return shares
+    shares = np.zeros_like(rows)
+    for parts, distance, limit in ((within, found.t2, found.t2_limit), (off, found.spe, found.spe_limit)):
+        totals = parts.sum(axis=1, keepdims=True)
+        part = np.divide(parts, totals, out=np.zeros_like(parts), where=totals > 0)
+        shares += np.where((distance[shown] > limit)[:, None], part, 0.0)
+    both = (found.t2[shown] > found.t2_limit) & (found.spe[shown] > found.spe_limit)
+    return shares / np.where(both, 2.0, 1.0)[:, None]
 
 
 def _host(values: Any) -> np.ndarray:

@@ -123,6 +123,8 @@ class Prepared:
     origin : str
     n_filled : int
         Missing values that were filled.
+    filled : numpy array of bool (n, d) or None
+        Which cells they are.
     row_numbers : array of int or None
         Where rows were dropped, the numbers of the others in the file, from 1.
     left_out : tuple of str
@@ -156,6 +158,7 @@ class Prepared:
     row_names: Any = None
     origin: str = ""
     n_filled: int = 0
+    filled: HostArray | None = None
     row_numbers: HostArray | None = None
     left_out: tuple[str, ...] = ()
     filled_scaled: bool = True
@@ -668,14 +671,20 @@ def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, sc
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         filled = fill_missing(X, scale=scale)
-    k, missing = filled.n_components, np.isnan(X).sum(axis=0)
+    k, cells = filled.n_components, np.isnan(X)
+    missing = cells.sum(axis=0)
     said = (
         f"Filled {_share(missing, len(X))} by probabilistic PCA with {k} component{'' if k == 1 else 's'}; they count "
         "as if they were measured."
     )
     notes = (*prepared.notes, said, *(sentence_of(warning) for warning in caught))
     return replace(
-        prepared, source=_dense_rows(filled.rows, own), notes=notes, n_filled=int(missing.sum()), filled_scaled=scale
+        prepared,
+        source=_dense_rows(filled.rows, own),
+        notes=notes,
+        n_filled=int(missing.sum()),
+        filled=cells,
+        filled_scaled=scale,
     )
 
 
@@ -745,6 +754,7 @@ def _without_constants(options: ReadOptions, prepared: Prepared) -> Prepared:
         notes=(*prepared.notes, *_constant_note(out)),
         left_out=(*prepared.left_out, *out),
         moments=_of_columns(prepared.moments, ~constant),
+        filled=None if prepared.filled is None else prepared.filled[:, ~constant],
     )
 
 

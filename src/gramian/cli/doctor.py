@@ -9,7 +9,7 @@ import click
 
 from gramian.cli.output import json_text
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow", "narwhals", "safetensors", "plotly", "click", "rich")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pyarrow", "narwhals", "safetensors", "click", "rich")
 EXTRAS = {
     "plot": "matplotlib",
     "torch": "torch",

@@ -82,7 +82,9 @@ def run(path: str, flags: dict[str, Any], request: Request) -> None:
 
             table, method = open_for(file, options, request.method, progress)
             found = analyze_table(table, replace(request, method=method), progress, pages=PAGES, opened=file)
-            answer = _written(found, path, target, page=not flags["no_report"], progress=progress)
+            answer = _written(
+                found, path, target, page=not flags["no_report"], embed_rows=not flags["no_rows"], progress=progress
+            )
             answer = replace(answer, traced=flags.get("trace", False))
         text = json_text(as_json(answer)) if flags["as_json"] else as_text(answer)
     click.echo(text)
@@ -109,7 +111,7 @@ def _planned(path: str, table: Prepared, request: Request, *, as_json: bool) -> 
     )
 
 
-def _written(found: Analysis, path: str, folder: Path, *, page: bool, progress: Progress) -> Answer:
+def _written(found: Analysis, path: str, folder: Path, *, page: bool, embed_rows: bool, progress: Progress) -> Answer:
     """Write what was found into a folder of ours, and return the answer."""
     from gramian.report.analysis import TITLES
     from gramian.report.recipes import opening_code
@@ -119,6 +121,7 @@ def _written(found: Analysis, path: str, folder: Path, *, page: bool, progress: 
     shown: dict[str, Any] = {}
     if page:
         shown = {
+            "embed_rows": embed_rows,
             "title": f"{TITLES[found.method]} of {stem_of(path)}",
             "command": command,
             "opening": opening_code(found.table, path=path, array=found.image_shape is not None),
@@ -265,13 +268,10 @@ def _power_steps(model: Any) -> list[str]:
 def rows_worth_a_look(answer: Answer) -> list[str]:
     """Return a line per row that lies beyond the limits, with the columns to blame."""
     found, table = answer.found, answer.found.table
-    if found.measured is None:
+    rows = found.at(found.n_components).outliers
+    if rows is None or not rows.unusual:
         return []
-    rows = found.measured.outlier_map(table.names)
-    if not rows.unusual:
-        return ["Rows worth a look: none lies beyond the limits that 99% of Gaussian rows stay under."]
-    flagged, expected = len(rows.found.flagged), rows.found.expected
-    lines = [f"Rows worth a look ({flagged:,} beyond the limits; {expected:.0f} expected of Gaussian rows):"]
+    lines = ["Rows worth a look, furthest beyond a limit first:"]
     called = table.called
     for row in rows.unusual[:5]:
         name = f"row {row.row + 1}" if called is None else called[row.row]

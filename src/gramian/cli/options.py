@@ -170,6 +170,7 @@ def fit_flags(
             help="Project this column on the components and do not fit it; again for more.",
         ),
         click.option("--no-report", is_flag=True, help="Write no page."),
+        click.option("--no-rows", is_flag=True, help="Write a page that holds no row: no name, value or score."),
         click.option("--dry-run", is_flag=True, help="Print the plan and stop."),
         click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON."),
         click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True),

@@ -40,6 +40,7 @@ from gramian.estimators.projection import (
 )
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
+from gramian.models.pca.robust import central_rows
 from gramian.models.pca.streaming import Batches, begin, resume
 from gramian.planning.plan import SOLVERS
 from gramian.sources.rows import RowSource
@@ -91,6 +92,11 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         of their mean square. Columns that do not vary are left as they are.
     ddof : int, default=1
         Subtracted from the number of rows (or the sum of weights) to divide by; must be less than it.
+    robust : bool, default=False
+        Whether rows that lie apart from the others are given weight zero: those beyond the limits of the minimum
+        covariance determinant or, where columns are many, of ROBPCA (Hubert, Rousseeuw and Vanden Branden, 2005).
+        Up to a quarter of the rows may be outlying. ``support_`` says which rows were used; the certificate is that of
+        their components. Needs ``center``; batches of ``partial_fit`` are refused.
     memory_budget : int or None, default=None
         Bytes that a fit may use beyond the rows. None: three quarters of the machine's memory.
     device : str or None, default=None
@@ -114,6 +120,8 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
     power_trace_ : PowerTrace or None
         Of ``svd_solver='power'``: Rayleigh quotient (``value``), ``residual`` and ``angle`` to the component found, at
         each step of each component.
+    support_ : array of bool (n,)
+        Rows that were used. Only after ``fit`` with ``robust=True``.
     feature_names_in_ : array (d,)
         Only for tables whose column names are all strings.
     loadings_ : array (d, k)
@@ -152,6 +160,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         "center": (FLAG,),
         "scale": (FLAG,),
         "ddof": (whole(0),),
+        "robust": (FLAG,),
         **RESOURCES,
     }
     _SOLVED: ClassVar[tuple[str, ...]] = ("_model", *LinearProjection._COPIED, "n_components_")  # noqa: SLF001
@@ -171,6 +180,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         center: bool = True,
         scale: bool = False,
         ddof: int = 1,
+        robust: bool = False,
         memory_budget: int | None = None,
         device: str | None = None,
         progress: Callable[[str], None] | None = None,
@@ -187,6 +197,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         self.center = center
         self.scale = scale
         self.ddof = ddof
+        self.robust = robust
         self.memory_budget = memory_budget
         self.device = device
         self.progress = progress
@@ -266,6 +277,9 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             If a batch is refused, the state before it stays.
         """
         check_parameters(self)
+        if self.robust:
+            message = "robust=True compares all rows with one another, and partial_fit sees a batch of them. Use fit."
+            raise NotSupportedError(message)
         with naming_the_model_of_missing_values():
             source = open_rows(self, X, weights=sample_weight)
         earlier = self._earlier()
@@ -296,10 +310,17 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             source = open_rows(self, X, weights=sample_weight)
             check_divisor(source, self.ddof)
             options, name = self._options((source.n_rows, source.n_columns), sparse=source.is_sparse)
+            support = central_rows(source, options) if self.robust else None
+            if support is not None:
+                source = open_rows(self, X, weights=support if sample_weight is None else support * source.weights)
             model, names = fit_pca(source, options), feature_names(X, source)
             self._forget()
+            self.__dict__.pop("support_", None)
+            if support is not None:
+                self.support_ = support
             self._adopt(model, names)
             self.n_components_, self.n_samples_, self._fit_svd_solver = len(model.components), model.n_rows, name
+            self._library = type(X).__module__.partition(".")[0]
             return source
 
     def _adopt_streamed(self, model: PCAModel) -> None:
@@ -331,6 +352,9 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
 
     def _options(self, shape: tuple[int, int], *, sparse: bool) -> tuple[PCAOptions, str]:
         """Check the parameters against the rows; return what the model is asked for, and the solver's name."""
+        if self.robust and not self.center:
+            message = "robust=True looks for rows that lie far from the center. Leave center=True with it."
+            raise ParameterError(message)
         check_sparse(self.svd_solver, sparse=sparse)
         name = name_solver(self.svd_solver, n_components=self.n_components, shape=shape, sparse=sparse)
         limits = self.svd_solver if sparse else name
@@ -351,6 +375,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             memory_budget=self.memory_budget,
             progress=self.progress,
             most_steps=self._most_steps(),
+            robust=self.robust,
         )
         return options, name
 
@@ -377,6 +402,7 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             center=asked.center,
             scale=asked.scale,
             ddof=asked.ddof,
+            robust=asked.robust,
             memory_budget=asked.memory_budget,
         )
         return estimator, model

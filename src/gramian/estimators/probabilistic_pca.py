@@ -96,7 +96,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Of the model, noise included: along the components, and as shares of its whole variance. Over n, as maximum
         likelihood has it (``PCA(ddof=0)``).
     explained_variance_ratio_std_ : array (k,)
-        Standard deviations of the shares, from what is not known of the weights.
+        Standard deviations of the shares: other rows, and other missing values, would give others by so much.
     mean_ : array (d,)
     noise_variance_, row_bias_variance_ : float
         Of e and of a_i, in standardized units where ``scale``; 0 where rows have no biases or need none.

@@ -17,7 +17,18 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_numpy, is_sparse, namespace_of
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    cast,
+    dtype_of,
+    from_host,
+    is_numpy,
+    is_sparse,
+    namespace_of,
+    to_host,
+)
+from gramian.arrays.precision import FLOAT64
 from gramian.eigen.certificate import Certificate
 from gramian.errors import InputError
 from gramian.estimators.inputs import (
@@ -35,6 +46,7 @@ from gramian.models.pca.scoring import Outliers, find_outliers
 from gramian.models.pca.streaming import Batches
 from gramian.models.score_file import write_scores
 from gramian.planning.plan import Plan
+from gramian.sources.moments import measure_moments
 from gramian.sources.rows import Block, RowSource, rows_here
 
 
@@ -265,6 +277,7 @@ class GaussianScores:
 
     _fitted_model: Any
     _opened: Any
+    _saved_names: Any
 
     @property
     def rank_(self) -> int:
@@ -277,6 +290,52 @@ class GaussianScores:
         model = self._fitted_model()
         factors = from_host(scoring.deviations(model), like=model.components, dtype=None)
         return model.components.T * namespace_of(factors).asarray(factors, dtype=model.components.dtype)
+
+    def summary(self, X: Any = None) -> Any:
+        """Return the tables of this fit; they print as R's ``summary(prcomp(...))`` and FactoMineR's do.
+
+        Tables are data frames of the library of X, or of the rows of the fit: ``components`` (deviations, variances,
+        shares), ``loadings``, ``contributions`` and ``cos2`` of the columns, and, of the rows given, ``scores``,
+        ``row_contributions`` and ``row_cos2``.  Cost: with rows a pass for their scores and one for their lengths.
+
+        Parameters
+        ----------
+        X : array, table or path (n, d), optional
+            Rows to tell of: those of the fit, or others.
+
+        Returns
+        -------
+        summary : Summary
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gramian import PCA
+        >>> X = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0], [4.0, 4.0]])
+        >>> print(str(PCA().fit(X).summary()).partition("Columns")[0].strip())
+        Importance of components
+                                    PC1     PC2
+        Standard deviation        2.089   0.798
+        Variance                  4.363   0.637
+        Proportion of variance    0.873   0.127
+        Cumulative proportion     0.873   1.000
+        """
+        from gramian.analysis.summary import SummaryRows, library_of, summarize
+
+        model, library, names = self._fitted_model(), getattr(self, "_library", None), self._saved_names()
+        called = [f"x{j}" for j in range(model.n_columns)] if names is None else list(map(str, names))
+        if X is None:
+            return summarize(model, called, library=library)
+        model, source = self._opened(X, "summary")
+        scores = to_host(rows_here(model.project(source))).astype(FLOAT64)
+        off = find_outliers(model, source).spe
+        spread = None
+        if model.factor is None and model.is_centered:
+            moments = measure_moments(source, scatter=False)
+            spread = np.sqrt(moments.squares / max(moments.weight - model.options.ddof, 1.0))
+        at = X.index if library_of(X) == "pandas" else range(len(scores))
+        rows = SummaryRows(scores, np.square(scores).sum(axis=1) + off, list(map(str, at)))
+        return summarize(model, called, spread=spread, rows=rows, library=library_of(X) or library)
 
     def get_covariance(self) -> Array:
         """Return the covariance of the rows under the model (d, d).

@@ -110,7 +110,7 @@ def plan(
         own = source.is_sparse if biases is None else biases
         known = known_entries(source, budget=memory_budget)
         most = min(source.n_rows, source.n_columns)
-        k = min(n_components if isinstance(n_components, int) else 10, most)
+        k = int(_at_most(10 if n_components in (None, "auto") else n_components, most))
         return plan_known(known, k, biases=own, budget=memory_budget)
     if kernel is None:
         _require_unset(gamma=gamma, eigen_solver=eigen_solver, landmarks=landmarks)

@@ -26,7 +26,7 @@ class MissingPlan:
     --------
     >>> print(plan_missing("known entries", n=48_000, d=1777, known=1_000_000, k=10, biases=True))
     variational Bayes on known entries, 10 components at most, because 1.2% of 48,000 x 1,777 values are known
-    about 30 rounds of 1.5e+08 operations, ... MB beyond the table
+    about 30 rounds of 4e+08 operations, ... MB beyond the table
     """
 
     way: str

@@ -44,6 +44,7 @@ class AnalysisPages:
         command: str = "",
         opening: str | None = None,
         made: dict[str, str] | None = None,
+        embed_rows: bool = True,
     ) -> Path:
         """Write the page: nothing is measured again.
 
@@ -60,6 +61,8 @@ class AnalysisPages:
             Lines of Python that define `X`, `names` and `labels`.
         made : dict, optional
             Further lines of "how it was computed".
+        embed_rows : bool
+            Whether the page holds rows; without them it names none.
         """
         return write_material(
             material_of(found),
@@ -71,6 +74,7 @@ class AnalysisPages:
             made={"file": found.table.origin} if made is None else made,
             sampling_rate=found.request.sampling_rate,
             seed=found.seed,
+            embed_rows=embed_rows,
         )
 
     def html(self, found: Analysis) -> str:

@@ -3,21 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from gramian.analysis.examine import Subject, examine
 from gramian.analysis.findings import Finding, joined
-from gramian.analysis.groups import is_number
-from gramian.pictures import between_share, leading_columns
 from gramian.pictures.certificate import CertificateTable
 from gramian.pictures.loadings import ColumnWeight
 from gramian.report.material import Labels, Material, gather
-
-DOMINANT = 0.6
-"""Share of the variance beyond which one component is called the main thing."""
-
-ONE_COLUMN = 0.9
-"""Contribution of a single column beyond which a component is little more than that column."""
 
 
 def answer_words(
@@ -55,64 +44,7 @@ def answer_words(
 
 def answer(made: Material) -> tuple[Finding, ...]:
     """Say what was found: the findings of the analysis, or of a model and its rows."""
-    examined = made.examined or examine(_subject(made))
-    return examined.at(made.scree.chosen).findings
-
-
-def _subject(made: Material) -> Subject:
-    """Return what findings about a fitted model and its rows are drawn from."""
-    return Subject(
-        made.model,
-        made.names,
-        max(made.scree.chosen, 1),
-        scores=made.scores,
-        spread=made.rows.spread if made.rows is not None and len(made.rows.spread) else None,
-        measured=made.measured,
-        labels=made.labels,
-        groups=made.groups,
-        row_names=made.row_names,
-        panel=made.choice,
-        telling=made.telling,
-        recommended=None if made.choice is None else made.choice.n_components,
-        seed=made.seed,
-    )
-
-
-def special_meaning(made: Material, component: int) -> str:
-    """Notice a component that is one column, or all columns together; nothing to say of any other."""
-    d, share = made.model.n_columns, float(made.scree.shares[component])
-    columns = leading_columns(made.model, component, count=d if d <= 40 else 6, names=made.names)
-    name = made.components[component]
-    if d > 1 and columns[0].contribution > ONE_COLUMN:
-        return f"{name} is little more than the column {columns[0].name} ({share:.1%} of the variance)."
-    together = d <= 40 and d > 2 and len({column.weight > 0 for column in columns}) == 1
-    if together and columns[0].contribution < 3.0 / d and columns[-1].contribution > 0.1 / d:
-        return f"All columns rise together along {name} ({share:.1%} of the variance): it measures their common level."
-    return ""
-
-
-def label_shares(made: Material, name: str, kept: range) -> list[float]:
-    """Return, per component, the part of its spread that a label accounts for; empty where that means nothing."""
-    if made.scores is None:
-        return []
-    values = made.labels[name]
-    if is_number(values):
-        known = np.isfinite(values)
-        if known.sum() < 3 or np.ptp(values[known]) == 0:
-            return []
-        return [_squared_correlation(made.scores[known, j], values[known]) for j in kept]
-    groups = made.groups[name]
-    count = int(groups.max(initial=-1)) + 1
-    # More groups tell rows apart one by one.
-    if not 1 < count <= min(50, len(groups) / 2):
-        return []
-    return [between_share(made.scores[:, j], groups) for j in kept]
-
-
-def _squared_correlation(a: np.ndarray, b: np.ndarray) -> float:
-    if np.ptp(a) == 0:
-        return 0.0
-    return float(np.corrcoef(a, b)[0, 1] ** 2)
+    return made.at(max(made.scree.chosen, 1)).findings
 
 
 def component_words(

@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,36 +12,35 @@ from gramian.atomic import atomic_write
 from gramian.pictures import model_of
 from gramian.pictures.images import require_shape
 from gramian.report import sections as parts
-from gramian.report.answer import answer
-from gramian.report.contents import contents, safe_json
+from gramian.report.contents import contents, cuts_of, safe_json
 from gramian.report.material import Labels, Material, gather
 from gramian.report.recipes import Recipes, recipes_of
 
 LARGEST = 8_000_000
-"""Bytes that a page may have, the script of plotly (4.8 MB) included."""
+"""Bytes that a page may have."""
 
 SCRIPTS = (
-    "numbers",
-    "files",
-    "look",
-    "row_table",
-    "images",
-    "picked",
-    "row_map",
+    "data",
+    "state",
+    "draw",
+    "labels",
+    "rows",
+    "map",
+    "side",
+    "columns",
     "variance",
+    "check",
+    "groups",
+    "images",
     "sources",
-    "column_map",
-    "outlier_map",
-    "surfaces",
-    "preimages",
+    "kernel",
     "start",
 )
 """Files of the page's script, in the order in which they are read."""
 
-# What a page may do: run its own script and style, draw its own images, and nothing from anywhere else. WebGL
-# pictures compile small functions (unsafe-eval), and plotly sets styles on its elements.
+# What a page may do: run its own script and style, draw its own images, and nothing from anywhere else.
 POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; connect-src 'none'; base-uri 'none'; form-action 'none'"
 )
 
@@ -68,13 +66,14 @@ def write_report(
     image_shape: tuple[int, int] | None = None,
     sampling_rate: float | None = None,
     seed: int = 0,
+    embed_rows: bool = True,
 ) -> Path:
     """Write a page that says in words and pictures what a fitted model found.
 
     The page is one HTML file of at most 8 MB that opens from disk and asks the network for nothing. Where all rows do
     not fit, it shows a sample that keeps the unusual ones, and says so.
 
-    Cost: two passes over the rows of a PCA, three of other models; about a second for small tables.
+    Cost: two passes over the rows of a PCA, three of other models; under a second for small tables.
 
     Parameters
     ----------
@@ -112,6 +111,8 @@ def write_report(
         Rows per second, for sources.
     seed : int
         Of the sample of rows.
+    embed_rows : bool
+        Whether the page holds rows. Without them it has no map, and names no row: shares, columns and counts stay.
 
     Returns
     -------
@@ -155,6 +156,7 @@ def write_report(
         made=made,
         sampling_rate=sampling_rate,
         seed=seed,
+        embed_rows=embed_rows,
     )
 
 
@@ -170,16 +172,19 @@ def write_material(
     made: Mapping[str, str] | None = None,
     sampling_rate: float | None = None,
     seed: int = 0,
+    embed_rows: bool = True,
 ) -> Path:
     """Write the page of what was gathered; parameters are those of :func:`write_report`."""
     if material.image_shape is not None:
         require_shape(material.image_shape, material.model.n_columns)
     recipes = recipes_of(material, code, opening, sampling_rate)
+    material = material if embed_rows else material.without_rows()
     computed = parts.computed_facts(material, made or {}, seed)
+    cuts = cuts_of(material)
     # Rows that are shown where there is room; the sample is halved until the page fits.
     limit, smallest = MOST_ROWS, 50
     while True:
-        data = contents(material, sampling_rate=sampling_rate)
+        data = contents(material, cuts, sampling_rate=sampling_rate)
         page = render(material, data, title=title, facts=facts, recipes=recipes, computed=computed, command=command)
         text = page.encode("utf-8")
         if len(text) <= LARGEST or limit <= smallest:
@@ -200,22 +205,39 @@ def render(
 ) -> str:
     """The page as HTML text."""
     heading = escape(title or default_title(made))
-    body = "".join(
-        (
-            _header(made, heading, facts),
-            parts.traces_section(data, recipes),
-            parts.variance_section(made, recipes),
-            parts.rows_section(made, data, recipes),
-            parts.surfaces_section(data, recipes),
-            parts.preimages_section(data, recipes),
-            parts.columns_section(data, recipes),
-            parts.cards(made, recipes.weights, images="images" in data),
-            parts.images_section(data, recipes),
-            parts.outliers_section(made, data, recipes),
-            parts.section("how", "How it was computed", parts.how_computed(made, computed)),
-            parts.reproduction(command, recipes.reproduce),
-        )
+    found = (
+        parts.traces_section(data, recipes),
+        parts.map_section(made, data, recipes),
+        parts.found_section(made),
+        parts.surfaces_section(data, recipes),
+        *parts.preimages_section(data, recipes),
+        parts.components_section(made, data, recipes),
+        parts.variance_section(made, recipes),
+        parts.check_section(made, data, recipes),
+        parts.groups_section(data, recipes),
+        parts.time_section(data, recipes),
+        parts.images_section(data, recipes),
+        parts.appendix(made, facts, computed, command, recipes.reproduce),
     )
+    sections = [one for one in found if one is not None]
+    entries = "".join(f'<li><a href="#{one.ident}">{escape(one.entry)}</a></li>' for one in sections)
+    cut = (
+        '<div class="cut" role="group" aria-label="Components kept"><span>Components kept</span>'
+        '<button type="button" id="cut-less" aria-label="Keep one less">&minus;</button>'
+        '<output id="cut-count"></output>'
+        '<button type="button" id="cut-more" aria-label="Keep one more">+</button></div>'
+    )
+    menu = f'<details class="contents" id="contents"><summary>Contents</summary><ol>{entries}</ol></details>'
+    body = (
+        f'<a class="skip" href="#{sections[0].ident}">Skip to the pictures</a><div class="page">'
+        f'<nav aria-label="Contents">{menu}{"" if made.kind == "ica" else cut}</nav>'
+        f"<main>{parts.header(made, heading)}{''.join(one.html for one in sections)}</main></div>"
+    )
+    return shell(heading, body, data)
+
+
+def shell(heading: str, body: str, data: dict[str, Any], *, scripts: Sequence[str] = SCRIPTS) -> str:
+    """Return a page: style, body, data and script in one HTML text that asks the network for nothing."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -223,7 +245,7 @@ def render(
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
         f"<title>{heading}</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n{body}\n"
         f'<script type="application/json" id="data">{safe_json(data)}</script>\n'
-        f"<script>{_plotly()}</script>\n<script>\n{_script()}</script>\n</body>\n</html>\n"
+        f"<script>\n{_script(scripts)}</script>\n</body>\n</html>\n"
     )
 
 
@@ -233,44 +255,13 @@ def default_title(made: Material) -> str:
     return f"{what[made.kind]} of {made.model.n_rows:,} rows"
 
 
-def _header(made: Material, heading: str, facts: Sequence[str]) -> str:
-    lead = "".join(parts.paragraph(str(found), "lead") for found in answer(made))
-    done = "".join(f"<li>{escape(fact)}</li>" for fact in facts)
-    scree = made.scree
-    noun = "sources" if made.kind == "ica" else "components kept"
-    numbers = [(f"{made.model.n_rows:,} x {made.model.n_columns:,}", "rows x columns"), (str(scree.chosen), noun)]
-    if made.model.certificate is not None:
-        numbers.append((f"{scree.kept:.1%}", "of the variance in them"))
-        numbers.append((made.model.certificate.grade, "grade of the certificate"))
-    shown = "".join(f"<div><dd>{escape(value)}</dd><dt>{escape(name)}</dt></div>" for value, name in numbers)
-    return (
-        '<a class="skip" href="#variance">Skip to the pictures</a><main><header>'
-        '<button type="button" id="theme" aria-pressed="false">Dark</button>'
-        f'<h1>{heading}</h1>{lead}<dl class="numbers">{shown}</dl>'
-        f"{f'<ul class=done>{done}</ul>' if done else ''}</header>"
-    )
-
-
 def _asset(name: str) -> str:
     return files("gramian.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _script() -> str:
+def _script(names: Sequence[str]) -> str:
     """The page's own script: files that share one scope, those that others need first."""
-    return '"use strict";\n(() => {\n' + "".join(_asset(f"script/{name}.js") for name in SCRIPTS) + "})();\n"
-
-
-def _plotly() -> str:
-    """The script of plotly; an end tag inside a string of it would end ours.
-
-    The package is found, not imported: its import asks for its own metadata, and the page needs one file of it.
-    """
-    package = find_spec("plotly")
-    if package is None or package.origin is None:
-        message = "Pages are drawn by plotly, which is not installed. Install it: pip install plotly."
-        raise ImportError(message)
-    text = Path(package.origin).with_name("package_data").joinpath("plotly.min.js").read_text(encoding="utf-8")
-    return text.replace("</script", "<\\/script")
+    return '"use strict";\n(() => {\n' + "".join(_asset(f"script/{name}.js") for name in names) + "})();\n"
 
 
 def _write(text: bytes, target: Path) -> Path:

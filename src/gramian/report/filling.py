@@ -36,15 +36,25 @@ LISTED = 40
 """Columns and pairs that are listed."""
 
 STYLE = """
+:root { --mark-1: var(--accent); --mark-2: var(--flag); }
+main { max-width: 72rem; margin: 0 auto; padding: 0 1.5rem 3rem; }
+.done { color: var(--soft); font-size: 13px; padding-left: 1.1rem; }
 .guess { color: var(--mark-2); font-weight: 600; white-space: nowrap; }
 .guess small { font-weight: 400; color: var(--soft); }
 .picture { display: block; width: 100%; height: auto; }
 .picture text { fill: var(--soft); font-size: 12px; }
-.pair { display: grid; grid-template-columns: minmax(0, 30rem) minmax(0, 1fr); gap: 2rem; align-items: start; }
-.key { color: var(--soft); font-size: 0.92rem; }
+.key { color: var(--soft); font-size: 13px; }
 .key i { display: inline-block; width: 0.8em; height: 0.8em; border-radius: 2px; margin: 0 0.35em 0 1.1em; }
 .key i:first-child { margin-left: 0; }
-@media (max-width: 52rem) { .pair { grid-template-columns: minmax(0, 1fr); } }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); gap: 1.6rem 2rem; }
+.card h3 span { color: var(--soft); font-weight: 400; }
+.card ul { list-style: none; margin: 0.4rem 0; padding: 0; }
+.card li { display: grid; grid-template-columns: 8rem 1fr 3rem; gap: 0.6rem; align-items: center; font-size: 13px; }
+.card .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.card .value { text-align: right; font-variant-numeric: tabular-nums; }
+.card .bar { display: block; height: 0.6rem; margin: 0; --c: linear-gradient(var(--accent), var(--accent)); }
+.card .rising { background: var(--c) left / var(--w) 100% no-repeat; margin-left: 50%; }
+.card .falling { background: var(--c) right / var(--w) 100% no-repeat; margin-right: 50%; }
 """
 
 SCRIPT = """
@@ -113,19 +123,24 @@ def write_filling_page(
 
 def _header(found: Filling, title: str, notes: Sequence[str]) -> str:
     known, check = found.known, found.check
-    lead = "".join(parts.paragraph(str(finding), "lead") for finding in found.findings)
+    first, *others = map(str, found.findings) if found.findings else (title,)
+    lead = "".join(f"<li>{escape(text)}</li>" for text in others)
     numbers = [(f"{known.X.shape[0]:,} x {known.X.shape[1]:,}", "rows x columns")]
     numbers.append((percent(known.share_missing), "of the values missing"))
     if check is not None:
         gain = 1.0 - check.rmse / check.rmse_of_means if check.rmse_of_means > 0 else 0.0
         numbers.append((f"{gain:+.0%}".replace("+", ""), "less error than means"))
         numbers.append((percent(check.coverage), "of held-out values in 95% intervals"))
-    shown = "".join(f"<div><dd>{escape(value)}</dd><dt>{escape(name)}</dt></div>" for value, name in numbers)
+    shown = "".join(
+        f"<div><strong>{escape(value)}</strong><span>{escape(name)}</span></div>" for value, name in numbers
+    )
     done = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return (
         '<a class="skip" href="#missing">Skip to the pictures</a><main><header>'
-        '<button type="button" id="theme" aria-pressed="false">Dark</button>'
-        f'<h1>{escape(title)}</h1>{lead}<dl class="numbers">{shown}</dl><ul class="done">{done}</ul></header>'
+        f'<p class="kicker"><span class="name">{escape(title)}</span>'
+        '<button type="button" id="theme" aria-pressed="false">Dark</button></p>'
+        f'<h1>{escape(first)}</h1><div class="numbers">{shown}</div></header>'
+        f'<ul class="findings">{lead}</ul><ul class="done">{done}</ul>'
     )
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.analyze import Analysis
-from gramian.analysis.examine import Examined
+from gramian.analysis.examine import Examined, Subject, examine
+from gramian.analysis.findings import Cut
 from gramian.analysis.groups import groups_by_label, label_values
 from gramian.analysis.outliers import OutlierMap
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, require_same_rows, shown_rows
@@ -53,7 +54,17 @@ class Material:
     seed : int
         Of the rows that are shown.
     examined : Examined or None
-        What findings are told from, where an analysis has examined it.
+        What findings are told from.
+    dates : dict of (n,) arrays of datetime64
+        Columns of dates, and names of rows that are dates.
+    n_missing : int or None
+        Missing values of the table before they were filled; ``None`` where that is not known.
+    supplementary : Supplementary or None
+        Columns that were projected and not fitted.
+    embed_rows : bool
+        Whether the page holds rows: names, scores, values.
+    known_cuts : dict of int to Cut
+        Those that were asked for: what is said at a cut is put together once.
     """
 
     model: Any
@@ -74,6 +85,40 @@ class Material:
     measured: RowMeasures | None = None
     seed: int = 0
     examined: Examined | None = None
+    dates: dict[str, np.ndarray] = field(default_factory=dict)
+    n_missing: int | None = None
+    supplementary: Any = None
+    embed_rows: bool = True
+    known_cuts: dict[int, Cut] = field(default_factory=dict)
+
+    @property
+    def cuts(self) -> list[int]:
+        """Numbers of components that a reader can keep."""
+        return sorted({*self.told.cuts, max(self.scree.chosen, 1)})
+
+    @property
+    def told(self) -> Examined:
+        """What findings are told from."""
+        if self.examined is None:
+            message = "This material was not examined. Make it with gather or material_of."
+            raise ParameterError(message)
+        return self.examined
+
+    def at(self, k: int) -> Cut:
+        """Say what is so when ``k`` components are kept."""
+        if k not in self.known_cuts:
+            self.known_cuts[k] = self.told.at(k)
+        return self.known_cuts[k]
+
+    def without_rows(self) -> "Material":
+        """Return the same without any row: no name, score or value, also in what is said."""
+        examined = self.examined
+        if examined is not None:
+            examined = _with_names(examined, None)
+        return replace(
+            self, rows=None, scores=None, source=None, row_names=None, labels={}, groups={}, color=None, dates={},
+            outliers=None, examined=examined, embed_rows=False, known_cuts={},
+        )  # fmt: skip
 
     def narrowed(self, limit: int) -> "Material":
         """Return the same with at most so many rows to show: no pass."""
@@ -157,6 +202,11 @@ def gather(
 def material_of(found: Analysis) -> Material:
     """Return what a page is made of from an analysis: nothing is measured again."""
     model, table = found.shown, found.table
+    dates, called, examined = _dates_of(found), table.called, found.examined
+    if dates and called is not None:
+        # Days without a time of day, also where a sentence names a row.
+        called = _day_names(next(iter(dates.values())), called)
+        examined = None if examined is None else _with_names(examined, called)
     return _material(
         model,
         scree_of(model, chosen=found.model.n_components, choice=found.panel),
@@ -167,12 +217,15 @@ def material_of(found: Analysis) -> Material:
         measured=found.measured,
         labels=table.labels or None,
         color=None,
-        row_names=table.called,
+        row_names=called,
         groups=found.groups,
+        dates=dates,
+        n_missing=sum(table.missing.values()),
+        supplementary=found.supplementary,
         choice=found.panel,
         image_shape=found.image_shape,
         seed=found.seed,
-        examined=found.examined,
+        examined=examined,
     )
 
 
@@ -187,13 +240,17 @@ def _material(
     color: str | None,
     row_names: Sequence[Any] | None,
     groups: dict[str, np.ndarray] | None = None,
+    dates: dict[str, np.ndarray] | None = None,
     **known: Any,
 ) -> Material:
     named = column_names(model, names)
     n = model.n_rows if scores is None else len(scores)
     tagged = {str(name): _column(name, values, n) for name, values in (labels or {}).items()}
     _check_names(color, tagged, row_names, n)
-    return Material(
+    days = {**(dates or {}), **{name: values for name, values in tagged.items() if values.dtype.kind == "M"}}
+    tagged = {name: values for name, values in tagged.items() if name not in days}
+    color = color if color in tagged or color in days else None
+    made = Material(
         model=model,
         names=named,
         components=names_of(model),
@@ -202,12 +259,60 @@ def _material(
         outliers=None if measured is None else measured.outlier_map(named),
         labels=tagged,
         groups=groups_by_label(tagged) if groups is None else groups,
+        dates=days,
         color=color or next(iter(tagged), None),
         row_names=None if row_names is None else [str(name) for name in row_names],
         named=names is not None,
         measured=measured,
         **known,
     )
+    return made if made.examined is not None else replace(made, examined=examine(_subject(made)))
+
+
+def _subject(made: Material) -> Subject:
+    """Return what findings about a fitted model and its rows are drawn from."""
+    return Subject(
+        made.model,
+        made.names,
+        max(made.scree.chosen, 1),
+        scores=made.scores,
+        spread=made.rows.spread if made.rows is not None and len(made.rows.spread) else None,
+        measured=made.measured,
+        labels=made.labels,
+        groups=made.groups,
+        row_names=made.row_names,
+        panel=made.choice,
+        telling=made.telling,
+        recommended=None if made.choice is None else made.choice.n_components,
+        seed=made.seed,
+    )
+
+
+def _with_names(examined: Examined, names: list[str] | None) -> Examined:
+    """Return what sentences are told from, with rows called otherwise, or not named at all."""
+    subject, about = replace(examined.subject, row_names=names), replace(examined.about, row_names=names)
+    return replace(examined, subject=subject, about=about)
+
+
+def _day_names(dates: np.ndarray, names: list[str]) -> list[str]:
+    """Return days without a time of day where every row has midnight; else the names as they are."""
+    days = dates.astype("datetime64[D]")
+    return names if np.isnat(dates).any() or not np.all(days == dates) else np.datetime_as_string(days).tolist()
+
+
+def _dates_of(found: Analysis) -> dict[str, np.ndarray]:
+    """Return the names of rows as dates, where the column that names them holds dates."""
+    table = found.table
+    if table.facts is None or table.facts.id is None or table.row_names is None:
+        return {}
+    roles = {column.name: column.role for column in table.facts.columns}
+    if roles.get(table.facts.id) != "date":
+        return {}
+    try:
+        return {table.facts.id: np.asarray(table.row_names, dtype="datetime64[s]")}
+    except ValueError:
+        # Dates as people write them, which NumPy does not read.
+        return {}
 
 
 def _column(name: Any, values: Sequence[Any], n: int) -> np.ndarray:

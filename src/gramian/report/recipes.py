@@ -24,6 +24,7 @@ class Recipes:
     Attributes
     ----------
     reproduce, scree, scores, columns, weights, outliers, images, surfaces, profiles, preimages, traces : str
+    groups, time : str
     """
 
     reproduce: str
@@ -37,6 +38,8 @@ class Recipes:
     profiles: str
     preimages: str
     traces: str
+    groups: str
+    time: str
 
 
 def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: float | None = None) -> Recipes:
@@ -65,18 +68,26 @@ def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: floa
     names = ("names=names",) if made.named else ()
     rate = "" if sampling_rate is None else f", sampling_rate={sampling_rate!r}"
     rows = () if made.kind != "pca" or made.scaled else ("X=X",)
+    weights = then(f"plot.loadings({', '.join(('model', 'component=0', *names))})")
     return Recipes(
         reproduce=code or fit,
         scree=then(*_panel(made)),
         scores=then(*_strip()) if len(made.components) == 1 else on_two("scores", "X", *label),
-        columns=on_two("correlation_circle", *rows, *names),
-        weights=then(f"plot.loadings({', '.join(('model', 'component=0', *names))})"),
+        columns=weights if len(made.components) == 1 else on_two("correlation_circle", *rows, *names),
+        weights=weights,
         outliers=then("plot.outliers(model, X)", "print(model.outliers(X).flagged)"),
         images=then(f"plot.reconstructions(model, X[0], {made.image_shape})"),
         surfaces=then("plot.eigenfunctions(model)"),
         profiles=then("from gramian.pictures import kernel_profiles", "print(kernel_profiles(model, X).profiles)"),
         preimages=then("from gramian.pictures import kernel_profiles", "print(kernel_profiles(model, X).rebuilt)"),
         traces=then(f"plot.sources(model, X{rate})"),
+        groups=then(
+            "from gramian.analysis.groups import eta_squared, groups_by_label, label_values",
+            "known = {name: label_values(values) for name, values in labels.items()}",
+            "for name, groups in groups_by_label(known).items():",
+            "    print(name, eta_squared(model.transform(X), groups))",
+        ),
+        time=then("import matplotlib.pyplot as plt", "plt.plot(model.transform(X))  # rows in the order of time"),
     )
 
 

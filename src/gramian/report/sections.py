@@ -3,7 +3,8 @@
 All that comes from outside (names, labels, titles, code) is escaped here or in ``contents``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from importlib import metadata
@@ -11,18 +12,34 @@ from platform import platform, python_version
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from gramian.analysis.rows import KEPT_UNUSUAL
-from gramian.pictures import certificate_table, leading_columns
-from gramian.report.answer import certificate_words, label_shares, special_meaning
+from gramian.pictures import certificate_table
+from gramian.report.answer import answer, certificate_words
 from gramian.report.material import Material
 from gramian.report.recipes import Recipes
 
 
-def section(ident: str, title: str, *parts: str) -> str:
-    """A titled part of the page."""
-    return f'<section id="{ident}"><h2>{escape(title)}</h2>{"".join(parts)}</section>'
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A titled part of the page, with its entry in the contents at the side.
+
+    Attributes
+    ----------
+    ident : str
+    entry : str
+        In the contents; a word or two.
+    html : str
+    """
+
+    ident: str
+    entry: str
+    html: str
+
+
+def section(ident: str, title: str, *parts: str, kind: str = "") -> str:
+    """A titled part of a page."""
+    head = f"<h2>{escape(title)}</h2>" if title else ""
+    return f'<section id="{ident}" class="{kind}">{head}{"".join(parts)}</section>'
 
 
 def paragraph(text: str, kind: str = "") -> str:
@@ -30,15 +47,54 @@ def paragraph(text: str, kind: str = "") -> str:
     return f'<p class="{kind}">{escape(text)}</p>' if text else ""
 
 
-def plot(ident: str, description: str) -> str:
-    """A place that the script draws in; what it shows is said for those who cannot see it."""
-    return f'<div class="plot" id="{ident}" role="img" aria-label="{escape(description, quote=True)}"></div>'
+def figure(
+    ident: str,
+    title: str,
+    described: str,
+    reading: str,
+    code: str,
+    *,
+    before: str = "",
+    after: str = "",
+    focus: bool = False,
+    pictured: bool = True,
+) -> str:
+    """A picture that the script draws, with its files, its code, and a line on how to read it.
 
-
-def below(ident: str, code: str, *, csv: bool = True) -> str:
-    """What stands under a picture: the code that draws it, and its data."""
-    data = f'<button type="button" data-csv="{ident}">Data as CSV</button>' if csv else ""
-    return f'<div class="below">{data}<details><summary>Code</summary>{code_block(code)}</details></div>'
+    Parameters
+    ----------
+    ident : str
+        Of the box that is drawn in; files are asked for by it.
+    title : str
+        What it shows.
+    described : str
+        For those who cannot see it; the script says more once it is drawn.
+    reading : str
+        How to read it, in plain words.
+    code : str
+    before, after : str
+        HTML above and below the box.
+    focus : bool
+        Whether keys act on it.
+    pictured : bool
+        Whether it can be saved as a picture.
+    """
+    names = (("png", "PNG"), ("svg", "SVG")) if pictured else ()
+    buttons = "".join(
+        f'<button type="button" data-save="{kind}" data-of="{ident}" aria-label="Save {escape(title)} as {word}">'
+        f"{word}</button>"
+        for kind, word in (*names, ("csv", "CSV"))
+    )
+    key = ' tabindex="0"' if focus else ""
+    role = "application" if focus else "img"
+    box = f'<div class="draw" id="{ident}" role="{role}"{key} aria-label="{escape(described, quote=True)}"></div>'
+    words = f'<details class="how"><summary>How to read this</summary><p>{escape(reading)}</p></details>'
+    lines = f'<details class="recipe"><summary>Code</summary>{code_block(code)}</details>' if code else ""
+    return (
+        f'<div class="figure" id="{ident}-figure"><div class="caption"><h3>{escape(title)}</h3></div>'
+        f"{before}{box}{after}"
+        f'<div class="below">{words}{lines}<span class="files">{buttons}</span></div></div>'
+    )
 
 
 def code_block(code: str) -> str:
@@ -63,136 +119,249 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]], numeric: Iterabl
     )
 
 
-def variance_section(made: Material, recipes: Recipes) -> str:
-    """What each component holds, with a cut that can be moved."""
-    noun = "source explains" if made.kind == "ica" else "component holds"
-    k = len(made.scree.shares)
-    cut = (
-        '<div class="controls"><label class="grow">Components kept '
-        f'<input type="range" id="cut" min="0" max="{min(k, 200)}" value="{min(made.scree.chosen, 200)}" step="1">'
-        '</label></div><p id="cut-words" aria-live="polite" class="result"></p>'
-    )
-    code = '<div class="code"><pre tabindex="0"><code id="cut-code"></code></pre></div>'
-    hint = "Drag the dashed line, or move the slider with the arrow keys."
-    return section(
-        "variance",
-        f"What each {noun}",
-        plot("scree-plot", f"Share of the variance of each of {k} components, and of all up to it."),
-        cut if made.kind != "ica" else "",
-        code if made.kind != "ica" else "",
-        paragraph(hint if made.kind != "ica" else "", "note"),
-        rules(made),
-        below("scree", recipes.scree),
+def select(ident: str, name: str) -> str:
+    """A choice that the script fills."""
+    return f'<label>{escape(name)} <select id="{ident}"></select></label>'
+
+
+def switch(ident: str, name: str) -> str:
+    """A button that is on or off."""
+    return f'<button type="button" class="switch" id="{ident}" aria-pressed="false">{escape(name)}</button>'
+
+
+def header(made: Material, heading: str) -> str:
+    """The lead sentence, and four figures; the script words both for other cuts."""
+    lead = answer(made)[0].sentence
+    size = f"{made.model.n_rows:,} rows · {made.model.n_columns:,} columns"
+    return (
+        f'<header><p class="kicker"><span class="name">{heading}</span> <span>{size}</span>'
+        '<button type="button" id="theme" aria-pressed="false">Dark</button></p>'
+        f'<h1 id="lead">{escape(lead)}</h1><div class="numbers" id="numbers"></div></header>'
     )
 
 
-def rows_section(made: Material, data: dict[str, Any], recipes: Recipes) -> str:
+def map_section(made: Material, data: dict[str, Any], recipes: Recipes) -> Section | None:
     """The map of rows, with what can be chosen on it."""
     if "rows" not in data:
         words = (
-            "The rows were not given to this page, so there is no map of them. "
+            "This page was written without rows: it holds no name, no value and no score of any row."
+            if not made.embed_rows
+            else "The rows were not given to this page, so there is no map of them. "
             "In a shell, gramian report MODEL FILE shows one; in Python, model.report(path, X)."
         )
-        return section("rows", "The map of rows", paragraph(words))
+        return Section("map", "Rows", section("map", "The map of rows", paragraph(words, "note")))
     if made.rows is None or made.rows.scores.shape[1] == 0:
-        return ""
+        return None
     total, shown = made.rows.n_rows, len(made.rows.positions)
     flagged = 0 if made.outliers is None else len(made.outliers.found.flagged)
     among = f"; the {min(KEPT_UNUSUAL, flagged):,} rows furthest out are all among them" if flagged else ""
     sample = f"{shown:,} of {total:,} rows, drawn at random{among}. " if made.rows.sampled else ""
-    words = f"{sample}Each mark is a row. Draw around some of them with the lasso to see what makes them different."
-    controls = "".join(
-        f'<label>{name} <select id="rows-{ident}"></select></label>'
-        for ident, name in (("x", "Across"), ("y", "Up"), ("color", "Color"))
+    reading = (
+        f"{sample}Each mark is a row; rows that lie close together are alike in what these two components hold. "
+        "The words at the ends of an axis are the columns that go with it. Draw around marks to pick rows and see what "
+        "makes them different; point at one to read it. With keys: arrows walk, Enter picks, Escape clears, "
+        "+ and - zoom, / searches. Ellipses hold 95% of a group that is Gaussian."
     )
-    search = '<label class="grow">Search <input type="search" id="rows-search" placeholder="name of a row"></label>'
-    pick = '<label>Pick a group <select id="rows-group"></select></label>'
-    live = "".join(f'<div id="{ident}" aria-live="polite"></div>' for ident in ("row-card", "selection"))
-    side = f'<aside id="rows-side" tabindex="0" aria-label="What is picked">{live}</aside>'
-    return section(
-        "rows",
-        "The map of rows",
-        paragraph(words),
-        f'<div class="controls">{controls}{search}{pick}</div>',
-        f'<div class="map">{plot("rows-plot", _drawn(made.rows.scores.shape[1]))}{side}</div>',
-        below("rows", recipes.scores),
+    choices = "".join(
+        select(f"map-{ident}", name) for ident, name in (("x", "Across"), ("y", "Up"), ("color", "Color"))
+    )
+    switches = switch("map-names", "Names") + switch("map-ellipses", "Ellipses") + switch("map-arrows", "Arrows")
+    switches += switch("map-thumbs", "Images") if "images" in data else ""
+    zoom = "".join(
+        f'<button type="button" id="map-{ident}" aria-label="{name}">{sign}</button>'
+        for ident, name, sign in (
+            ("in", "Zoom in", "+"),
+            ("out", "Zoom out", "&minus;"),
+            ("whole", "Whole map", "&#10530;"),
+        )
+    )
+    find = '<label class="find">Find <input type="search" id="find" placeholder="name of a row"></label>'
+    bar = (
+        f'<div class="bar"><div class="choices">{choices}</div><div class="switches">{switches}</div>'
+        f'<div class="switches zoom"><button type="button" class="switch" id="map-lasso" aria-pressed="true">Lasso'
+        f"</button>{zoom}</div>{find}</div>"
+    )
+    live = "".join(f'<div id="{ident}" aria-live="polite"></div>' for ident in ("card", "picked"))
+    side = f'<aside id="side" tabindex="0" aria-label="The row pointed at, and rows picked">{live}</aside>'
+    legend = '<div id="legend" class="legend" role="group" aria-label="Groups; press one to hide it"></div>'
+    remark = f'<p class="note" id="map-note">{escape(sample)}</p>'
+    inner = figure(
+        "map-plot", "The map of rows", "Rows as points on two components.", reading, recipes.scores, focus=True
+    )  # fmt: skip
+    # The box and the panel beside it are one frame: the panel goes between the box and what is below it.
+    box_at, below_at = inner.index('<div class="draw"'), inner.index('<div class="below"')
+    framed = (
+        f'{inner[:box_at]}{bar}{legend}<div class="frame"><div class="field">{inner[box_at:below_at]}{remark}</div>'
+        f"{side}</div>{inner[below_at:]}"
+    )
+    return Section("map", "Map", section("map", "", framed, kind="hero"))
+
+
+def found_section(made: Material) -> Section:
+    """What was found, with the components that are kept: the findings after the lead."""
+    said = "".join(f"<li>{escape(one.sentence)}</li>" for one in answer(made)[1:])
+    return Section(
+        "found", "Findings", section("found", "What else was found", f'<ul class="findings" id="findings">{said}</ul>')
     )
 
 
-def _drawn(n_components: int) -> str:
-    """What the map of rows shows, for those who hear it."""
-    return f"Rows as points on {'one component, by their number' if n_components == 1 else 'two components'}."
-
-
-def columns_section(data: dict[str, Any], recipes: Recipes) -> str:
-    """The map of columns."""
+def components_section(made: Material, data: dict[str, Any], recipes: Recipes) -> Section | None:
+    """The columns: a circle, a curve or images, and the table of one component."""
+    noun = "sources" if made.kind == "ica" else "components"
+    title = f"What are the {noun} made of?"
+    if "images" in data:
+        reading = "Each picture is a component: where it is dark it lowers, where it is bright it raises the pixel."
+        drawn = figure(
+            "parts-plot", f"The {noun} as images", f"Images of the {noun}.", reading, recipes.weights,
+            before=f'<div class="bar">{pager("parts")}</div>',
+        )  # fmt: skip
+        return Section("components", "Components", section("components", title, drawn))
     if "columns" not in data:
-        return ""
+        return None
     view = data["columns"]
     left = view["total"] - len(view["names"])
-    note = f"{left:,} columns with shorter arrows are left out. " if left else ""
-    circle = "A column at the circle is described whole by these two. " if view["correlations"] else ""
-    words = f"{note}Positions are {view['scaling']}. {circle}Columns that point the same way rise together."
-    controls = "".join(
-        f'<label>{name} <select id="columns-{ident}"></select></label>'
-        for ident, name in (("x", "Across"), ("y", "Up"))
+    note = f" {left:,} columns with smaller parts are left out." if left else ""
+    if view["ordered"] is not None:
+        reading = (
+            f"One line per component that is kept, over the columns in their order: {view['words']}. Where a line is "
+            "far from zero, these columns rise or fall together with it."
+        )
+        first = figure("curve-plot", "Columns in their order", "Components as curves.", reading, recipes.weights)
+    else:
+        circle = " A column at the circle is described whole by these two." if view["cos2"] is not None else ""
+        reading = (
+            f"Positions are {view['words']}.{circle} Arrows that point the same way rise together, those that point "
+            f"apart one against the other; a right angle is no relation.{note}"
+        )
+        first = figure("circle-plot", "The circle of columns", "Columns as arrows.", reading, recipes.columns)
+    if not view["telling"]:
+        return Section("components", "Components", section("components", title, first))
+    reading = (
+        "Bars go from zero to the correlation of the column with the component; a whisker is where it would lie in 95% "
+        "of other samples. Contribution: the part of the component that the column makes up. Cos²: the part of the "
+        f"column's variance that the component holds.{note}"
     )
-    return section(
-        "columns",
-        "The map of columns",
-        paragraph(words),
-        f'<div class="controls">{controls}</div>',
-        plot("columns-plot", "Columns as arrows on two components."),
-        '<p class="note" id="columns-note"></p>',
-        below("columns", recipes.columns),
+    second = figure(
+        "parts-table", "One component, column by column", "Table of columns.", reading, recipes.weights,
+        before=f'<div class="bar">{pager("component")}</div>', pictured=False,
+    )  # fmt: skip
+    return Section("components", "Components", section("components", title, f'<div class="pair">{first}{second}</div>'))
+
+
+def pager(ident: str) -> str:
+    """A choice with the one before and the one after."""
+    return (
+        f'<span class="pager"><button type="button" id="{ident}-back" aria-label="The one before">&#8249;</button>'
+        f'<select id="{ident}" aria-label="Component"></select>'
+        f'<button type="button" id="{ident}-next" aria-label="The next one">&#8250;</button></span>'
     )
 
 
-def images_section(data: dict[str, Any], recipes: Recipes) -> str:
+def variance_section(made: Material, recipes: Recipes) -> Section:
+    """What each component holds, with the cut."""
+    movable = made.kind != "ica"
+    noun = "source" if made.kind == "ica" else "component"
+    title = f"How much does each {noun} hold?"
+    line = "The line is the cut: drag it, or move it with the arrow keys. Everything on the page follows. "
+    whisker = "Bars are shares of the variance, whiskers where they would lie in 95% of other samples. "
+    noise = "The stepped line is what noise alone would reach, 95 times of 100. "
+    reading = f"{whisker}{noise if len(made.scree.noise) else ''}{line if movable else ''}"
+    words = '<p class="result" id="cut-words" aria-live="polite"></p>' if movable else ""
+    code = (
+        '<div class="code"><button type="button" class="copy">Copy</button><pre tabindex="0"><code id="cut-code">'
+        "</code></pre></div>"
+    )
+    drawn = figure(
+        "variance-plot", f"Share of the variance of each {noun}", "Bars of shares.", reading, recipes.scree,
+        after=f"{words}{code if movable else ''}", focus=movable,
+    )  # fmt: skip
+    return Section("variance", "Variance", section("variance", title, drawn))
+
+
+def check_section(made: Material, data: dict[str, Any], recipes: Recipes) -> Section | None:
+    """Rows by both distances, and those beyond a limit."""
+    if made.outliers is None or "rows" not in data:
+        return None
+    reading = (
+        "To the right, rows far out within the components kept (Hotelling's T²); upwards, rows far off them (squared "
+        "prediction error, SPE). Both are in units of their limit, which 99% of Gaussian rows stay under: beyond 1 a "
+        "row is worth a look. Of many rows some are beyond by chance alone."
+    )
+    drawn = figure("check-plot", "Distances of the rows", "Rows by two distances.", reading, recipes.outliers)
+    listed = '<div id="check-table" class="listed" aria-live="polite"></div>'
+    return Section(
+        "check",
+        "Rows to check",
+        section("check", "Which rows are unusual?", f'<div class="pair">{drawn}{listed}</div>'),
+    )
+
+
+def groups_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
+    """Which label goes with which component."""
+    if "groups" not in data or "rows" not in data:
+        return None
+    reading = (
+        "The part of each component's spread that lies between the groups of a label (of a number, its squared "
+        "correlation): 100% is groups that are told apart whole. Dark cells are beyond chance (permutations, all cells "
+        "together); light ones are not. Press a cell to see its groups below."
+    )
+    first = figure(
+        "groups-table", "Labels and components", "Table of effect sizes.", reading, recipes.groups, pictured=False
+    )  # fmt: skip
+    reading = "Each line is a group: dots are its rows, the bar goes from quartile to quartile, the tick is the median."
+    second = figure("groups-plot", "Groups along one component", "Rows by group.", reading, recipes.groups)
+    return Section(
+        "groups",
+        "Groups",
+        section("groups", "Which groups differ, and where?", f'<div class="pair">{first}{second}</div>'),
+    )
+
+
+def time_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
+    """Scores over time, where rows have dates."""
+    if "rows" not in data or not data["rows"]["dates"]:
+        return None
+    reading = "Scores of the rows in the order of their dates, one line per component that is kept."
+    drawn = figure("time-plot", "Scores over time", "Scores over time.", reading, recipes.time)
+    return Section("time", "Over time", section("time", "What happens over time?", drawn))
+
+
+def images_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
     """An image put together from more and more components."""
-    if "images" not in data:
-        return ""
+    if "images" not in data or "examples" not in data["images"]:
+        return None
     count = data["images"]["count"]
     controls = (
-        '<div class="controls"><label>Image <select id="image-row"></select></label>'
-        f'<label class="grow">Components <input type="range" id="image-count" min="0" max="{count}" '
-        f'value="{min(15, count)}" step="1"></label></div>'
+        f'<div class="bar">{select("image-row", "Image")}<label class="wide">Components <input type="range" '
+        f'id="image-count" min="0" max="{count}" value="{min(15, count)}" step="1"></label></div>'
     )
-    words = "An image is the mean, plus each component times one number. Move the slider to use more of them."
-    return section(
-        "images",
-        "An image from a few numbers",
-        paragraph(words),
-        controls,
-        '<div class="rebuilding"><figure><canvas id="image-rebuilt"></canvas></figure>'
-        '<div><p id="image-words" aria-live="polite" class="result"></p><div class="strip" id="image-strip"></div>'
-        '<p class="note">The numbers are those of components used.</p></div></div>',
-        below("images", recipes.images),
-    )
+    reading = "An image is the mean plus each component times one number. Move the slider to use more of them."
+    drawn = figure(
+        "image-plot", "An image from a few numbers", "An image rebuilt.", reading, recipes.images,
+        before=f'{controls}<p id="image-words" aria-live="polite" class="result"></p>',
+    )  # fmt: skip
+    return Section("images", "Images", section("images", "How few numbers make an image?", drawn))
 
 
-def surfaces_section(data: dict[str, Any], recipes: Recipes) -> str:
+def surfaces_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
     """The components of a kernel over the plane."""
     if "surfaces" not in data:
-        return ""
+        return None
     across, up = data["surfaces"]["names"]
-    words = (
+    reading = (
         "The score that every point of the plane would get: along a line, the component does not change. "
-        f"Across is {across}, up is {up}; the dots are rows."
+        f"Across is {across}, up is {up}; the dots are rows. Pale panels are components that are not kept."
     )
-    return section(
-        "surfaces",
-        "The components as functions over the plane",
-        paragraph(words),
-        plot("surfaces-plot", "Contours of the first components over the plane of the two columns."),
-        below("surfaces", recipes.surfaces),
-    )
+    drawn = figure(
+        "surfaces-plot", "The components as functions over the plane", "Contours.", reading, recipes.surfaces
+    )  # fmt: skip
+    return Section("surfaces", "Surfaces", section("surfaces", "What do the components look like?", drawn))
 
 
-def preimages_section(data: dict[str, Any], recipes: Recipes) -> str:
+def preimages_section(data: dict[str, Any], recipes: Recipes) -> list[Section]:
     """What the components of a kernel mean in the columns, where there is no plane to draw them over."""
     if "preimages" not in data:
-        return ""
+        return []
     kept = median(share for share in data["preimages"]["kept"] if share is not None)
     trust = (
         f"Of rows that were held out, they bring back {max(kept, 0.0):.0%} of the variance of a typical column"
@@ -206,148 +375,51 @@ def preimages_section(data: dict[str, Any], recipes: Recipes) -> str:
     rows = "A row, and what the components keep of it: what changes most is what they do not see."
     if "imageShape" in data:
         rows = "Above, some rows; below, what the components keep of them."
-    choice = '<div class="controls"><label>Row <select id="preimage-row"></select></label></div>'
-    return section(
-        "preimages",
-        "What changes along each component",
-        paragraph(walk),
-        '<div class="cards" id="profiles"></div>',
-        below("profiles", recipes.profiles),
-    ) + section(
-        "rebuilt",
-        "Rows from their scores",
-        paragraph(rows),
-        choice,
-        '<div class="strip" id="preimage-rows"></div>',
-        below("preimages", recipes.preimages),
-    )
+    first = figure("profiles-plot", "From low to high along each component", "Profiles.", walk, recipes.profiles)
+    second = figure(
+        "rebuilt-plot", "Rows and what is kept of them", "Rows rebuilt.", rows, recipes.preimages,
+        before=f'<div class="bar">{select("rebuilt-row", "Row")}</div>',
+    )  # fmt: skip
+    return [
+        Section("profiles", "Components", section("profiles", "What changes along each component?", first)),
+        Section("rebuilt", "Rebuilt rows", section("rebuilt", "What do the components keep of a row?", second)),
+    ]
 
 
-def traces_section(data: dict[str, Any], recipes: Recipes) -> str:
+def traces_section(data: dict[str, Any], recipes: Recipes) -> Section | None:
     """Sources over time, each to be kept or dropped."""
     if "traces" not in data:
-        return ""
-    words = (
-        "Each source over time, its spectrum, and how far from a Gaussian it is. Untick those that are not wanted: "
-        "the code below takes them out of the rows."
+        return None
+    reading = (
+        "Each source over time and, at the right, its spectrum. Untick those that are not wanted: the code below takes "
+        "them out of the rows."
     )
-    left = data["traces"]["total"] - len(data["traces"]["names"])
-    return section(
-        "traces",
-        "The sources",
-        paragraph(words),
-        '<div id="sources"></div>',
-        paragraph(f"{left} more sources are not shown." if left else "", "note"),
-        '<p class="result" id="drop-words" aria-live="polite"></p>',
-        '<div class="code"><button type="button" class="copy">Copy</button>'
-        '<pre tabindex="0"><code id="drop-code"></code></pre></div>',
-        below("traces", recipes.traces),
+    code = (
+        '<p class="result" id="drop-words" aria-live="polite"></p><div class="code"><button type="button" class="copy">'
+        'Copy</button><pre tabindex="0"><code id="drop-code"></code></pre></div>'
     )
+    drawn = figure("traces-plot", "Sources over time", "Traces.", reading, recipes.traces, after=code)
+    return Section("traces", "Sources", section("traces", "What are the sources?", drawn))
 
 
-def outliers_section(made: Material, data: dict[str, Any], recipes: Recipes) -> str:
-    """Rows by both distances, and those beyond a limit."""
-    if "outliers" not in data or made.outliers is None:
-        return ""
-    found = made.outliers.found
-    one = found.n_components == 1
-    upwards = f"upwards, rows far off {'it' if one else 'them'} (squared prediction error, SPE)"
-    if data["outliers"]["spe"] is None:
-        upwards = "upwards, the number of the row, as every direction is kept and no row is off them"
-    words = (
-        f"To the right, rows far out within the {found.n_components} {'component' if one else 'components'} "
-        f"(Hotelling's T²); {upwards}. Dashed: what {found.level:.0%} of Gaussian rows stay under."
+def appendix(made: Material, facts: Sequence[str], computed: Mapping[str, str], command: str, code: str) -> Section:
+    """What was done to the table, the other rules, the certificate, how it was computed, and code for all of it."""
+    done = "".join(f"<li>{escape(fact)}</li>" for fact in facts)
+    parts = [("done", "What was done to the table", f"<ul>{done}</ul>")] if done else []
+    parts += [("rules", "Other rules for the number of components", rules(made))] if made.choice is not None else []
+    if made.model.certificate is not None:
+        parts.append(("certificate", "How far the arithmetic can be trusted", certificate(made)))
+    items = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in computed.items())
+    parts.append(("how", "Plan, versions, time", f'<dl class="facts">{items}</dl>'))
+    shell = f"<h3>In a shell</h3>{code_block(command)}<h3>In Python</h3>" if command else ""
+    parts.append(("code", "Code that reproduces it", f"{shell}{code_block(code)}"))
+    inner = "".join(
+        f'<details id="{ident}"><summary>{escape(title)}</summary><div class="inside">{body}</div></details>'
+        for ident, title, body in parts
     )
-    return section(
-        "outliers",
-        "Rows worth a look",
-        paragraph(words),
-        plot("outliers-plot", f"Distances of each row; {_flagged(len(found.flagged))} beyond a limit."),
-        unusual_rows(made),
-        below("outliers", recipes.outliers),
+    return Section(
+        "appendix", "Appendix", section("appendix", "How was it computed?", f'<div class="appendix">{inner}</div>')
     )
-
-
-def _flagged(count: int) -> str:
-    return f"{count:,} {'row lies' if count == 1 else 'rows lie'}"
-
-
-def cards(made: Material, code: str, *, images: bool) -> str:
-    """One card per component: what it is made of, who lies at its ends, which label it follows."""
-    if made.model.loadings is None:
-        return ""
-    shown = min(len(made.components), 10, max(made.scree.chosen + 1, 3))
-    noun = "source" if made.kind == "ica" else "component"
-    left = len(made.components) - shown
-    more = f"{left} more {noun if left == 1 else noun + 's'} not shown here." if left else ""
-    inner = "".join(_card(made, j, images=images) for j in range(shown))
-    title = "What each source is made of" if made.kind == "ica" else "What each component is made of"
-    kind = "cards images" if images else "cards"
-    data = below("weights", code, csv=made.telling or images)
-    return section("cards", title, f'<div class="{kind}">{inner}</div>', paragraph(more, "note more"), data)
-
-
-def _card(made: Material, component: int, *, images: bool) -> str:
-    name, share = made.components[component], float(made.scree.shares[component])
-    columns = leading_columns(made.model, component, count=6, names=made.names)
-    largest = max((abs(column.weight) for column in columns), default=0.0) or 1.0
-    bars = "".join(_bar(column.name, column.weight, abs(column.weight) / largest) for column in columns)
-    image = f'<canvas class="eigenimage" data-component="{component}"></canvas>' if images else f"<ul>{bars}</ul>"
-    words = special_meaning(made, component) if made.telling and made.kind == "pca" else ""
-    said = (words, _ends(made, component), _label_notes(made, component))
-    notes = "".join(paragraph(text, "note") for text in said)
-    head = f"<h3>{escape(name)} <span>{share:.1%}</span></h3>"
-    return f'<article class="card" data-component="{component}">{head}{image}{notes}</article>'
-
-
-def _bar(name: str, weight: float, width: float) -> str:
-    side = "rising" if weight >= 0 else "falling"
-    return (
-        f'<li><span class="name" title="{escape(name, quote=True)}">{escape(name)}</span>'
-        f'<span class="bar {side}" style="--w:{100 * width:.1f}%"></span><span class="value">{weight:+.2f}</span></li>'
-    )
-
-
-def _ends(made: Material, component: int) -> str:
-    """Who lies furthest along a component, where rows have names."""
-    if made.scores is None or made.row_names is None or made.kind == "ica":
-        return ""
-    order = np.argsort(made.scores[:, component], kind="stable")
-    high, low = (", ".join(made.row_name(int(i)) for i in end) for end in (order[::-1][:3], order[:3]))
-    return f"Highest: {high}. Lowest: {low}."
-
-
-def _label_notes(made: Material, component: int) -> str:
-    """Which labels this component accounts for, in percent."""
-    parts = []
-    for name in list(made.labels)[:3]:
-        shares = label_shares(made, name, range(component, component + 1))
-        if shares and shares[0] >= 0.1:
-            parts.append(f"{shares[0]:.0%} of its spread goes with {name}")
-    return f"{'; '.join(parts)}." if parts else ""
-
-
-def unusual_rows(made: Material) -> str:
-    """The table of rows beyond a limit, with the columns to blame."""
-    if made.outliers is None:
-        return ""
-    rows = (
-        (
-            made.row_name(row.row),
-            f"{row.t2:.3g}",
-            f"{row.spe:.3g}",
-            row.beyond,
-            "; ".join(f"{b.name} = {b.value:.4g} ({b.deviations:+.1f} sd, {b.share:.0%})" for b in row.blame),
-        )
-        for row in made.outliers.unusual
-    )
-    head = ("row", "T²", "SPE", "unusual", "columns to blame: value (deviations from the mean, part of the distance)")
-    if not made.outliers.unusual:
-        return ""
-    # Columns without names, pixels mostly, are nothing that a reader could blame.
-    if made.telling:
-        return table(head, rows, numeric=(1, 2))
-    return f'<div class="few">{table(head[:4], (row[:4] for row in rows), (1, 2))}</div>'
 
 
 def rules(made: Material) -> str:
@@ -356,24 +428,17 @@ def rules(made: Material) -> str:
         return ""
     said = [(v.rule, str(v.n_components), v.reason) for v in made.choice.verdicts]
     said += [(rule, "-", why) for rule, why in made.choice.refusals]
-    inner = table(("rule", "keeps", "because"), said, numeric=(1,))
-    return f"<details><summary>What each rule says. {escape(made.choice.agreement)}</summary>{inner}</details>"
+    return paragraph(made.choice.agreement) + table(("rule", "keeps", "because"), said, numeric=(1,))
 
 
-def how_computed(made: Material, facts: Mapping[str, str]) -> str:
-    """Plan, certificate, versions, seed, time, memory."""
-    items = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(text)}</dd></div>" for name, text in facts.items())
-    proof = ""
-    if made.model.certificate is not None:
-        view = certificate_table(made.model, count=20)
-        whole = certificate_table(made.model)
-        alone = "This is about arithmetic alone: how much other rows would change the numbers is another question."
-        words = f"{certificate_words(whole)} {alone}"
-        inner = table(view.header, view.rows, numeric=(1, 2, 3, 4))
-        listed, held = len(view.rows), len(whole.rows)
-        part = f": the first {listed} of {held} components" if listed < held else ""
-        proof = f"{paragraph(words)}<details><summary>The certificate{part}</summary>{inner}</details>"
-    return f'<dl class="facts">{items}</dl>{proof}'
+def certificate(made: Material) -> str:
+    """What is proved of each component, and what is not."""
+    view, whole = certificate_table(made.model, count=20), certificate_table(made.model)
+    alone = "This is about arithmetic alone: how much other rows would change the numbers is another question."
+    listed, held = len(view.rows), len(whole.rows)
+    part = f"Here are the first {listed} of {held} components." if listed < held else ""
+    words = paragraph(f"{certificate_words(whole)} {alone} {part}".strip())
+    return words + table(view.header, view.rows, numeric=(1, 2, 3, 4))
 
 
 def plan_lines(model: Any) -> str:
@@ -389,7 +454,7 @@ def computed_facts(made: Material, more: Mapping[str, str], seed: int) -> dict[s
         "number of components": getattr(made.model, "verdict", ""),
         **{str(name): str(text) for name, text in more.items()},
         "seed": f"{made.model.options.seed} for the fit, {seed} for the sample of rows",
-        "versions": ", ".join(f"{name} {_version(name)}" for name in ("gramian", "numpy", "scipy", "plotly")),
+        "versions": ", ".join(f"{name} {_version(name)}" for name in ("gramian", "numpy", "scipy")),
         "machine": f"Python {python_version()}, {platform(terse=True)}",
         "written": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }
@@ -411,9 +476,3 @@ def _ica_lines(made: Material) -> str:
         f"{model.options.algorithm} with the contrast {model.options.contrast}: {how} after {model.n_iter} iterations, "
         f"gradient norm {model.gradient_norm:.1e}"
     )
-
-
-def reproduction(command: str, code: str) -> str:
-    """What reproduces the page: in a shell, and in Python."""
-    shell = f"<h3>In a shell</h3>{code_block(command)}<h3>In Python</h3>" if command else ""
-    return section("code", "Code that reproduces it", shell, code_block(code))

@@ -41,6 +41,8 @@ class PCAOptions:
         Called with a sentence before each stage.
     most_steps : int or None
         Steps that the power method may take for each component; ``None`` for its own limit.
+    robust : bool
+        Whether outlying rows were given weight zero; :func:`~gramian.models.pca.robust.central_rows` finds them.
     """
 
     n_components: int | float | str | None = None
@@ -53,6 +55,7 @@ class PCAOptions:
     memory_budget: int | None = None
     progress: Callable[[str], None] | None = None
     most_steps: int | None = None
+    robust: bool = False
 
 
 @dataclass(frozen=True, eq=False)

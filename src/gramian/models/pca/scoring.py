@@ -355,9 +355,19 @@ def _t2_limit(model: PCAModel, level: float) -> float:
     n, k = model.n_rows, model.rank
     if k == 0 or n <= k:
         return float("inf")
-    # F(k, n - k) by its beta variable: the module of distributions takes longer to load than a table to read.
-    x = float(scipy.special.betaincinv(k / 2, (n - k) / 2, level))
-    return float((n * n - 1.0) / n * x / (1.0 - x))
+    return k * (n * n - 1.0) / (n * (n - k)) * f_quantile(level, k, n - k)
+
+
+def f_quantile(level: float, a: float, b: float) -> float:
+    """Return a quantile of the F law, by that of beta: the module of distributions takes longer than a table to read.
+
+    Examples
+    --------
+    >>> round(f_quantile(0.99, 2, 10), 4)
+    7.5594
+    """
+    x = float(scipy.special.betaincinv(a / 2, b / 2, level))
+    return b * x / (a * (1.0 - x)) if x < 1.0 else float("inf")
 
 
 def _spe_limit(model: PCAModel, k: int, spe: HostArray, level: float) -> float:

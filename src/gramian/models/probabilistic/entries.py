@@ -325,7 +325,7 @@ class DenseEntries(HeldEntries):
         return order, bounds, first
 
     @cached_property
-    def column_patterns(self) -> tuple[HostArray, HostArray]:  # type: ignore[override]
+    def column_patterns(self) -> tuple[HostArray, HostArray]:
         """One column for each pattern of known rows, and the pattern of each column."""
         first, pattern = _unique_rows(self.missing.T)
         if len(first) == self.n_columns:  # all differ: then in the order of the columns, as where none is looked for
@@ -565,9 +565,9 @@ class _ColumnSums(NamedTuple):
 
 
 def _add_columns(state: _ColumnSums | None, block: Block) -> _ColumnSums:
-    rows = block.rows
+    rows: Any = block.rows
     with np.errstate(invalid="ignore", over="ignore"):
-        if sp.issparse(rows):
+        if hasattr(rows, "indices"):
             X, j = rows.data.astype(FLOAT64), rows.indices
             known = ~np.isnan(X)
             X, j, d = X[known], j[known], rows.shape[1]

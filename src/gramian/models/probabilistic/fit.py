@@ -31,7 +31,14 @@ from gramian.errors import ConvergenceWarning, InputError, users_line
 from gramian.machine import memory_budget
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
-from gramian.models.probabilistic.entries import KnownEntries, Rows, SourceEntries, SparseEntries, known_entries
+from gramian.models.probabilistic.entries import (
+    DenseEntries,
+    KnownEntries,
+    Rows,
+    SourceEntries,
+    SparseEntries,
+    known_entries,
+)
 from gramian.models.probabilistic.model import ProbabilisticPCAModel
 from gramian.models.probabilistic.variational import (
     Columns,
@@ -176,7 +183,7 @@ def hold_out(X: Any, *, share: float = 0.1, seed: int = 0) -> HeldOut:
     (20, True)
     """
     rng = np.random.default_rng(seed)
-    table = X.tocsr().tocoo() if sp.issparse(X) else None
+    table: Any = X.tocsr().tocoo() if hasattr(X, "tocsr") else None
     if table is not None:
         rows, columns = table.coords
         values = table.data
@@ -256,7 +263,7 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
 
 def _within_error(best: HostArray, other: HostArray) -> bool:
     lost = other - best
-    return float(lost.mean()) <= float(lost.std(ddof=1)) / np.sqrt(len(lost))
+    return bool(lost.mean() <= lost.std(ddof=1) / np.sqrt(len(lost)))
 
 
 def _closed_form(known: KnownEntries, k: int, options: ProbabilisticPCAOptions, reason: str) -> ProbabilisticPCAModel:
@@ -264,7 +271,7 @@ def _closed_form(known: KnownEntries, k: int, options: ProbabilisticPCAOptions, 
     q = min(k, n, d)
     if isinstance(known, SourceEntries):
         pca = fit_pca(known.source, PCAOptions(q, ddof=0, scale=bool((known.factor != 1.0).any())))
-    else:
+    elif isinstance(known, DenseEntries):
         pca = fit_pca(as_source(known.values), PCAOptions(q, ddof=0))
     V, lam = to_host(pca.components).astype(FLOAT64), to_host(pca.variances).astype(FLOAT64)
     total, fitted = float(pca.total_variance), min(q, d - 1)
@@ -314,7 +321,7 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
         components=V,
         variances=variances,
         shares=variances / max(total, TINY),
-        share_errors=_share_errors(columns, right, row_bias, options.seed),
+        share_errors=_share_errors(known, columns, right, row_bias, options.seed),
         noise_variance=priors.noise,
         weight_variances=priors.components,
         row_bias_variance=row_bias,
@@ -327,7 +334,9 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
         n_known=known.n_known,
         n_steps=len(found.bounds),
         # A density in the units of the table, not of scaled columns.
-        evidence=(found.bounds[-1] + known.counts @ np.log(known.factor)) / known.n_known if found.bounds else 0.0,
+        evidence=float((found.bounds[-1] + known.counts @ np.log(known.factor)) / known.n_known)
+        if found.bounds
+        else 0.0,
         converged=found.converged,
         lower=low,
         upper=high,
@@ -338,17 +347,24 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
 TINY = float(np.finfo(FLOAT64).tiny)
 
 
-def _share_errors(columns: Columns, right: HostArray, row_bias: float, seed: int) -> HostArray:
-    """Return the standard deviations of the shares of variance: of 50 draws of W from its posterior."""
-    k, d = columns.layout.k, len(columns.means)
+def _share_errors(known: KnownEntries, columns: Columns, right: HostArray, row_bias: float, seed: int) -> HostArray:
+    """Return the standard deviations of the shares of variance, of 200 draws: of W, of the rows, and of the noise.
+
+    W is drawn from its posterior; were other rows drawn, the variance of n scores would be that of chi^2_n / n, and
+    that of noise chi^2_N / N.
+    """
+    k, (n, d) = columns.layout.k, (known.n_rows, known.n_columns)
     if k == 0:
         return np.zeros(0)
-    W = columns.means[:, :k] @ right.T
-    C = np.einsum("ka,jab,kb->jk", right, columns.covariances[:, :k, :k], right, optimize=True)[columns.pattern]
     rng, noise = np.random.default_rng(seed), columns.priors.noise
-    drawn = np.array([((W + np.sqrt(C) * rng.standard_normal(C.shape)) ** 2).sum(axis=0) for _ in range(50)])
-    total = drawn.sum(axis=1) + d * (noise + row_bias)
-    return np.asarray(((drawn + noise) / np.maximum(total, TINY)[:, None]).std(axis=0))
+    # The squares of W are sums of d terms: their means and variances are enough.
+    C = np.einsum("ka,jab,kb->jk", right, columns.covariances[:, :k, :k], right, optimize=True)[columns.pattern]
+    W = columns.means[:, :k] @ right.T
+    mean, spread = (W**2 + C).sum(axis=0), np.sqrt((4 * W**2 * C + 2 * C**2).sum(axis=0))
+    drawn = np.maximum(mean + spread * rng.standard_normal((200, k)), 0.0) * rng.chisquare(n, (200, k)) / n
+    noises = noise * rng.chisquare(known.n_known, (200, 1)) / known.n_known
+    total = drawn.sum(axis=1, keepdims=True) + d * (noises + row_bias)
+    return np.asarray(((drawn + noises) / np.maximum(total, TINY)).std(axis=0))
 
 
 def _kept_rows(known: KnownEntries, columns: Columns) -> tuple[HostArray, HostArray, HostArray]:

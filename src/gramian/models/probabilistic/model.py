@@ -90,7 +90,7 @@ class ProbabilisticPCAModel:
     @property
     def n_components(self) -> int:
         """Number of components, k: as many as were needed."""
-        return self.weights.shape[1]
+        return int(self.weights.shape[1])
 
     @property
     def layout(self) -> Layout:
@@ -255,7 +255,7 @@ class ProbabilisticPCAModel:
 
     def entries(self, X: Any) -> HeldEntries:
         """Return the known entries of new rows in the units of the model."""
-        found: Any = known_entries(X, units=(self.mean, self.factor))
+        found: HeldEntries = known_entries(X, units=(self.mean, self.factor))  # type: ignore[assignment]
         if found.n_columns != self.n_columns:
             message = f"X has {found.n_columns} columns, and the model {self.n_columns}. Pass the columns of the fit."
             raise InputError(message)
@@ -273,7 +273,7 @@ class ProbabilisticPCAModel:
             g, Cg = np.ones((m, K)), np.zeros((m, K, K))
             g[:, free] = found.means.T
             own = found.covariances if found.pattern is None else found.covariances[:, :, found.pattern]
-            Cg[np.ix_(range(m), free, free)] = np.moveaxis(own, 2, 0)
+            Cg[:, free[:, None], free] = np.moveaxis(own, 2, 0)
             yield part, rows, g, Cg
 
     def _variances(self, g: HostArray, Cg: HostArray, *, of_rows: bool = True) -> HostArray:

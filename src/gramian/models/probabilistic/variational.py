@@ -361,7 +361,7 @@ def bound(known: KnownEntries, columns: Columns, found: Statistics) -> float:
     spread = (away**2).sum(axis=0) + columns.shared_by @ np.diagonal(C, axis1=1, axis2=2)
     logs = columns.log_determinants + np.log(variances).sum()
     value -= 0.5 * float(np.sum(spread / variances - len(b)) + columns.shared_by @ logs)
-    return value - 0.5 * PRIOR_ENTRIES * (np.log(v) + _prior_noise(known) / v)
+    return float(value - 0.5 * PRIOR_ENTRIES * (np.log(v) + _prior_noise(known) / v))
 
 
 def _prior_noise(known: KnownEntries) -> float:

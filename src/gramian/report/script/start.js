@@ -1,30 +1,59 @@
-/* Theme, files, copying, and the drawing of whatever the page has. */
+/* The words at the top, theme, contents, files, and the first drawing of everything. */
 
-function dark() {
-  const set = document.documentElement.dataset.theme;
-  return set ? set === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+const dark = () => { const asked = document.documentElement.dataset.theme; return asked ? asked === "dark" : matchMedia("(prefers-color-scheme: dark)").matches; };
+
+function startTheme() {
+  const read = () => { readColors(); $("theme").textContent = dark() ? "Light" : "Dark"; $("theme").setAttribute("aria-pressed", String(dark())); };
+  read();
+  state.theme = dark() ? "dark" : "light";
+  state.width = window.innerWidth;
+  const change = () => { read(); set({ theme: dark() ? "dark" : "light" }); };
+  $("theme").addEventListener("click", () => { document.documentElement.dataset.theme = dark() ? "light" : "dark"; change(); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", change);
+  window.addEventListener("resize", () => { openContents(); set({ width: window.innerWidth }); });
 }
 
-function nameTheme() {
-  $("theme").textContent = dark() ? "Light" : "Dark";
-  $("theme").setAttribute("aria-pressed", String(dark()));
+// Contents stand open at the side of a wide screen, and are a menu on a narrow one.
+function openContents() {
+  const wide = matchMedia("(min-width: 70rem)").matches, menu = $("contents");
+  if (menu.dataset.wide === String(wide)) return;
+  menu.dataset.wide = String(wide);
+  menu.open = wide;
 }
 
-function drawAgain() {
-  nameTheme();
-  redraws.forEach((draw) => draw());
+function startContents() {
+  openContents();
+  $("contents").addEventListener("click", (event) => { if (event.target.tagName === "A" && $("contents").dataset.wide === "false") $("contents").open = false; });
+  const links = new Map([...document.querySelectorAll("#contents a")].map((link) => [link.hash.slice(1), link]));
+  const seen = new IntersectionObserver((entries) => entries.forEach(({ target, isIntersecting }) => {
+    if (!isIntersecting) return;
+    links.forEach((link) => link.removeAttribute("aria-current"));
+    links.get(target.id).setAttribute("aria-current", "true");
+  }), { rootMargin: "-10% 0px -75% 0px" });
+  links.forEach((_, id) => seen.observe($(id)));
+  document.querySelectorAll('a[href^="#"]').forEach((link) => link.addEventListener("click", () => reveal(link.hash.slice(1))));
 }
 
-function theme() {
-  $("theme").addEventListener("click", () => { document.documentElement.dataset.theme = dark() ? "light" : "dark"; drawAgain(); });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAgain);
-  let wide = window.innerWidth;
-  window.addEventListener("resize", () => {
-    if (Math.abs(window.innerWidth - wide) < 40) return;
-    wide = window.innerWidth;
-    drawAgain();
+function reveal(id) {
+  const folded = $(id) && $(id).closest("details");
+  if (folded) folded.open = true;
+}
+
+function startWords() {
+  on(["cut"], () => {
+    const { said, figures: shown } = now();
+    $("lead").textContent = said[0].text;
+    $("findings").replaceChildren(...said.slice(1).map(({ text, kind }) => h("li", { class: kind }, text)));
+    $("numbers").replaceChildren(...shown.map(([value, what, remark, to]) => h($(to) ? "a" : "div", $(to) ? { href: `#${to}`, click: () => reveal(to) } : {}, h("strong", {}, value), h("span", {}, what), h("small", {}, remark))));
+    if ($("cut-count")) {
+      $("cut-count").textContent = String(state.cut);
+      $("cut-less").disabled = state.cut === cuts[0];
+      $("cut-more").disabled = state.cut === cuts[cuts.length - 1];
+    }
   });
-  nameTheme();
+  if (!$("cut-count")) return;
+  $("cut-less").addEventListener("click", () => stepCut(-1));
+  $("cut-more").addEventListener("click", () => stepCut(1));
 }
 
 async function copy(button) {
@@ -39,15 +68,26 @@ async function copy(button) {
   setTimeout(() => { button.textContent = "Copy"; }, 1500);
 }
 
-theme();
-if (data.rows) rowMap(); else document.body.dataset.ready = "true";
-variance();
-if (data.traces) sources();
-if (data.columns) columnMap();
-if (data.outliers) outlierMap();
-if (data.surfaces) surfaces();
-if (data.preimages) preimages();
-if (data.images) images();
-if (data.weights) csv.weights = () => save("weights.csv", ["component", "column", "weight"], data.weights.lines);
-document.querySelectorAll("[data-csv]").forEach((button) => button.addEventListener("click", () => csv[button.dataset.csv]()));
-document.querySelectorAll(".copy").forEach((button) => button.addEventListener("click", () => copy(button)));
+function startFiles() {
+  document.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", () => {
+    const { save, of } = button.dataset;
+    if (save === "csv") saveLines(...figures[of].lines()); else savePicture(of, save);
+  }));
+  document.querySelectorAll(".copy").forEach((button) => button.addEventListener("click", () => copy(button)));
+}
+
+startTheme();
+startContents();
+startWords();
+startMap();
+startColumns();
+startVariance();
+startCheck();
+startGroups();
+startImages();
+startSources();
+startKernel();
+startFiles();
+readers.forEach(({ read }) => read());
+window.gramian = { state, set, figures, svgOf }; // for a console, and for tests
+document.body.dataset.ready = "true";

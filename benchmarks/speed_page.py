@@ -1,9 +1,10 @@
-"""The table in the README, rewritten from a results file between its two markers."""
+"""The tables of docs/speed.md, each rewritten from a results file between its two markers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+PAGE = Path(__file__).parent.parent / "docs" / "speed.md"
 BEGIN = "<!-- benchmark table: begin -->"
 END = "<!-- benchmark table: end -->"
 
@@ -21,7 +22,6 @@ def splice(page: str, table: str, *, begin: str = BEGIN, end: str = END) -> str:
     return f"{before}{begin}\n{table.strip()}\n{end}{rest.split(end)[1]}"
 
 
-def rewrite(path: Path, table: str, *, begin: str = BEGIN, end: str = END) -> None:
-    """Splice the table into a file."""
-    page = splice(path.read_text(encoding="utf-8"), table, begin=begin, end=end)
-    path.write_text(page, encoding="utf-8")
+def rewrite(table: str, *, begin: str = BEGIN, end: str = END) -> None:
+    """Splice the table into the page."""
+    PAGE.write_text(splice(PAGE.read_text(encoding="utf-8"), table, begin=begin, end=end), encoding="utf-8")

@@ -1,0 +1,377 @@
+"""Principal components of the rows that are not outlying: robust location and scatter, and the rows beyond them.
+
+Where rows are many, the first look is the minimum covariance determinant (MCD) of scikit-learn; where columns are, it
+is the outlyingness of ROBPCA (Hubert, Rousseeuw and Vanden Branden, 2005, doi:10.1198/004017004000000563). Both give
+the three quarters of the rows that lie closest together. From there rows join that lie within the limits of those that
+are in, until none is left that does. What is reported is then ordinary: the components of the rows that are in.
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy
+
+from gramian.arrays.namespace import HostArray, from_host, to_host
+from gramian.arrays.precision import FLOAT64
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAModel, PCAOptions
+from gramian.models.pca.scoring import Outliers, f_quantile, find_outliers, whitening
+from gramian.sources.rows import RowSource, rows_here
+
+CORE = 0.75
+"""Share of the rows that the first look keeps: up to a quarter may lie anywhere."""
+
+LEVEL = 0.99
+MOST_ROWS = 2000
+"""Rows that location and scatter are measured on; all others are held against them."""
+
+LEAST_ROWS = 10
+"""Rows under which none is told from the others."""
+
+MCD_COLUMNS = 30
+"""Columns up to which the determinant is asked, with five rows for each: as ROBPCA does, with more columns."""
+
+MOST_COMPONENTS = 10
+"""Components of ROBPCA, at most: more would be fitted to single rows."""
+
+DIRECTIONS = 250
+
+
+@dataclass(frozen=True, eq=False)
+class RobustFit:
+    """The components of the rows that are not outlying.
+
+    Attributes
+    ----------
+    model : PCAModel
+        Of those rows.
+    scores : numpy array (n, K)
+        Of all rows.
+    beyond : numpy array (n,)
+        Squared distance of each row from everything that the K components span.
+    used : numpy array of bool (n,)
+        Rows that it rests on.
+    method : str
+        How the first three quarters were found: "MCD", "projections" (the first step of ROBPCA), or "all rows" where
+        more than three quarters lie in a plane, or rows are too few to tell.
+    is_tall : bool
+        Whether there are three rows for each component: then a row is in by its distance along all of them, else along
+        the first ones and from those.
+    n_rows : int
+        Rows that location and scatter were measured on.
+    """
+
+    model: PCAModel
+    scores: HostArray
+    beyond: HostArray
+    used: HostArray
+    method: str
+    is_tall: bool
+    n_rows: int
+
+    def distances(self, k: int) -> tuple[HostArray, HostArray]:
+        """Return T2 and SPE (n,) of all rows from the first ``k`` components: no pass."""
+        factors = to_host(whitening(self.model)).astype(FLOAT64)[:k]
+        t2 = np.square(self.scores[:, :k] * factors).sum(axis=1)
+        return t2, np.square(self.scores[:, k:]).sum(axis=1) + self.beyond
+
+    def limits(self, k: int, *, level: float = LEVEL, spe: HostArray | None = None) -> tuple[float, float]:
+        """Return what a share ``level`` of Gaussian rows stays under in each distance.
+
+        Computes Hotelling's limit for T2; for SPE, of m rows used,  mean F(level; h, m - k)  with Box's h, which is
+        his limit where rows are many. Components that were fitted to few rows are closer to those than to others: there
+        the cube root of SPE, which is nearly Gaussian (Wilson and Hilferty, 1931), gives the limit by its MCD over all
+        rows, which tells a spread as well as 0.37 n rows would.
+        """
+        m, rank = self.model.n_rows, min(k, self.model.rank)
+        variances = to_host(self.model.variances).astype(FLOAT64)
+        far = off = float("inf")
+        if 0 < rank < m:
+            far = rank * (m * m - 1.0) / (m * (m - rank)) * f_quantile(level, rank, m - rank)
+        left = variances[k:]
+        whole = float(left.sum()) + self.model.total_variance - float(variances.sum())
+        if whole <= 1e-12 * self.model.total_variance:
+            return far, off
+        if self.is_tall and m > rank:
+            h = float(left.sum()) ** 2 / float(left @ left)
+            return far, float(left.sum()) * f_quantile(level, h, m - rank)
+        spe = self.distances(k)[1] if spe is None else spe
+        roots = np.cbrt(spe)[:, None]
+        middle, spread = (float(found[0]) for found in _closest(roots, _core_size(len(roots))))
+        spread *= _consistency(CORE, 1) ** 0.5
+        return far, (middle + float(scipy.special.stdtrit(max(0.37 * len(roots), 1.0), level)) * spread) ** 3
+
+    def outliers(self, k: int, *, level: float = LEVEL) -> Outliers:
+        """Hold both distances of all rows from the first ``k`` components against their limits: no pass."""
+        (t2, spe), limits = self.distances(k), self.limits(k, level=level)
+        with np.errstate(invalid="ignore"):
+            size = np.fmax(t2 / limits[0], spe / limits[1])
+        flagged = np.flatnonzero(size > 1.0)
+        return Outliers(t2, spe, *limits, flagged[np.argsort(-size[flagged], kind="stable")], level, k)
+
+    def far_limits(self, k: int, *, level: float = LEVEL) -> tuple[float, float]:
+        """Return the limits that all rows of a Gaussian table stay under, in a share ``level`` of such tables."""
+        return self.limits(k, level=1.0 - (1.0 - level) / (2.0 * max(len(self.used), 1)))
+
+
+def fit_robust(
+    model: PCAModel,
+    scores: HostArray,
+    *,
+    k: int,
+    beyond: HostArray | None = None,
+    order: HostArray | None = None,
+    seed: int = 0,
+) -> RobustFit:
+    """Find the rows that are not outlying, and the components of these, from the scores of a fitted PCA.
+
+    Computes, of at most 2,000 rows, the three quarters that lie closest together: by MCD where there are five rows for
+    each of at most 30 components, else those least outlying along 250 directions through pairs of rows, by the MCD of
+    each (ROBPCA's first step). Then, until nothing changes, means and covariances of these rows, and as the next ones
+    all rows within the limits that a quarter of a row would pass (Chauvenet's criterion).
+
+    Cost: some hundred products of the sample with K columns, and one product n K K; no pass.
+
+    Parameters
+    ----------
+    model : PCAModel
+        Centered, with K components; its variances are finite and not all zero.
+    scores : numpy array (n, K)
+        Of its rows.
+    k : int
+        Components that ROBPCA keeps, up to ten.
+    beyond : numpy array (n,), optional
+        Squared distance of each row from the K components; zero where nothing is said.
+    order : numpy array of int (n,), optional
+        Of the rows, by :func:`row_order`, where it is known.
+    seed : int
+
+    Examples
+    --------
+    >>> from gramian.sources import as_source
+    >>> X = np.random.default_rng(0).standard_normal((60, 3)) * [3.0, 2.0, 1.0]
+    >>> X[:6] += [0.0, 0.0, 30.0]
+    >>> rows = as_source(X)
+    >>> model = fit_pca(rows)
+    >>> found = fit_robust(model, model.project(rows), k=2)
+    >>> found.method, found.outliers(2).flagged.size >= 6, found.used[:6].any()
+    ('MCD', True, np.False_)
+    """
+    n = len(scores)
+    beyond = np.zeros(n) if beyond is None else beyond
+    order = row_order(scores) if order is None else order
+    at = sample_rows(order, MOST_ROWS, seed=seed)
+    rank = int((np.ptp(scores, axis=0) > 1e-9 * np.ptp(scores, axis=0).max(initial=0.0)).sum())
+    tall = rank <= min(MCD_COLUMNS, len(at) // 3) and float(beyond.max(initial=0.0)) <= 1e-9 * model.total_variance
+    method, core = "all rows", None
+    if len(at) >= LEAST_ROWS and rank > 0:
+        method = "MCD" if tall and 5 * rank <= len(at) else "projections"
+        core = (_mcd if method == "MCD" else _least_outlying)(scores[at, :rank], seed)
+    kept = rank if tall else max(min(k, MOST_COMPONENTS, rank), 1)
+    everything = _of_rows(model, scores, beyond, at, np.ones(len(at), dtype=bool), method="all rows", is_tall=tall)
+    if core is None:
+        return everything
+    found = _of_rows(model, scores, beyond, at, core, method=method, is_tall=tall, trimmed=kept)
+    for _ in range(50):
+        joined = _near(found, kept, at, core)
+        if (joined == core).all():
+            break
+        if 2 * joined.sum() < len(at):
+            return everything
+        core = joined
+        found = _of_rows(model, scores, beyond, at, core, method=method, is_tall=tall)
+    limits, (t2, spe) = found.limits(kept, level=_chauvenet(len(at))), found.distances(kept)
+    return replace(found, used=(t2 <= limits[0]) & (spe <= limits[1]))
+
+
+def _chauvenet(n: int) -> float:
+    """Return the level of each of two limits that half a row of n is expected beyond: Chauvenet's criterion."""
+    return 1.0 - 0.25 / n
+
+
+def _near(found: "RobustFit", k: int, at: HostArray, core: HostArray) -> HostArray:
+    """Return the rows that belong to those that are in.
+
+    Where components were fitted to few rows these are closer to them than others are by that alone. So each fifth of
+    them is held against the components of the other four.
+    """
+    t2, spe = (values[at] for values in found.distances(k))
+    if not found.is_tall:
+        part = np.cumsum(core) % 5
+        for fold in range(5):
+            out = core & (part == fold)
+            rest = core & ~out
+            other = _of_rows(found.model, found.scores, found.beyond, at, rest, method=found.method, is_tall=False)
+            more = other.distances(k)
+            t2[out], spe[out] = more[0][at[out]], more[1][at[out]]
+    limits = found.limits(k, level=_chauvenet(len(at)), spe=spe)
+    near: HostArray = (t2 <= limits[0]) & (spe <= limits[1])
+    return near
+
+
+def row_order(scores: HostArray) -> HostArray:
+    """Return the rows by their length, which no order of rows or columns, and no sign, changes.
+
+    Ties, of rows that differ, are broken by the size of the first scores.
+
+    Examples
+    --------
+    >>> row_order(np.array([[3.0, 0.0], [-1.0, 0.0], [0.0, 2.0]])).tolist()
+    [1, 2, 0]
+    """
+    size = np.abs(scores).max(initial=0.0) or 1.0
+    keys = np.round(np.abs(scores[:, 2::-1]) / size, 9)
+    lengths = np.round(np.sqrt(np.square(scores / size).sum(axis=1)), 9)
+    return np.lexsort((*keys.T, lengths))
+
+
+def sample_rows(order: HostArray, most: int, *, seed: int) -> HostArray:
+    """Return at most so many rows of an order that :func:`row_order` gives: shuffled tables give the same rows."""
+    n = len(order)
+    return order if n <= most else order[np.sort(np.random.default_rng(seed).choice(n, most, replace=False))]
+
+
+def _mcd(Z: HostArray, seed: int) -> HostArray | None:
+    """Return the rows of the smallest covariance determinant; ``None`` where it is zero."""
+    from sklearn.covariance import MinCovDet
+
+    Z = Z / Z.std(axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = MinCovDet(support_fraction=CORE, random_state=seed).fit(Z)
+    core: HostArray = found.raw_support_
+    values = np.linalg.eigvalsh(np.cov(Z[core].T).reshape(Z.shape[1], -1))
+    return core if values[0] > 1e-12 * max(values[-1], 1e-300) else None
+
+
+def _least_outlying(Z: HostArray, seed: int) -> HostArray | None:
+    """Return the three quarters of the rows that are least outlying along directions through pairs of them."""
+    n = len(Z)
+    h = _core_size(n)
+    if n * (n - 1) <= 2 * DIRECTIONS:
+        first, second = np.triu_indices(n, 1)
+    else:
+        first, second = np.random.default_rng(seed).integers(0, n, (2, DIRECTIONS))
+    V = Z[first] - Z[second]
+    lengths = np.sqrt(np.square(V).sum(axis=1))
+    V = V[lengths > 1e-9 * lengths.max(initial=0.0)]
+    Y = Z @ (V / np.sqrt(np.square(V).sum(axis=1))[:, None]).T
+    Y -= np.median(Y, axis=0)
+    center, scale = _closest(Y, h)
+    Y = np.abs(Y - center)
+    # A direction along which three quarters of the rows are one has no scale to be far out by.
+    told = scale > 1e-9 * Y.max(axis=0, initial=0.0)
+    if not told.any():
+        return None
+    core = np.zeros(n, dtype=bool)
+    core[np.argsort((Y[:, told] / scale[told]).max(axis=1), kind="stable")[:h]] = True
+    return core
+
+
+def _core_size(n: int) -> int:
+    return max(int(CORE * n), n // 2 + 1)
+
+
+def _closest(Y: HostArray, h: int) -> tuple[HostArray, HostArray]:
+    """Return mean and deviation of the ``h`` numbers of each column that lie closest together: MCD in one dimension."""
+    Y = np.sort(Y, axis=0)
+    zero = np.zeros((1, Y.shape[1]))
+    sums, squares = (np.vstack([zero, np.cumsum(part, axis=0)]) for part in (Y, Y * Y))
+    means = (sums[h:] - sums[:-h]) / h
+    variances = (squares[h:] - squares[:-h]) / h - means**2
+    at = np.argmin(variances, axis=0), np.arange(Y.shape[1])
+    return means[at], np.sqrt(np.maximum(variances[at], 0.0))
+
+
+def _of_rows(
+    model: PCAModel,
+    scores: HostArray,
+    beyond: HostArray,
+    at: HostArray,
+    core: HostArray,
+    *,
+    method: str,
+    is_tall: bool,
+    trimmed: int = 0,
+) -> RobustFit:
+    """Return the components of some rows, in place of those of all, and the scores of all rows on them.
+
+    Variances of rows that were ``trimmed`` by so many components are those of the Gaussian that they are the middle of.
+    """
+    Z, K = scores[at[core]], scores.shape[1]
+    center, V = Z.mean(axis=0), model.directions
+    C = (Z - center).T @ (Z - center) / max(len(Z) - 1, 1)
+    factor = None if model.factor is None else to_host(model.factor).astype(FLOAT64)
+    shift = center @ V
+    mean = to_host(model.mean).astype(FLOAT64)
+    mean = mean + (shift if factor is None else np.divide(shift, factor, out=np.zeros_like(shift), where=factor > 0))
+    W = np.eye(K)
+    if factor is not None and is_tall:
+        # Columns have unit variance over these rows: a few rows that make up a column's variance would hide in it.
+        deviations = np.sqrt(np.maximum(np.einsum("kc,kc->c", C @ V, V), 0.0))
+        again = np.divide(1.0, deviations, out=np.ones_like(deviations), where=deviations > 1e-9)
+        factor, V, W = factor * again, np.eye(len(again)), V * again
+        C = W.T @ C @ W
+    values, U = np.linalg.eigh(C)
+    values, U = np.maximum(values[::-1], 0.0)[:K], U[:, ::-1][:, :K]
+    directions = U.T @ V
+    if trimmed:
+        values = values * _consistency(core.mean(), min(trimmed, int((values > 1e-12 * values[0]).sum())))
+    rest = float(beyond[at[core]].mean())
+    whole = float(values.sum()) + rest
+    like = model.components
+    weight = float(len(Z)) * (model.n_rows / len(at))
+    robust = replace(
+        model,
+        components=from_host(directions, like=like, dtype=like.dtype),
+        variances=from_host(values, like=like),
+        shares=from_host(values / whole if whole > 0 else values, like=like),
+        singular_values=from_host(np.sqrt(values * max(weight - 1.0, 1.0)), like=like),
+        mean=from_host(mean, like=like),
+        factor=None if factor is None else from_host(factor, like=like),
+        n_rows=max(len(Z), 2),
+        weight=weight,
+        total_variance=whole,
+        rank=int((values > 1e-12 * max(values[0], 1e-300)).sum()) if K else 0,
+    )
+    used = np.zeros(len(scores), dtype=bool)
+    used[at[core]] = True
+    return RobustFit(robust, (scores - center) @ (W @ U), beyond, used, method, is_tall, len(at))
+
+
+def _consistency(share: float, p: int) -> float:
+    """Return how much larger Gaussian variances are than those of the share of rows that lies nearest.
+
+    Computes  P(chi2_p < q) / P(chi2_{p+2} < q)  with q the quantile of the share (Croux and Haesbroeck, 1999).
+    """
+    if share >= 1.0 or p == 0:
+        return 1.0
+    q = 2.0 * float(scipy.special.gammaincinv(p / 2.0, share))
+    return share / float(scipy.special.gammainc(p / 2.0 + 1.0, q / 2.0))
+
+
+def central_rows(source: RowSource, options: PCAOptions) -> HostArray:
+    """Tell which rows are not outlying (n,): those that ``PCA(robust=True)`` fits.
+
+    Computes the components of all rows (at most 100 of them), and what :func:`fit_robust` says of their scores.
+
+    Cost: a fit, a pass for the scores and one for the distances from them.
+
+    Examples
+    --------
+    >>> from gramian.sources import as_source
+    >>> X = np.random.default_rng(0).standard_normal((60, 3))
+    >>> X[:6, 0] += 20.0
+    >>> central_rows(as_source(X), PCAOptions(2))[:8].tolist()
+    [False, False, False, False, False, False, True, True]
+    """
+    count = min(source.n_rows, source.n_columns, 100)
+    model = fit_pca(source, replace(options, n_components=count, solver="auto"))
+    if not 0.0 < model.total_variance < np.inf:
+        return np.ones(source.n_rows, dtype=bool)
+    scores = to_host(rows_here(model.project(source))).astype(FLOAT64)
+    is_whole = count >= min(source.n_rows - 1, source.n_columns)
+    beyond = None if is_whole else find_outliers(model, source).spe
+    k = options.n_components if isinstance(options.n_components, int) else MOST_COMPONENTS
+    return fit_robust(model, scores, k=k, beyond=beyond, seed=options.seed).used

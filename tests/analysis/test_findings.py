@@ -1,0 +1,253 @@
+"""What is said about a table is true, and does not depend on what it must not depend on."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gramian
+from benchmarks.check_findings import Table, faults, faults_of, generated
+
+COLUMNS = list("abcdef")
+
+
+def found_in(frame, **options):
+    """Findings by kind; ``options`` are those of analyze."""
+    by_kind = {}
+    for finding in gramian.analyze(frame, **options).findings:
+        by_kind.setdefault(finding.kind, []).append(finding)
+    return by_kind
+
+
+def of_rows(X, columns=COLUMNS):
+    """Rows as a table whose columns are called a, b, c, ..."""
+    return pd.DataFrame(X, columns=columns[: X.shape[1]])
+
+
+def with_factor(n=150, seed=0):
+    """Six columns, four of which share a factor."""
+    rng = np.random.default_rng(seed)
+    return of_rows(rng.standard_normal((n, 1)) * [1, 1, 1, 1, 0, 0] + 0.6 * rng.standard_normal((n, 6)))
+
+
+@pytest.mark.parametrize("kind", generated(0))
+def test_every_finding_of_a_generated_table_is_true(kind):
+    """Recomputed with NumPy and pandas each number holds, and what was planted is found."""
+    frame, missed = generated(1)[kind]
+    options = {"roles": dict.fromkeys(frame.columns, "quantity")} if kind == "dummies" else {}
+    if frame.isna().any(axis=None):
+        findings = [finding.as_json() for finding in gramian.analyze(frame, **options).findings]
+        wrong = []
+    else:
+        wrong, findings = faults_of(frame, frame, **options)
+    assert not wrong
+    assert not missed(findings)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("component", {"share": 0.9}, {}, "the share is"),
+        ("component", {}, {"correlations": [0.1, 0.2, 0.3]}, "the correlation of"),
+        ("outliers", {"flagged": 1, "expected": 70.0}, {}, "the expected count"),
+        ("table", {"rows": 7}, {}, "the table has 150 rows"),
+    ],
+    ids=str,
+)
+def test_the_checker_fails_on_what_is_false(change):
+    """A share, a correlation, a count and a size that are not the table's are called false."""
+    kind, numbers, evidence, said = change
+    frame = with_factor()
+    found = gramian.analyze(frame)
+    finding = next(finding for finding in found.findings if finding.kind == kind).as_json()
+    assert not faults([finding], Table(frame, scaled=found.table.scale, labels={}, rows=None), kept=1)
+    finding = finding | {"numbers": finding["numbers"] | numbers, "evidence": finding["evidence"] | evidence}
+    finding["evidence"]["columns"] = finding["evidence"].get("columns", [])[:3]
+    assert said in " ".join(faults([finding], Table(frame, scaled=found.table.scale, labels={}, rows=None), kept=1))
+
+
+def test_a_sentence_with_a_number_of_its_own_is_false():
+    """A number that is none of the finding's is called false, however true it is elsewhere."""
+    frame = with_factor()
+    finding = gramian.analyze(frame).findings[-1].as_json()
+    finding["sentence"] += " There are 42 more."
+    table = Table(frame, scaled=False, labels={}, rows=None)
+    assert any("42 is none of its numbers" in fault for fault in faults([finding], table, kept=1))
+
+
+def told_alike(found, other):
+    """Whether kinds, components and numbers agree; what noise reaches is drawn, and agrees to two digits."""
+    assert [(one.kind, one.components) for one in found.findings] == [
+        (two.kind, two.components) for two in other.findings
+    ]
+    for one, two in zip(found.findings, other.findings, strict=True):
+        assert one.numbers.keys() == two.numbers.keys()
+        for name, value in one.numbers.items():
+            assert value == pytest.approx(two.numbers[name], rel=0.03 if name == "noise_reaches" else 1e-6), one
+    return True
+
+
+@pytest.fixture(scope="module")
+def told():
+    """A table of a factor, groups, two clouds and a row far out, and what is said of it."""
+    frame = with_factor()
+    frame["side"] = np.where(np.arange(150) < 60, "left", "right")
+    frame.loc[:59, ["e", "f"]] += 7.0
+    frame.loc[100, "a"] += 15.0
+    frame["b"] *= 40.0
+    frame["name"] = [f"row_{i}x" for i in range(150)]
+    return frame, gramian.analyze(frame, id="name")
+
+
+def test_order_of_the_rows_changes_nothing(told):
+    """Shuffled rows give the same findings, with the same rows by name."""
+    frame, found = told
+    again = gramian.analyze(frame.sample(frac=1.0, random_state=0).reset_index(drop=True), id="name")
+    assert told_alike(again, found)
+    said, now = ([str(finding) for finding in part.findings if finding.kind != "count"] for part in (found, again))
+    assert now == said
+
+
+def test_order_of_the_columns_changes_nothing(told):
+    """Shuffled columns give the same sentences."""
+    frame, found = told
+    again = gramian.analyze(frame[["f", "side", "b", "name", "d", "a", "e", "c"]], id="name")
+    assert told_alike(again, found)
+
+
+def test_names_of_columns_change_names_alone(told):
+    """Columns called otherwise, by names that no rule uses, give the same sentences with those names."""
+    frame, found = told
+    names = dict(zip(COLUMNS, ["uva", "uvb", "uvc", "uvd", "uve", "uvf"], strict=True))
+    assert told_alike(gramian.analyze(frame.rename(columns=names), id="name"), found)
+
+
+def test_units_change_nothing_where_columns_are_scaled(told):
+    """Grams for kilograms, and degrees of another zero, give the same findings."""
+    frame, found = told
+    assert found.table.scale
+    other = frame.assign(a=1000.0 * frame["a"], c=32.0 + 1.8 * frame["c"], e=frame["e"] / 60.0)
+    assert told_alike(gramian.analyze(other, id="name"), found)
+
+
+def test_a_filled_cell_is_no_evidence():
+    """Columns that were filled in a row are not blamed for it."""
+    frame = with_factor()
+    frame.loc[3, ["a", "b"]] = [9.0, np.nan]
+    frame.loc[4, ["e", "f"]] = [np.nan, 12.0]
+    cut = gramian.analyze(frame, n_components=2).at(2)
+    blamed = {row.row: {part.name for part in row.blame} for row in cut.outliers.unusual}
+    assert {3, 4} <= set(blamed)
+    assert "b" not in blamed[3]
+    assert "e" not in blamed[4]
+    assert "f" in blamed[4]
+
+
+def test_a_row_far_out_is_named_however_few_rows_are():
+    """One row 44 deviations out, no more rows than expected: its size is said."""
+    frame = with_factor()
+    frame.loc[17, "e"] += 44.0
+    (finding,) = found_in(frame)["outliers"]
+    assert "Row 18 lies further out than any of 150 Gaussian rows would" in finding.sentence
+    assert finding.numbers["times_limit"] > 10
+
+
+def test_six_rows_that_make_a_component_are_said_to():
+    """Six rows far out in one direction are that component, and flagged; others are not."""
+    frame = of_rows(np.random.default_rng(1).standard_normal((100, 6)))
+    frame.loc[:5, ["a", "b", "c"]] += 20.0
+    found = found_in(frame)
+    (rows,) = found["rows"]
+    assert rows.sentence.startswith("Rows 1, 2, 3, 4, 5 and 6 make PC1:")
+    assert set(found["outliers"][0].evidence["far"]) == set(range(6))
+    assert found["outliers"][0].numbers["flagged"] <= 6 + 6
+
+
+def test_one_count_is_expected_everywhere():
+    """The finding, the map of rows and its formula have one expected count."""
+    found = gramian.analyze(with_factor().assign(a=lambda frame: frame["a"].where(frame.index != 9, 9.0)))
+    cut = found.at(found.n_components)
+    (finding,) = [finding for finding in cut.findings if finding.kind == "outliers"]
+    assert finding.numbers["expected"] == cut.outliers.found.expected == found.distances.expected
+
+
+def test_columns_of_the_distance_that_is_beyond_are_blamed():
+    """A row far out along the components is blamed on their columns, one off them on its own."""
+    frame = with_factor(300)
+    frame.loc[5, ["a", "b", "c", "d"]] = 9.0
+    frame.loc[6, "e"] = 12.0
+    unusual = {row.row: row for row in gramian.analyze(frame, n_components=1).at(1).outliers.unusual}
+    assert unusual[5].beyond == "within the components"
+    assert {part.name for part in unusual[5].blame} <= set("abcd")
+    assert unusual[6].beyond == "off the components"
+    assert unusual[6].blame[0].name == "e"
+
+
+def test_columns_of_several_units_are_scaled_and_of_one_are_not():
+    """Spreads that differ four-fold are scaled, unless the names give one unit."""
+    frame = with_factor() * [1.0, 2.0, 4.2, 1.0, 1.0, 1.0]
+    assert gramian.analyze(frame).table.scale
+    assert not gramian.analyze(frame.rename(columns=lambda name: f"{name} (mm)")).table.scale
+
+
+def test_a_component_beyond_the_cut_tells_groups():
+    """Groups along PC2, one component kept: PC2 is named, and said not to be kept."""
+    rng = np.random.default_rng(0)
+    frame = of_rows(rng.standard_normal((120, 6)) * [9.0, 3.0, 0.5, 0.5, 0.5, 0.5])
+    frame["side"] = np.where(frame["b"] > 0, "left", "right")
+    (finding,) = found_in(frame, n_components=1, scale=False)["group"]
+    assert finding.components == (1,)
+    assert "which is not kept" in finding.sentence
+
+
+def test_near_equal_variances_are_a_plane():
+    """Two components of one variance are no axes, and are described together."""
+    X = np.random.default_rng(0).standard_normal((80, 6))
+    turn = np.linalg.qr(np.random.default_rng(1).standard_normal((6, 6)))[0]
+    frame = of_rows(np.linalg.qr(X - X.mean(axis=0))[0] * [5.0, 4.9, 1.0, 0.9, 0.8, 0.7] @ turn)
+    (finding,) = found_in(frame, n_components=2, scale=False)["plane"]
+    assert finding.components == (0, 1)
+    assert "a plane, not as two axes" in finding.sentence
+
+
+def test_sources_are_named_by_correlations_whatever_the_units():
+    """Columns in square meters and in percent: each source has the column that correlates with it."""
+    rng = np.random.default_rng(0)
+    S = rng.laplace(size=(400, 3))
+    frame = of_rows(S @ (np.eye(3) + 0.2) * [1000.0, 1.0, 0.01])
+    found = [finding for finding in found_in(frame, method="ica")["source"] if "correlates most" in finding.sentence]
+    assert sorted(finding.evidence["columns"][0] for finding in found) == ["a", "b", "c"]
+
+
+def test_sources_that_are_all_flat_are_not_called_peaked():
+    """Uniform sources are flat: none is the most peaked."""
+    rng = np.random.default_rng(0)
+    frame = of_rows(rng.uniform(size=(400, 3)) @ (np.eye(3) + 0.3))
+    said = " ".join(finding.sentence for finding in found_in(frame, method="ica", runs=3)["source"])
+    assert "flattest" in said
+    assert "peaked" not in said
+    assert "or more" not in said
+
+
+def test_one_number_of_components_is_recommended():
+    """One finding says how many and why; what other rules say is evidence."""
+    (finding,) = found_in(with_factor())["count"]
+    assert finding.evidence["recommended"] == 1
+    assert len(finding.evidence["rules"]) > 4
+    assert not any(rule in finding.sentence for rule in finding.evidence["rules"])
+
+
+def test_kernel_components_hold_a_share_of_a_variance():
+    """What kernel components hold is a share of the variance in feature space: one at most."""
+    found = gramian.analyze(with_factor(), method="kpca")
+    first = next(finding for finding in found.findings if finding.kind == "kernel")
+    assert 0 < first.numbers["share"] < 1
+    assert float(np.asarray(found.model.variances).sum()) <= 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(Path("../shared/data/tables").glob("*")), ids=lambda path: path.name)
+def test_every_finding_of_a_real_table_is_true(path):
+    """The tables at hand, where they are: no finding is false."""
+    assert not faults_of(path)[0]

@@ -1,0 +1,103 @@
+"""Rows that lie apart do not move what is found among the others: PCA(robust=True), and the rows it leaves out."""
+
+import numpy as np
+import pytest
+
+from gramian import PCA, load
+from gramian.errors import NotSupportedError, ParameterError
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.robust import fit_robust
+from gramian.sources import as_source
+
+# robustbase 0.95.0, wood[, 1:5]: Rousseeuw and Leroy (1987), page 243.
+WOOD = """
+.573 .1059 .465 .538 .841  .651 .1356 .527 .545 .887  .606 .1273 .494 .521 .920  .437 .1591 .446 .423 .992
+.547 .1135 .531 .519 .915  .444 .1628 .429 .411 .984  .489 .1231 .562 .455 .824  .413 .1673 .418 .430 .978
+.536 .1182 .592 .464 .854  .685 .1564 .631 .564 .914  .664 .1588 .506 .481 .867  .703 .1335 .519 .484 .812
+.653 .1395 .625 .519 .892  .586 .1114 .505 .565 .889  .534 .1143 .521 .570 .889  .523 .1320 .505 .612 .919
+.580 .1249 .546 .608 .954  .448 .1028 .522 .534 .918  .417 .1687 .405 .415 .981  .528 .1057 .424 .566 .909
+"""
+
+# robustbase 0.95.0, starsCYG: log of temperature and of light of 47 stars.
+STARS = """
+4.37 5.23 4.56 5.74 4.26 4.93 4.56 5.74 4.30 5.19 4.46 5.46 3.84 4.65 4.57 5.27 4.26 5.57 4.37 5.12 3.49 5.73 4.43 5.45
+4.48 5.42 4.01 4.05 4.29 4.26 4.42 4.58 4.23 3.94 4.42 4.18 4.23 4.18 3.49 5.89 4.29 4.38 4.29 4.22 4.42 4.42 4.49 4.85
+4.38 5.02 4.42 4.66 4.29 4.66 4.38 4.90 4.22 4.39 3.48 6.05 4.38 4.42 4.56 5.10 4.45 5.22 3.49 6.29 4.23 4.34 4.62 5.62
+4.53 5.10 4.45 5.22 4.53 5.18 4.43 5.57 4.38 4.62 4.45 5.06 4.50 5.34 4.45 5.34 4.55 5.54 4.45 4.98 4.42 4.50
+"""
+
+
+def left_out(X, **options):
+    """Rows that a robust fit does not use, counted from 1 as the books do."""
+    return (np.flatnonzero(~PCA(robust=True, **options).fit(X).support_) + 1).tolist()
+
+
+def test_wood_gravity_has_the_four_outliers_of_the_book():
+    """Rows 4, 6, 8 and 19, which Rousseeuw replaced, and no others: as rrcov's PcaHubert(wood[, 1:5], k = 2) flags."""
+    X = np.array(WOOD.split(), dtype=float).reshape(-1, 5)
+    assert left_out(X) == left_out(X, n_components=2) == [4, 6, 8, 19]
+    # rrcov 1.7.2, PcaHubert(wood[, 1:5], k = 2)@loadings[, 1].
+    assert abs(PCA(1, robust=True).fit(X).components_[0] @ [0.939, 0.176, 0.291, -0.023, -0.040]) > 0.9
+
+
+def test_cyg_ob1_has_its_four_giants():
+    """The giants 11, 20, 30 and 34, and 7; covMcd(starsCYG) has 14 too. Classical distances find none of the giants."""
+    X = np.array(STARS.split(), dtype=float).reshape(-1, 2)
+    assert left_out(X) == [7, 11, 20, 30, 34]
+    # robustbase 0.95.0, covMcd(starsCYG, alpha = 0.5)$center: 4.409, 4.949.
+    assert PCA(robust=True).fit(X).mean_ == pytest.approx([4.409, 4.949], abs=0.03)
+    assert not {10, 19, 29, 33} <= set(PCA().fit(X).outliers(X).flagged.tolist())
+
+
+@pytest.mark.parametrize("n, d", [(200, 8), (60, 300)], ids=["MCD", "ROBPCA"])
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_planted_rows_are_left_out_and_components_are_those_of_the_others(n, d, share):
+    """A tenth of a degree from the fit without them, where the ordinary fit is turned by most of a right angle."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d)) * np.r_[12.0, 6.0, np.ones(d - 2)]
+    m = int(share * n)
+    X[:m] += np.r_[0.0, 0.0, 60.0, np.zeros(d - 3)]
+    truth, robust, ordinary = PCA(2).fit(X[m:]), PCA(2, robust=True).fit(X), PCA(2).fit(X)
+    assert not robust.support_[:m].any()
+    assert robust.support_[m:].mean() > 0.95
+    cosines = [np.linalg.svd(fit.components_ @ truth.components_.T)[1].min() for fit in (robust, ordinary)]
+    assert cosines[0] > 0.98
+    assert cosines[1] < 0.6
+
+
+def test_gaussian_rows_are_used_but_for_a_few():
+    """Rows without outliers: all of ordinary PCA's rows are used but one in a hundred, and the limits hold."""
+    X = np.random.default_rng(0).standard_normal((500, 6)) * [5.0, 4.0, 3.0, 2.0, 1.0, 1.0]
+    model = fit_pca(as_source(X))
+    found = fit_robust(model, model.project(as_source(X)), k=2)
+    assert found.used.mean() > 0.99
+    assert 0.3 < len(found.outliers(2).flagged) / found.outliers(2).expected < 2.0
+
+
+def test_rows_in_a_plane_are_told_from_none():
+    """Where more than three quarters of the rows lie in a plane, no distance is measured: all rows are used."""
+    X = np.random.default_rng(0).standard_normal((100, 3))
+    X[:90, 2] = 0.0
+    assert PCA(robust=True).fit(X).support_.all()
+
+
+def test_weights_are_kept_and_the_file_remembers(tmp_path):
+    """A robust fit is the fit of the rows that it uses, with their weights; saved and loaded it is robust still."""
+    rng = np.random.default_rng(0)
+    X, w = rng.standard_normal((80, 4)), rng.integers(1, 4, 80)
+    X[:5] += 30.0
+    robust = PCA(2, robust=True).fit(X, sample_weight=w)
+    ordinary = PCA(2).fit(X, sample_weight=w * robust.support_)
+    np.testing.assert_allclose(robust.components_, ordinary.components_)
+    assert robust.certificate_.grades == ordinary.certificate_.grades
+    assert load(robust.save(tmp_path / "robust.gramian")).robust
+    assert not hasattr(robust.set_params(robust=False).fit(X), "support_")
+
+
+def test_what_cannot_be_robust_is_refused():
+    """Batches, and rows that are not centered, are refused before any work."""
+    X = np.random.default_rng(0).standard_normal((30, 3))
+    with pytest.raises(NotSupportedError, match=r"robust=True compares all rows"):
+        PCA(robust=True).partial_fit(X)
+    with pytest.raises(ParameterError, match=r"Leave center=True"):
+        PCA(robust=True, center=False).fit(X)
