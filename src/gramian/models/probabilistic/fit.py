@@ -225,7 +225,8 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
     A tenth of the known entries is held out, and components are removed from a fit of the others as long as that raises
     its evidence. Of the numbers up to those that are left, with the smallest components dropped, the smallest is taken
     whose likelihood of the held-out entries, with one noise for all, so whose mean squared error, is within a standard
-    error of the best; none only where none is best. Evidence alone takes noise of different size in scaled columns for components.
+    error of the best; none only where none is best. Evidence alone takes noise of different size in scaled columns for
+    components.
 
     Cost: two or three fits at a looser tolerance, and three rounds for each number compared, of a part of the rows.
     """
