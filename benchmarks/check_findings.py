@@ -406,12 +406,14 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
 
 
 def _stands_out(findings: Iterable[Mapping[str, Any]]) -> str:
-    """Return what is said to stand out: components, groups, clouds, rows far out."""
+    """Return what is said to stand out: components, rows that make one, groups, clouds, rows far out."""
     said = []
     for finding in findings:
         kind = finding["kind"]
-        if kind in ("component", "plane", "rows"):
+        if kind in ("component", "plane"):
             said.append("component")
+        if kind == "rows":
+            said.append("rows")
         if kind == "group" and finding["components"]:
             said.append("group")
         if kind == "clouds" and finding["evidence"]["gaps"]:
@@ -457,7 +459,7 @@ def check_all(paths: Sequence[str]) -> int:
 def said_of_noise(count: int) -> dict[str, float]:
     """Return the share of tables of pure noise in which something is said to stand out, and what."""
     sizes = ((30, 5), (60, 8), (100, 10), (150, 20), (200, 6), (40, 60), (400, 12), (80, 200), (20, 4), (1000, 8))
-    kinds: dict[str, int] = dict.fromkeys(["component", "group", "clouds", "outliers", "anything"], 0)
+    kinds: dict[str, int] = dict.fromkeys(["component", "rows", "group", "clouds", "outliers", "anything"], 0)
     for seed in range(count):
         rng = np.random.default_rng(seed)
         n, d = sizes[seed % len(sizes)]
