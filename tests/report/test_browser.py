@@ -175,8 +175,8 @@ def test_the_cut_moves_everything_at_once(opened, pca_page):
     assert "3 components" in words(page, "#numbers")
     assert "3 components are kept" in words(page, "#findings")
     assert "n_components=3" in words(page, "#cut-code")
-    # The page computes both distances for the new cut itself; they are those of the library.
-    far = PCA(3).fit(X).outliers(X, n_components=3)
+    # Both distances of the new cut are those that the sentences speak of.
+    far = gramian.analyze(X, n_components=3).at(3).outliers.found
     page.focus("#variance-plot")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")

@@ -16,7 +16,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gramian.analysis.categories import CODED, columns_in_words, open_for, project_supplementary, supplementary_notes
+from gramian.analysis.categories import (
+    CODED,
+    coded_categories,
+    columns_in_words,
+    open_for,
+    project_supplementary,
+    supplementary_notes,
+)
 from gramian.analysis.examine import Examined, Subject, examine
 from gramian.analysis.findings import Cut, Finding
 from gramian.analysis.folder import write_folder
@@ -26,9 +33,9 @@ from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_ro
 from gramian.analysis.table import Prepared, ReadOptions, Say, counted, sentence_of
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.choosing.spectrum import Verdict
 from gramian.errors import ConvergenceWarning, InputError, MemoryBudgetError, Parameter, ParameterError, Sentence
 from gramian.machine import bytes_of
-from gramian.choosing.spectrum import Verdict
 from gramian.models.categories.model import Supplementary
 from gramian.models.pca.fit import PCASolve, first_facts, solve_pca
 from gramian.models.pca.model import PCAOptions
@@ -449,6 +456,7 @@ def _subject(found: Analysis) -> Subject:
         recommended=found.recommended,
         filled=table.filled,
         shuffled=found.shuffled,
+        coded=coded_categories(table.source),
         seed=found.seed,
     )
 

@@ -76,7 +76,7 @@ def _product(rows: Array, room: HostArray | None) -> Array:
     """
     n, m = rows.shape
     if not is_numpy(rows):
-        return rows.T @ rows
+        return _batched_product(rows)
     if m < NARROW:
         return _summed_in_pairs(rows, rows)
     if n <= 2 * CHUNK:
@@ -86,6 +86,23 @@ def _product(rows: Array, room: HostArray | None) -> Array:
         some = rows[start : start + CHUNK]
         product += some.T @ some
     return product
+
+
+def _batched_product(rows: Array) -> Array:
+    """Return rows'rows of another library: the products of all chunks in one call, and their sum."""
+    (n, m), chunk = rows.shape, _chunk(rows)
+    count = n // chunk
+    if count < 2:
+        return rows.T @ rows
+    xp = namespace_of(rows)
+    batch = xp.reshape(rows[: count * chunk, :], (count, chunk, m))
+    rest = rows[count * chunk :, :]
+    return xp.sum(xp.matmul(xp.permute_dims(batch, (0, 2, 1)), batch), axis=0) + rest.T @ rest
+
+
+def _chunk(rows: Array) -> int:
+    """Return the rows of a chunk: off the host so many that their products take no more room than they do."""
+    return CHUNK if is_numpy(rows) else max(CHUNK, rows.shape[1])
 
 
 def _summed_in_pairs(left: HostArray, right: HostArray) -> HostArray:
@@ -111,7 +128,8 @@ def _depth(rows: Array) -> int:
     if is_numpy(rows) and rows.shape[1] < NARROW:
         # An odd one out is one more addition to the sum that it joins.
         return min(n, SHORT) + 2 * (-(-n // SHORT)).bit_length()
-    return n if n <= 2 * CHUNK else CHUNK + -(-n // CHUNK)
+    chunk = _chunk(rows)
+    return n if n <= 2 * chunk else chunk + -(-n // chunk)
 
 
 def weighted_sum(weights: Array, rows: Array) -> Array:
@@ -149,6 +167,13 @@ def _in_two_parts(rows: HostArray, rough: SquareSum) -> SquareSum:
     matrix *= 0.5
     matrix += high.T @ high
     return SquareSum(matrix, 0.0, 2)
+
+
+def column_norms(block: Array) -> HostArray:
+    """Return the length of each column, on the host."""
+    if is_numpy(block):
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", block, block)), dtype=FLOAT64)
+    return to_host(namespace_of(block).sum(block * block, axis=0) ** 0.5).astype(FLOAT64)
 
 
 def completed(matrix: Array) -> Array:

@@ -138,8 +138,7 @@ class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Transfo
         Whether features are centered. False: the eigenpairs of K itself, in which the constant part of the features
         has a direction of its own.
     device : str or None, default=None
-        Where to compute. Kernel values are computed on the CPU alone, to which rows are copied block by block: None
-        or 'cpu'; anything else is refused.
+        Where to compute. None: where the rows are. Rows are not moved between devices.
     progress : callable or None, default=None
         Called with a sentence before each stage of the work and after each product.
 
@@ -189,7 +188,6 @@ class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Transfo
     """
 
     _MODEL: ClassVar[type] = KernelPCAModel
-    _HOST_ONLY: ClassVar[bool] = True
     _LIMITS: ClassVar[Limits] = {
         "n_components": (NOTHING, whole(1), SHARE),
         "kernel": (KERNEL,),

@@ -17,6 +17,7 @@ from gramian.arrays.namespace import (
     is_numpy,
     is_sparse,
     namespace_of,
+    on_device,
     to_host,
 )
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
@@ -312,7 +313,13 @@ def _turned(Y: Array, turn: HostArray) -> Array:
 
 
 def column_pieces(block: ColumnBlock, itemsize: int) -> Iterator[ColumnBlock]:
-    """Cut a block into pieces of so few columns that they, or a copy of them, stay in a core's cache."""
+    """Cut a block into pieces of so few columns that they, or a copy of them, stay in a core's cache.
+
+    On a device it is one piece.
+    """
+    if on_device(block.columns):
+        yield block
+        return
     n, width = block.columns.shape
     for some in ranges(width, piece_length(itemsize * n)):
         yield ColumnBlock(block.columns[:, some], block.start + some.start, block.weights)

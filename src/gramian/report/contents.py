@@ -14,7 +14,6 @@ from gramian.analysis.rows import ShownRows
 from gramian.analysis.table import counted, shortened
 from gramian.errors import NotSupportedError
 from gramian.models.categories.model import CodedModel
-from gramian.models.pca.scoring import whitening
 from gramian.models.row_values import values_at
 from gramian.pictures import column_map, eigenfunctions_of, kernel_profiles, source_traces
 from gramian.pictures.fitted import host
@@ -199,25 +198,12 @@ def _rows(made: Material) -> dict[str, Any] | None:
 
 
 def _distances(made: Material) -> dict[str, Any]:
-    """Return what both distances of the shown rows follow from at every cut.
-
-    T2 is the sum of squares of scores times ``whitening``. SPE is that of the last cut and the squares of the scores
-    between. A cut beyond ten has both of its own.
-    """
-    if made.measured is None or made.rows is None:
+    """Return both distances of the shown rows at every cut, from the components that the limits rest on."""
+    if made.rows is None:
         return {}
-    at, last = made.rows.positions, max(made.told.cuts)
-    found = made.at(last).outliers
-    if found is None:
-        return {}
-    further = {k: made.at(k).outliers for k in made.cuts if k > last}
-    own = {str(k): far.found for k, far in further.items() if far is not None}
-    return {
-        "whitening": rounded(host(whitening(made.model))[:last], 9),
-        "lastCut": last,
-        "spe": floats(found.found.spe[at]),
-        "distances": {k: {"t2": floats(far.t2[at]), "spe": floats(far.spe[at])} for k, far in own.items()},
-    }
+    at = made.rows.positions
+    cuts = {str(k): cut.outliers.found for k in made.cuts if (cut := made.at(k)).outliers is not None}
+    return {"distances": {k: {"t2": floats(far.t2[at]), "spe": floats(far.spe[at])} for k, far in cuts.items()}}
 
 
 def _label(name: str, values: np.ndarray) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from gramian.arrays.namespace import (
     is_numpy,
     is_sparse,
     namespace_of,
+    on_device,
     to_host,
 )
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
@@ -383,8 +384,13 @@ def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -
 
 
 def product_dtype(source: RowSource) -> np.dtype[Any]:
-    """Return the precision in which blocks are multiplied: that of the rows, or float64 for few of them."""
-    return FLOAT64 if source.n_rows * source.n_columns <= SMALL_PROBLEM else source.dtype
+    """Return the precision in which blocks are multiplied: that of the rows, or float64 for few of them.
+
+    On a device it is float64: the copy costs a pass over its memory, and products are as fast where it has units for
+    them.
+    """
+    is_small = source.n_rows * source.n_columns <= SMALL_PROBLEM
+    return FLOAT64 if is_small or on_device(source.like()) else source.dtype
 
 
 def _recentered(scatter: Array, weight: float, delta: HostArray) -> Array:

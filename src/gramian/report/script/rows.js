@@ -10,7 +10,7 @@ const table = data.rows && (() => {
     names: range(m).map((i) => (rows.names ? rows.names[i] : `row ${positions[i] + 1}`)),
     score: (j) => columnOf(scores, m, j),
     colors: [{ name: "nothing" }, ...labels, ...dates, ...valueColumns],
-    spe: rows.spe && unpack(rows.spe), own: Object.fromEntries(Object.entries(rows.distances || {}).map(([k, both]) => [k, { t2: unpack(both.t2), spe: unpack(both.spe) }])),
+    far: Object.fromEntries(Object.entries(rows.distances || {}).map(([k, both]) => [k, { t2: unpack(both.t2), spe: unpack(both.spe) }])),
   };
 })();
 
@@ -20,20 +20,10 @@ const coloring = () => (table && state.color ? table.colors[state.color] : null)
 
 // T2 and SPE over their limits, where so many components are kept; null where a limit means nothing.
 function distances() {
-  const check = now().check, { m } = table;
-  if (!check || !table.spe) return null;
-  let { t2, spe } = table.own[state.cut] || {};
-  if (!t2) {
-    t2 = new Float64Array(m);
-    spe = Float64Array.from(table.spe);
-    range(data.rows.lastCut).forEach((j) => {
-      const s = table.score(j), w = data.rows.whitening[j];
-      if (j < state.cut) for (let i = 0; i < m; i += 1) t2[i] += (s[i] * w) ** 2;
-      else for (let i = 0; i < m; i += 1) spe[i] += s[i] * s[i];
-    });
-  }
+  const check = now().check, far = table.far[state.cut];
+  if (!check || !far) return null;
   const over = (values, limit) => (limit ? Float64Array.from(values, (v) => v / limit) : null);
-  return { t2: over(t2, check.t2Limit), spe: over(spe, check.speLimit) };
+  return { t2: over(far.t2, check.t2Limit), spe: over(far.spe, check.speLimit) };
 }
 
 // Rows beyond a limit, the furthest first.
