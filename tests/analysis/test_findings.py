@@ -6,6 +6,8 @@ import pytest
 
 import gramian
 from benchmarks.check_findings import Table, faults, faults_of, generated
+from gramian.analysis.clouds import cloud_finding, find_clouds
+from gramian.analysis.noise import first_variances
 from gramian.report.contents import contents, cuts_of, floats
 from gramian.report.material import material_of
 from tests.shared_data import files_of
@@ -143,6 +145,40 @@ def test_a_filled_cell_is_no_evidence():
     assert "b" not in blamed[3]
     assert "e" not in blamed[4]
     assert "f" in blamed[4]
+
+
+@pytest.mark.parametrize("n, d", [(40, 90), (40, 12)])
+def test_first_variances_of_noise_are_those_of_tables(n, d):
+    """Half of them, and 95%, lie under the same values as of tables drawn row by row; of more columns than rows too."""
+    rng = np.random.default_rng(0)
+    covariance = np.where(np.arange(d)[:, None] // 3 == np.arange(d) // 3, 0.4, 0.0) + 0.6 * np.eye(d)
+    root = np.linalg.cholesky(covariance)
+    tables = (rng.standard_normal((n, d)) @ root.T for _ in range(400))
+    truth = [np.linalg.eigvalsh(np.cov(X.T))[-1] for X in tables]
+    found = first_variances(covariance, n, count=400)
+    np.testing.assert_allclose(np.quantile(found, [0.5, 0.95]), np.quantile(truth, [0.5, 0.95]), rtol=0.03)
+
+
+def test_no_gap_is_said_only_of_components_that_were_tested():
+    """Fifty rows near 0 and fifty near 10, on a lattice, say nothing of gaps; of one other column its own is said."""
+    lattice = np.r_[np.arange(50) % 3, 10 + np.arange(50) % 3] - 6.0
+    assert find_clouds(lattice[:, None], order=np.arange(100)) is None
+    flat = np.random.default_rng(0).standard_normal(100)
+    clouds = find_clouds(np.column_stack([lattice, flat]), order=np.arange(100))
+    finding = cloud_finding(clouds, ["PC1", "PC2"], [], None)
+    assert finding.sentence == "No gap along PC2 parts the rows into clouds (dip test)."
+    assert finding.evidence["components_examined"] == 1
+
+
+def test_labels_that_are_not_tested_are_said():
+    """Of 22 labels twenty are tested, in the order of the columns, and a note says which."""
+    frame = with_factor()
+    for j in range(22):
+        frame[f"label{j}x"] = np.random.default_rng(j).choice(["left", "right"], 150)
+    found = gramian.analyze(frame, method="pca")
+    tested = [finding.evidence["label"] for finding in found.findings if finding.kind == "group"]
+    assert tested == [f"label{j}x" for j in range(20)]
+    assert any("Of 22 labels the first 20" in str(note) and "'label19x'" in str(note) for note in found.notes)
 
 
 def test_a_row_far_out_is_named_however_few_rows_are():

@@ -167,7 +167,8 @@ def examine_labels(
     Returns
     -------
     tuple of LabelTest
-        Of the first 20 labels, in the order of the table. Labels that name rows one by one, or have one group, are left out.
+        Of the first 20 labels, in the order of the table; labels that name rows one by one, or have one group, are
+        left out.
     """
     n, k = scores.shape
     # Squares of scores near the end of the range of floats are not floats.
