@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import gramian
-from benchmarks.check_findings import Table, faults, faults_of, generated
+from benchmarks.check_findings import Table, faults, faults_of, generated, options_of, unfounded_numbers
 from gramian.analysis.clouds import cloud_finding, find_clouds
 from gramian.analysis.noise import first_variances
 from gramian.report.contents import contents, cuts_of, floats
@@ -38,7 +38,7 @@ def with_factor(n=150, seed=0):
 def test_every_finding_of_a_generated_table_is_true(kind):
     """Recomputed with NumPy and pandas each number holds, and what was planted is found."""
     frame, missed = generated(1)[kind]
-    options = {"roles": dict.fromkeys(frame.columns, "quantity")} if kind == "dummies" else {}
+    options = options_of(kind, frame)
     if frame.isna().any(axis=None):
         findings = [finding.as_json() for finding in gramian.analyze(frame, **options).findings]
         wrong = []
@@ -68,6 +68,22 @@ def test_the_checker_fails_on_what_is_false(change):
     finding = finding | {"numbers": finding["numbers"] | numbers, "evidence": finding["evidence"] | evidence}
     finding["evidence"]["columns"] = finding["evidence"].get("columns", [])[:3]
     assert said in " ".join(faults([finding], Table(frame, scaled=found.table.scale, labels={}, rows=None), kept=1))
+
+
+def test_the_checker_fails_on_what_was_let_through():
+    """A sign that is turned, a whole number off by one, a gap that is denied and a plane of unequal axes are false."""
+    frame = generated(0)["clouds"][0]
+    found = gramian.analyze(frame)
+    table = Table(frame, scaled=found.table.scale, labels={}, rows=None)
+    clouds = next(finding for finding in found.findings if finding.kind == "clouds").as_json()
+    assert not faults([clouds], table, kept=1)
+    denied = clouds | {"sentence": "No gap.", "evidence": {"gaps": [], "components_examined": [0]}}
+    assert "has a gap" in " ".join(faults([denied], table, kept=1))
+    plane = {"kind": "plane", "sentence": "", "numbers": {"share": float(table.shares[:2].sum())}, "evidence": {}}
+    assert "standard errors" in " ".join(faults([plane | {"components": [0, 1]}], table, kept=2))
+    said = {"kind": "said", "numbers": {"r": -0.45, "rows": 1201}, "evidence": {}, "components": []}
+    assert not unfounded_numbers(said | {"sentence": "r is -0.45, of size 0.45, over 1,201 rows"}, table)
+    assert len(unfounded_numbers(said | {"sentence": "r is +0.45 over 1,200 rows"}, table)) == 2
 
 
 def test_a_sentence_with_a_number_of_its_own_is_false():
@@ -167,17 +183,17 @@ def test_no_gap_is_said_only_of_components_that_were_tested():
     clouds = find_clouds(np.column_stack([lattice, flat]), order=np.arange(100))
     finding = cloud_finding(clouds, ["PC1", "PC2"], [], None)
     assert finding.sentence == "No gap along PC2 parts the rows into clouds (dip test)."
-    assert finding.evidence["components_examined"] == 1
+    assert finding.evidence["components_examined"] == [1]
 
 
 def test_labels_that_are_not_tested_are_said():
-    """Of 22 labels twenty are tested, in the order of the columns, and a note says which."""
+    """Of 22 labels the first twenty by name are tested, and a note says which."""
     frame = with_factor()
     for j in range(22):
-        frame[f"label{j}x"] = np.random.default_rng(j).choice(["left", "right"], 150)
+        frame[f"label{j:02}x"] = np.random.default_rng(j).choice(["left", "right"], 150)
     found = gramian.analyze(frame, method="pca")
     tested = [finding.evidence["label"] for finding in found.findings if finding.kind == "group"]
-    assert tested == [f"label{j}x" for j in range(20)]
+    assert tested == [f"label{j:02}x" for j in range(20)]
     assert any("Of 22 labels the first 20" in str(note) and "'label19x'" in str(note) for note in found.notes)
 
 

@@ -244,7 +244,7 @@ def cloud_finding(
     evidence: dict[str, Any] = {
         "test": "dip test of the scores against uniform ones, and a valley of their density",
         "level": LEVEL,
-        "components_examined": len(clouds.examined),
+        "components_examined": list(clouds.examined),
         "gaps": [
             {
                 "component": gap.component,
