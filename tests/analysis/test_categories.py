@@ -70,6 +70,33 @@ def test_independent_categories_do_not_stand_out():
     assert any("Nothing stands out of shuffled columns" in str(note) for note in found.notes)
 
 
+@pytest.mark.parametrize(
+    "n, method, count", [(14, "mca", "auto"), (14, "famd", 2), (400, "mca", 2), (400, "famd", "auto")]
+)
+def test_components_of_independent_categories_are_not_described(n, method, count):
+    """However many components are asked for, and however few rows there are: nothing stands out, and none is said to.
+
+    What noise reaches is what the rule that counts components found.
+    """
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({f"c{j}": rng.choice(list("abcdef"), n) for j in range(4)})
+    X["q"] = rng.standard_normal(n)
+    found = gramian.analyze(X, method=method, n_components=count)
+    said = {finding.kind: finding for finding in found.findings}
+    assert not {"component", "plane"} & set(said)
+    assert "of noise" not in str(said["noise"])
+    assert said["noise"].numbers["noise_reaches"] == found.shuffled.detail["limits"][0]
+    assert said["noise"].numbers["variance"] == pytest.approx(found.model.eigenvalues[0])
+
+
+@pytest.mark.parametrize("method", ["mca", "famd"])
+def test_components_that_stand_out_of_shuffled_columns_are_described(method):
+    """Categories that follow one number are no noise."""
+    kinds = {finding.kind for finding in gramian.analyze(people(quantities=1), method=method).findings}
+    assert kinds & {"component", "plane"}
+    assert "noise" not in kinds
+
+
 def test_one_hidden_number_of_categories_is_found():
     """Categories that follow one number leave it as the first component, and some levels at its ends."""
     found = gramian.analyze(people())

@@ -1,15 +1,16 @@
 """What is said about a table is true, and does not depend on what it must not depend on."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import gramian
-from benchmarks.check_findings import Table, faults, faults_of, generated
+from benchmarks.check_findings import Table, faults, faults_of, generated, options_of, unfounded_numbers
+from gramian.analysis.clouds import cloud_finding, find_clouds
+from gramian.analysis.noise import first_variances
 from gramian.report.contents import contents, cuts_of, floats
 from gramian.report.material import material_of
+from tests.shared_data import files_of
 
 COLUMNS = list("abcdef")
 
@@ -37,7 +38,7 @@ def with_factor(n=150, seed=0):
 def test_every_finding_of_a_generated_table_is_true(kind):
     """Recomputed with NumPy and pandas each number holds, and what was planted is found."""
     frame, missed = generated(1)[kind]
-    options = {"roles": dict.fromkeys(frame.columns, "quantity")} if kind == "dummies" else {}
+    options = options_of(kind, frame)
     if frame.isna().any(axis=None):
         findings = [finding.as_json() for finding in gramian.analyze(frame, **options).findings]
         wrong = []
@@ -67,6 +68,22 @@ def test_the_checker_fails_on_what_is_false(change):
     finding = finding | {"numbers": finding["numbers"] | numbers, "evidence": finding["evidence"] | evidence}
     finding["evidence"]["columns"] = finding["evidence"].get("columns", [])[:3]
     assert said in " ".join(faults([finding], Table(frame, scaled=found.table.scale, labels={}, rows=None), kept=1))
+
+
+def test_the_checker_fails_on_what_was_let_through():
+    """A sign that is turned, a whole number off by one, a gap that is denied and a plane of unequal axes are false."""
+    frame = generated(0)["clouds"][0]
+    found = gramian.analyze(frame)
+    table = Table(frame, scaled=found.table.scale, labels={}, rows=None)
+    clouds = next(finding for finding in found.findings if finding.kind == "clouds").as_json()
+    assert not faults([clouds], table, kept=1)
+    denied = clouds | {"sentence": "No gap.", "evidence": {"gaps": [], "components_examined": [0]}}
+    assert "has a gap" in " ".join(faults([denied], table, kept=1))
+    plane = {"kind": "plane", "sentence": "", "numbers": {"share": float(table.shares[:2].sum())}, "evidence": {}}
+    assert "standard errors" in " ".join(faults([plane | {"components": [0, 1]}], table, kept=2))
+    said = {"kind": "said", "numbers": {"r": -0.45, "rows": 1201}, "evidence": {}, "components": []}
+    assert not unfounded_numbers(said | {"sentence": "r is -0.45, of size 0.45, over 1,201 rows"}, table)
+    assert len(unfounded_numbers(said | {"sentence": "r is +0.45 over 1,200 rows"}, table)) == 2
 
 
 def test_a_sentence_with_a_number_of_its_own_is_false():
@@ -144,6 +161,40 @@ def test_a_filled_cell_is_no_evidence():
     assert "b" not in blamed[3]
     assert "e" not in blamed[4]
     assert "f" in blamed[4]
+
+
+@pytest.mark.parametrize("n, d", [(40, 90), (40, 12)])
+def test_first_variances_of_noise_are_those_of_tables(n, d):
+    """Half of them, and 95%, lie under the same values as of tables drawn row by row; of more columns than rows too."""
+    rng = np.random.default_rng(0)
+    covariance = np.where(np.arange(d)[:, None] // 3 == np.arange(d) // 3, 0.4, 0.0) + 0.6 * np.eye(d)
+    root = np.linalg.cholesky(covariance)
+    tables = (rng.standard_normal((n, d)) @ root.T for _ in range(400))
+    truth = [np.linalg.eigvalsh(np.cov(X.T))[-1] for X in tables]
+    found = first_variances(covariance, n, count=400)
+    np.testing.assert_allclose(np.quantile(found, [0.5, 0.95]), np.quantile(truth, [0.5, 0.95]), rtol=0.03)
+
+
+def test_no_gap_is_said_only_of_components_that_were_tested():
+    """Fifty rows near 0 and fifty near 10, on a lattice, say nothing of gaps; of one other column its own is said."""
+    lattice = np.r_[np.arange(50) % 3, 10 + np.arange(50) % 3] - 6.0
+    assert find_clouds(lattice[:, None], order=np.arange(100)) is None
+    flat = np.random.default_rng(0).standard_normal(100)
+    clouds = find_clouds(np.column_stack([lattice, flat]), order=np.arange(100))
+    finding = cloud_finding(clouds, ["PC1", "PC2"], [], None)
+    assert finding.sentence == "No gap along PC2 parts the rows into clouds (dip test)."
+    assert finding.evidence["components_examined"] == [1]
+
+
+def test_labels_that_are_not_tested_are_said():
+    """Of 22 labels the first twenty by name are tested, and a note says which."""
+    frame = with_factor()
+    for j in range(22):
+        frame[f"label{j:02}x"] = np.random.default_rng(j).choice(["left", "right"], 150)
+    found = gramian.analyze(frame, method="pca")
+    tested = [finding.evidence["label"] for finding in found.findings if finding.kind == "group"]
+    assert tested == [f"label{j:02}x" for j in range(20)]
+    assert any("Of 22 labels the first 20" in str(note) and "'label19x'" in str(note) for note in found.notes)
 
 
 def test_a_row_far_out_is_named_however_few_rows_are():
@@ -272,7 +323,7 @@ def test_kernel_components_hold_a_share_of_a_variance():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(Path("../shared/data/tables").glob("*")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", files_of("tables/*"))
 def test_every_finding_of_a_real_table_is_true(path):
     """The tables at hand, where they are: no finding is false."""
     assert not faults_of(path)[0]

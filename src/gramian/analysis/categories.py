@@ -89,7 +89,7 @@ def _chosen(table: Prepared, c: int) -> tuple[str, tuple[str, ...]]:
     q = len(table.names)
     if c < 2 or table.image_shape is not None:
         return "pca", ()
-    if q > max(c, 1):
+    if q > c:
         said = Sentence(
             "The {c} categories color the rows and are not fitted, because the {q} quantities outnumber them; "
             "{famd} fits both.",

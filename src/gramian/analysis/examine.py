@@ -18,12 +18,13 @@ from gramian.analysis.groups import LabelTest, examine_labels, group_finding
 from gramian.analysis.independent import source_correlations, source_findings
 from gramian.analysis.intervals import bootstrap
 from gramian.analysis.kernel import kernel_findings
-from gramian.analysis.noise import Relation, noise_finding, relation_of
+from gramian.analysis.noise import Relation, noise_finding, relation_of, relation_of_coded
 from gramian.analysis.outliers import OutlierMap, unusual_rows
 from gramian.analysis.rows import LISTED_UNUSUAL, RowMeasures, spread_of
 from gramian.analysis.table import counted
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.choosing.spectrum import Verdict
 from gramian.models.pca.robust import RobustFit, fit_robust, row_order
 
 MOST_CUTS = 10
@@ -69,6 +70,8 @@ class Subject:
         Components that stand out, by the one rule that is followed; ``None`` where it was not asked.
     filled : numpy array of bool (n, d) or None
         Cells that were filled.
+    shuffled : Verdict or None
+        How many components of coded rows stand out of shuffled columns.
     coded : tuple of str
         Categories that were analyzed themselves. Components part their levels by construction, and rows that are
         levels lie on a lattice: neither groups of these nor clouds are said.
@@ -89,6 +92,7 @@ class Subject:
     blocks: tuple[tuple[int, ...], ...] = ()
     recommended: int | None = None
     filled: HostArray | None = None
+    shuffled: Verdict | None = None
     coded: tuple[str, ...] = ()
     seed: int = 0
 
@@ -169,7 +173,7 @@ class Examined:
         if self.relation is not None and not self.relation.stands_out:
             subject = self.subject
             first, d = float(subject.shares[0]), subject.model.n_columns
-            return [noise_finding(self.relation, first, d, dummies=bool(subject.blocks))]
+            return [noise_finding(self.relation, first, d, subject.blocks)]
         found: list[Finding] = []
         done: set[int] = set()
         for j in range(min(k, DESCRIBED)):
@@ -202,7 +206,9 @@ def examine(subject: Subject) -> Examined:
         tests = examine_labels(varying, labels, subject.groups, order=order, seed=subject.seed)
     sources = source_correlations(model, scores, subject.spread) if model.kind == "ica" else None
     relation = None
-    if is_pca and scores is not None:
+    if subject.shuffled is not None:
+        relation = relation_of_coded(subject.shuffled, float(to_host(model.variances)[0]), model.n_rows)
+    elif is_pca and scores is not None:
         relation = relation_of(model, scores, subject.panel, subject.blocks, order=order, seed=subject.seed)
     clouds = None
     if scores is not None and model.kind != "ica" and not subject.coded:
