@@ -89,5 +89,5 @@ startSources();
 startKernel();
 startFiles();
 readers.forEach(({ read }) => read());
-window.gramian = { state, set, figures, svgOf }; // for a console, and for tests
+window.gramian = { state, set, figures, svgOf, percent }; // for a console, and for tests
 document.body.dataset.ready = "true";
