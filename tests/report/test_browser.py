@@ -198,8 +198,7 @@ def test_the_cut_moves_everything_at_once(opened, pca_page):
 
 
 def test_rows_drawn_beyond_a_limit_are_those_of_the_sentence(opened, tmp_path):
-    """With six rows shifted far out, every cut draws, lists and saves as many rows as its sentence counts, those six
-    among them."""
+    """Every cut draws, lists and saves as many rows as its sentence counts, the six shifted far out among them."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((100, 6))
     X[:6] += 9 * rng.standard_normal(6)
