@@ -10,8 +10,10 @@ import pytest
 
 import gramian
 from gramian import ICA, PCA, KernelPCA, how_many, kernels
+from gramian.analysis.filling import fill
 from gramian.analysis.findings import percent
 from gramian.report.analysis import analyze
+from gramian.report.filling import write_filling_page
 from tests.catalog import slowly
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -389,6 +391,25 @@ def test_dark_mode_and_phone_change_page_and_pictures(opened, pca_page):
     assert order[0] == "map"
     assert not page.evaluate("document.getElementById('contents').open")
     assert opened(pca_page, color_scheme="dark").evaluate(look) == dark
+
+
+def test_a_filled_page_turns_dark_and_hands_its_command_over(browser, tmp_path):
+    """The page of a filled table has theme and copying of every other page, under the same policy, without complaint."""
+    X = np.random.default_rng(0).standard_normal((40, 4))
+    X[::7, 1] = np.nan
+    trouble = []
+    page = new_tab(browser, trouble, color_scheme="light")
+    page.goto(write_filling_page(fill(X), tmp_path / "f.html", title="filled", command="gramian fill").as_uri())
+    look = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(look)
+    assert words(page, "#theme") == "Dark"
+    page.click("#theme")
+    assert words(page, "#theme") == "Light"
+    assert page.evaluate(look) != light
+    page.click(".copy")
+    page.wait_for_function("document.querySelector('.copy').textContent !== 'Copy'")
+    page.context.close()
+    assert not trouble
 
 
 def pages_of_every_kind(folder):
