@@ -394,7 +394,7 @@ def test_dark_mode_and_phone_change_page_and_pictures(opened, pca_page):
 
 
 def test_a_filled_page_turns_dark_and_hands_its_command_over(browser, tmp_path):
-    """The page of a filled table has theme and copying of every other page, under the same policy, without complaint."""
+    """The page of a filled table has theme and copying of all pages, and its policy forbids none of it."""
     X = np.random.default_rng(0).standard_normal((40, 4))
     X[::7, 1] = np.nan
     trouble = []
