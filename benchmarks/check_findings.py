@@ -2,6 +2,7 @@
 
     python -m benchmarks.check_findings true FILE ...      every finding of these tables, and of generated ones
     python -m benchmarks.check_findings noise [COUNT]      how often something is said to stand out of pure noise
+    python -m benchmarks.check_findings far [COUNT]        in how many Gaussian tables a row is said to lie far out
     python -m benchmarks.check_findings power [REPEATS [FILE]]   how often groups, clouds, outliers are found, by size
 
 A finding is false where a number of its sentence is none of its numbers, or where these are not what the table says:
@@ -469,18 +470,45 @@ def said_of_noise(count: int) -> dict[str, float]:
     return {kind: times / count for kind, times in kinds.items()}
 
 
-def power(repeats: int) -> dict[str, list[tuple[float, float]]]:
+FAR_SHAPES = ((20, 3), (50, 5), (100, 10), (30, 12), (200, 4), (1000, 12), (60, 400), (30, 1000))
+
+
+def far_in_noise(shape: tuple[int, int], count: int) -> dict[int, float]:
+    """Return the share of Gaussian tables in which a row is said to lie far out, by the number of components kept."""
+    from gramian.models.pca.fit import fit_pca
+    from gramian.models.pca.robust import fit_robust
+    from gramian.sources import as_source
+
+    said = {k: 0 for k in (1, 2, 5) if k < shape[1]}
+    for seed in range(count):
+        source = as_source(np.random.default_rng([seed, *shape]).standard_normal(shape))
+        model = fit_pca(source)
+        scores, found = np.asarray(model.project(source)), None
+        for k in said:
+            if found is None or not found.is_tall:  # where rows are many all components are fitted, whatever k
+                found = fit_robust(model, scores, k=k)
+            said[k] += bool(found.far_rows(k).any())
+    return {k: times / count for k, times in said.items()}
+
+
+def power(repeats: int, kinds: Sequence[str] = ()) -> dict[str, list[tuple[float, float]]]:
     """Return how often groups, clouds and outliers of some size are found, by their size in deviations."""
+    places: dict[str, tuple[Callable[..., pd.DataFrame], str, dict[str, Any]]] = {
+        "groups": (_with_groups, "group", {}),
+        "clouds": (_with_clouds, "clouds", {}),
+        "clouds in one column": (_with_clouds_in_one_column, "clouds", {"scale": True}),
+        "outliers": (_with_outliers, "outliers", {}),
+    }
     curves: dict[str, list[tuple[float, float]]] = {}
     for n in (50, 200):
-        for name, place in (("groups", _with_groups), ("clouds", _with_clouds), ("outliers", _with_outliers)):
+        for name in kinds or places:
+            place, kind, options = places[name]
             curve = []
             for size in (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0):
                 times = 0
                 for seed in range(repeats):
                     frame = place(n, size, np.random.default_rng(seed))
-                    said = _stands_out(examined(frame, n_components=2)[0]).split()
-                    times += {"groups": "group", "clouds": "clouds", "outliers": "outliers"}[name] in said
+                    times += kind in _stands_out(examined(frame, n_components=2, **options)[0]).split()
                 curve.append((size, times / repeats))
             curves[f"{name}, {n} rows"] = curve
     return curves
@@ -497,6 +525,12 @@ def _with_clouds(n: int, size: float, rng: np.random.Generator) -> pd.DataFrame:
     return _with_groups(n, size, rng).drop(columns="side")
 
 
+def _with_clouds_in_one_column(n: int, size: float, rng: np.random.Generator) -> pd.DataFrame:
+    frame = pd.DataFrame(rng.standard_normal((n, 5)), columns=list("abcde"))
+    frame.loc[: n // 2, "a"] += size
+    return frame
+
+
 def _with_outliers(n: int, size: float, rng: np.random.Generator) -> pd.DataFrame:
     frame = pd.DataFrame(rng.standard_normal((n, 5)), columns=list("abcde"))
     frame.loc[: n // 20, ["a", "b", "c"]] += size / np.sqrt(3.0)
@@ -511,8 +545,8 @@ def draw(curves: Mapping[str, Sequence[tuple[float, float]]], path: str) -> None
     mpl.rcParams["svg.hashsalt"] = "gramian"
     from matplotlib import pyplot as plt
 
-    fig, axes = plt.subplots(1, 3, figsize=(9, 2.8), sharey=True, layout="constrained")
-    for ax, kind in zip(axes, ("groups", "clouds", "outliers"), strict=True):
+    fig, axes = plt.subplots(1, 4, figsize=(11, 2.8), sharey=True, layout="constrained")
+    for ax, kind in zip(axes, ("groups", "clouds", "clouds in one column", "outliers"), strict=True):
         for style, n in ((":", 50), ("-", 200)):
             ax.plot(*np.array(curves[f"{kind}, {n} rows"]).T, style, color="#20639b", label=f"{n} rows")
         ax.set(title=kind, xlabel="distance, in deviations", ylim=(-0.02, 1.02))
@@ -528,6 +562,9 @@ def main(words: Sequence[str]) -> int:
         return int(check_all(rest) > 0)
     if verb == "noise":
         print(json.dumps(said_of_noise(int(rest[0]) if rest else 1000), indent=2))
+    if verb == "far":
+        for shape in FAR_SHAPES:
+            print(shape, far_in_noise(shape, int(rest[0]) if rest else 400), flush=True)
     if verb == "power":
         curves = power(int(rest[0]) if rest else 16)
         for name, curve in curves.items():

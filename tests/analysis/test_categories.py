@@ -123,3 +123,13 @@ def test_every_category_can_color_the_map():
     found = gramian.analyze(people(quantities=6, categories=3))
     assert found.method == "pca"
     assert set(found.groups) == {"answer 0", "answer 1", "answer 2"}
+
+
+@pytest.mark.parametrize("quantities, method", [(0, "mca"), (2, "famd")])
+def test_components_are_not_said_to_tell_the_categories_that_made_them(quantities, method):
+    """Levels part the rows by construction: no group of a fitted category, and no cloud. They still color the map."""
+    X = people(quantities=quantities)
+    X["answer 4"] = X["answer 3"]
+    found = gramian.analyze(X, method=method)
+    assert not {"clouds", "group"} & {finding.kind for finding in found.findings}
+    assert "answer 0" in found.labels

@@ -8,6 +8,8 @@ import pytest
 
 import gramian
 from benchmarks.check_findings import Table, faults, faults_of, generated
+from gramian.report.contents import contents, cuts_of, floats
+from gramian.report.material import material_of
 
 COLUMNS = list("abcdef")
 
@@ -151,6 +153,29 @@ def test_a_row_far_out_is_named_however_few_rows_are():
     (finding,) = found_in(frame)["outliers"]
     assert "Row 18 lies further out than any of 150 Gaussian rows would" in finding.sentence
     assert finding.numbers["times_limit"] > 10
+
+
+def test_a_distance_far_beyond_its_limit_is_more_than_a_hundred_times():
+    """A ratio of squared distances in the thousands tells no more than that it is large; the number is kept."""
+    frame = with_factor()
+    frame.loc[17, "e"] += 440.0
+    (finding,) = found_in(frame)["outliers"]
+    assert "Row 18 lies further out" in finding.sentence
+    assert "at more than 100 times the limit of the squared distance" in finding.sentence
+    assert finding.numbers["times_limit"] > 1000
+
+
+def test_the_page_has_the_distances_of_the_sentences():
+    """Six rows far out turn the first component: page and findings hold all rows against that of the others."""
+    frame = of_rows(np.random.default_rng(1).standard_normal((100, 6)))
+    frame.loc[:5, ["a", "b", "c"]] += 20.0
+    found = gramian.analyze(frame)
+    made = material_of(found)
+    assert made.outliers.found.flagged.tolist() == found.distances.flagged.tolist()
+    distances = contents(made, cuts_of(made), sampling_rate=None)["rows"]["distances"]
+    assert set(distances) == {str(k) for k in made.cuts}
+    for k in made.cuts:
+        assert distances[str(k)]["t2"] == floats(found.at(k).outliers.found.t2[made.rows.positions])
 
 
 def test_six_rows_that_make_a_component_are_said_to():

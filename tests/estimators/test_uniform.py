@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gramian
-from gramian.errors import NotSupportedError, ParameterError
+from gramian.errors import ParameterError
 from gramian.estimators import ESTIMATORS
 
 # Two columns of Laplace noise each: what is unmixed is not the point here.
@@ -44,9 +44,8 @@ def test_the_table_of_the_documentation_is_true():
     assert list(table) == [kind.__name__ for kind in ESTIMATORS]
     for kind in ESTIMATORS:
         for name, cell in table[kind.__name__].items():
-            assert has(kind, name) == (cell in {"yes", "cpu"}), (kind, name)
-            assert cell in {"yes", "cpu"} | reasons, (kind, name)
-            assert (cell == "cpu") == (name == "device" and getattr(kind, "_HOST_ONLY", False)), (kind, name)
+            assert has(kind, name) == (cell == "yes"), (kind, name)
+            assert cell in {"yes"} | reasons, (kind, name)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
@@ -94,8 +93,7 @@ def test_progress_is_heard(kind, X):
 def test_a_device_that_rows_are_not_on_is_refused(kind, X):
     """The device of the rows is taken, another one refused before any work."""
     kind(device="cpu").fit(X)
-    refused = NotSupportedError if getattr(kind, "_HOST_ONLY", False) else ParameterError
-    with pytest.raises(refused, match="device='cuda', and "):
+    with pytest.raises(ParameterError, match="device='cuda', and "):
         kind(device="cuda").fit(X)
 
 

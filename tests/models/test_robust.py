@@ -40,6 +40,29 @@ def test_wood_gravity_has_the_four_outliers_of_the_book():
     assert abs(PCA(1, robust=True).fit(X).components_[0] @ [0.939, 0.176, 0.291, -0.023, -0.040]) > 0.9
 
 
+def test_variances_of_wood_gravity_are_those_of_covmcd_but_for_its_factors():
+    """robustbase's covMcd uses the same 16 rows, and multiplies by 1.331990 (consistency) and 1.395098 (few rows)."""
+    X = np.array(WOOD.split(), dtype=float).reshape(-1, 5)
+    # robustbase 0.95.0, eigen(covMcd(wood[, 1:5], alpha = 0.75)$cov)$values.
+    theirs = [0.0114322640, 0.0058630632, 0.0046151674, 0.0007558638, 0.0001683669]
+    ours = PCA(robust=True).fit(X).explained_variance_
+    assert ours * 1.331990 * 1.395098 == pytest.approx(theirs, rel=2e-6)
+
+
+@pytest.mark.parametrize("n, d, k", [(20, 3, 2), (30, 12, 5), (40, 200, 5)], ids=["tall", "few rows", "wide"])
+def test_gaussian_rows_are_not_said_to_lie_far_out(n, d, k):
+    """In 60 Gaussian tables at most three have a row far out, where 1% of them may; one at 40 deviations always is."""
+    said = 0
+    for seed in range(60):
+        X = np.random.default_rng([seed, n, d]).standard_normal((n, d))
+        model = fit_pca(as_source(X))
+        said += bool(fit_robust(model, np.asarray(model.project(as_source(X))), k=k).far_rows(k).any())
+    assert said <= 3
+    X[7] *= 40.0
+    model = fit_pca(as_source(X))
+    assert fit_robust(model, np.asarray(model.project(as_source(X))), k=k).far_rows(k)[7]
+
+
 def test_cyg_ob1_has_its_four_giants():
     """The giants 11, 20, 30 and 34, and 7; covMcd(starsCYG) has 14 too. Classical distances find none of the giants."""
     X = np.array(STARS.split(), dtype=float).reshape(-1, 2)

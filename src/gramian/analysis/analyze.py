@@ -16,7 +16,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gramian.analysis.categories import CODED, columns_in_words, open_for, project_supplementary, supplementary_notes
+from gramian.analysis.categories import (
+    CODED,
+    coded_categories,
+    columns_in_words,
+    open_for,
+    project_supplementary,
+    supplementary_notes,
+)
 from gramian.analysis.examine import Examined, Subject, examine
 from gramian.analysis.findings import Cut, Finding
 from gramian.analysis.folder import write_folder
@@ -443,6 +450,7 @@ def _subject(found: Analysis) -> Subject:
         blocks=dummy_blocks(table.moments) if found.method == "pca" else (),
         recommended=found.recommended,
         filled=table.filled,
+        coded=coded_categories(table.source),
         seed=found.seed,
     )
 

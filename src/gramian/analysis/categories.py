@@ -214,6 +214,11 @@ def supplementary_notes(found: "Supplementary", prefix: str) -> list[str]:
     return said
 
 
+def coded_categories(rows: Any) -> tuple[str, ...]:
+    """Return the categories that rows are the levels of; none where they are numbers."""
+    return rows.coding.categories if isinstance(rows, IndicatorRows) else ()
+
+
 def columns_in_words(table: Prepared) -> str:
     """Return how many columns a table has, in words: quantities and categories where it is coded.
 

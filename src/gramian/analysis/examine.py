@@ -13,7 +13,7 @@ import numpy as np
 
 from gramian.analysis.clouds import Clouds, cloud_finding, find_clouds
 from gramian.analysis.components import ColumnParts, Described, component_finding, plane_finding
-from gramian.analysis.findings import Cut, Finding, joined, percent, share_words
+from gramian.analysis.findings import Cut, Finding, called, joined, percent, share_words
 from gramian.analysis.groups import LabelTest, examine_labels, group_finding
 from gramian.analysis.independent import source_correlations, source_findings
 from gramian.analysis.intervals import bootstrap
@@ -31,6 +31,9 @@ MOST_CUTS = 10
 
 NAMED_ROWS = 6
 """Rows that a sentence names, at most."""
+
+MOST_TIMES = 100
+"""Times a limit up to which a distance is said by how many."""
 
 DESCRIBED = 4
 """Components that are described in sentences, at most."""
@@ -66,6 +69,9 @@ class Subject:
         Components that stand out, by the one rule that is followed; ``None`` where it was not asked.
     filled : numpy array of bool (n, d) or None
         Cells that were filled.
+    coded : tuple of str
+        Categories that were analyzed themselves. Components part their levels by construction, and rows that are
+        levels lie on a lattice: neither groups of these nor clouds are said.
     seed : int
     """
 
@@ -83,6 +89,7 @@ class Subject:
     blocks: tuple[tuple[int, ...], ...] = ()
     recommended: int | None = None
     filled: HostArray | None = None
+    coded: tuple[str, ...] = ()
     seed: int = 0
 
     @property
@@ -191,12 +198,15 @@ def examine(subject: Subject) -> Examined:
     if scores is not None:
         # The scores of a null direction are rounding, and tell nothing.
         varying = scores[:, : max(model.rank, 1)] if is_pca else scores
-        tests = examine_labels(varying, subject.labels, subject.groups, order=order, seed=subject.seed)
+        labels = {name: values for name, values in subject.labels.items() if name not in subject.coded}
+        tests = examine_labels(varying, labels, subject.groups, order=order, seed=subject.seed)
     sources = source_correlations(model, scores, subject.spread) if model.kind == "ica" else None
     relation = None
     if is_pca and scores is not None:
         relation = relation_of(model, scores, subject.panel, subject.blocks, order=order, seed=subject.seed)
-    clouds = None if scores is None or model.kind == "ica" else find_clouds(scores, order=order, seed=subject.seed)
+    clouds = None
+    if scores is not None and model.kind != "ica" and not subject.coded:
+        clouds = find_clouds(scores, order=order, seed=subject.seed)
     robust = _robust(subject, order) if is_pca else None
     return Examined(subject, about, tests, sources, relation, clouds, robust)
 
@@ -249,9 +259,8 @@ def outliers_at(subject: Subject, robust: RobustFit | None, k: int) -> OutlierMa
         return None
     if robust is None:
         return measured.outlier_map(subject.names) if k == subject.kept else None
-    found, limits = robust.outliers(k), robust.far_limits(k)
-    size = np.fmax(found.t2 / limits[0], found.spe / limits[1])
-    far = [int(i) for i in found.flagged if size[i] > 1.0]
+    found = robust.outliers(k)
+    far = [int(i) for i in found.flagged[robust.far_rows(k)[found.flagged]]]
     model, shown = subject.model, found.flagged[:LISTED_UNUSUAL]
     if model.n_components >= min(model.n_rows - 1, model.n_columns):
         rows = to_host(model.reconstruct(scores[shown]))
@@ -339,20 +348,28 @@ def outlier_findings(subject: Subject, outliers: OutlierMap) -> list[Finding]:
     }
     side = max(times, key=lambda where: times[where])
     numbers |= {"far": len(outliers.far), "rows": len(found.t2), "times_limit": times[side]}
+    if times[side] > MOST_TIMES:
+        numbers["more_than"] = MOST_TIMES
+    size = f"{times[side]:.2g}" if times[side] <= MOST_TIMES else f"more than {MOST_TIMES}"
     who = _rows_named(subject, outliers.far) if len(outliers.far) <= NAMED_ROWS else f"{len(outliers.far):,} of them"
-    verb, the_furthest = ("lies", "") if len(outliers.far) == 1 else ("lie", f"{_row_name(subject, first)} ")
-    words += f". {who} {verb} further out than any of {len(found.t2):,} Gaussian rows would: "
-    words += f"{the_furthest}{times[side]:,.1f} times the limit {side}."
+    verb, the_furthest = (
+        ("lies", "") if len(outliers.far) == 1 else ("lie", f" {_row_name(subject, first)} is furthest,")
+    )
+    words += (
+        f". {who} {verb} further out than any of {len(found.t2):,} Gaussian rows would{':' if the_furthest else ''}"
+    )
+    words += f"{the_furthest or ','} at {size} times the limit of the squared distance {side}."
     return [Finding("outliers", words, numbers, evidence)]
 
 
 def _row_name(subject: Subject, row: int) -> str:
-    return f"row {row + 1}" if subject.row_names is None else subject.row_names[row]
+    return f"row {row + 1}" if subject.row_names is None else called([subject.row_names[row]])
 
 
 def _rows_named(subject: Subject, rows: Sequence[int]) -> str:
     if subject.row_names is not None:
-        return joined([subject.row_names[row] for row in rows])
+        named = called([subject.row_names[row] for row in rows])
+        return f"T{named[1:]}" if named.startswith("the row") else named
     return f"{'Row' if len(rows) == 1 else 'Rows'} {joined([str(row + 1) for row in sorted(rows)])}"
 
 

@@ -809,7 +809,8 @@ def _model_notes(model: ProbabilisticPCAModel, known: Known, bounds: tuple[float
         notes.append(f"Filled values are kept within {low:g} and {high:g}.{beyond}")
     if model.row_bias_variance > 0:
         notes.append("Rows have levels of their own.")
-    notes.append("The errors are right where values are missing by chance, and not because of what they are.")
+    if known.n_missing:
+        notes.append("Errors count on values that are missing by chance, and not because of what they are.")
     return notes
 
 
@@ -863,7 +864,8 @@ def _long_predictions(found: Filling, notes: list[str]) -> Filling:
     if long is None:
         return found
     lines = model.predict(long.i, long.j) if len(long.empty) else None
-    pairs, predicted = None, None
+    pairs: Pairs | None = None
+    predicted: tuple[HostArray, HostArray] | None = None
     writes_all = request.predict == "all" or (request.predict is None and known.n_missing <= LARGEST_UNASKED)
     if request.predict not in (None, "all"):
         pairs = _asked_pairs(str(request.predict), long, known.options)
@@ -882,6 +884,19 @@ def _long_predictions(found: Filling, notes: list[str]) -> Filling:
             all=Parameter("predict", ("all",)),
         )
         notes.append(said)
+    if predicted is not None and found.request.bounds is None:
+        least, most = float(known.X.data.min()), float(known.X.data.max())
+        beyond = int(((predicted[0] < least) | (predicted[0] > most)).sum())
+        if beyond:
+            said = Sentence(
+                "{count} {lie} beyond all known values, {least:g} to {most:g}: {bounds} keeps them within.",
+                count=counted(beyond, "prediction"),
+                lie="lies" if beyond == 1 else "lie",
+                least=least,
+                most=most,
+                bounds=Parameter("bounds", (f"{least:g},{most:g}",)),
+            )
+            notes.append(said)
     return replace(found, lines=lines, pairs=pairs, predicted=predicted, writes_all=writes_all, notes=tuple(notes))
 
 
@@ -901,7 +916,14 @@ def _asked_pairs(path: str, long: LongTable, options: ReadOptions) -> Pairs:
             )
             raise InputError(message, column=name)
     rows, columns = (whole.column(name) for name in (long.names.row, long.names.column))  # type: ignore[union-attr]
-    return Pairs(_places(rows, long.rows), _places(columns, long.columns), rows, columns)
+    return Pairs(_places(rows, long.rows), _places(columns, long.columns), _written(rows), _written(columns))
+
+
+def _written(ids: Any) -> Any:
+    """Return ids with an empty text where there is none, as the cell was."""
+    import pyarrow as pa
+
+    return ids.cast(pa.string()).fill_null("") if ids.null_count else ids
 
 
 # What is said.

@@ -91,6 +91,19 @@ def joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def called(rows: Sequence[str]) -> str:
+    """Names of rows as a sentence has them, where a bare number would be read as one of its figures.
+
+    Examples
+    --------
+    >>> called(["Utah", "Ohio"]), called(["4", "12"])
+    ('Utah and Ohio', 'the rows named 4 and 12')
+    """
+    if any(any(letter.isalpha() for letter in name) for name in rows):
+        return joined(rows)
+    return f"the {'row' if len(rows) == 1 else 'rows'} named {joined(rows)}"
+
+
 def percent(share: float) -> str:
     """Return a share as a person reads it: whole percents, with a digit more near both ends.
 

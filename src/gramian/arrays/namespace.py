@@ -6,6 +6,7 @@ What is asked about an array imports no library: an array of a library that was 
 """
 
 import sys
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,35 @@ def is_torch(x: Array) -> bool:
     """Tell whether ``x`` is a torch tensor, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(x, torch.Tensor)
+
+
+HOST_DEVICES = {"cpu"}
+"""Devices whose memory is the host's."""
+
+
+def on_device(x: Array) -> bool:
+    """Tell whether ``x`` lives on a GPU or another device with a memory of its own."""
+    if isinstance(x, np.ndarray) or is_sparse(x):
+        return False
+    device = getattr(x, "device", "cpu")
+    return str(getattr(device, "type", device)) not in HOST_DEVICES
+
+
+def free_bytes(x: Array) -> int:
+    """Return the bytes that are free on the device of ``x``, those that its library holds for reuse among them."""
+    torch = sys.modules.get("torch")
+    if is_torch(x) and x.device.type == "cuda":
+        cuda: Any = torch.cuda  # type: ignore[union-attr]
+        free, _ = cuda.mem_get_info(x.device)
+        # The plain counters take a millisecond each.
+        counts = cuda.memory_stats_as_nested_dict(x.device)
+        held = [counts.get(name, {}).get("all", {}).get("current", 0) for name in ("reserved_bytes", "allocated_bytes")]
+        return int(free + held[0] - held[1])
+    cupy = sys.modules.get("cupy")
+    if cupy is not None and isinstance(x, cupy.ndarray):
+        with x.device:
+            return int(cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes())
+    return 1 << 28
 
 
 def is_sparse(x: Array) -> bool:
@@ -81,6 +111,71 @@ def _forward(x: HostArray) -> HostArray:
     """Return a contiguous array whose strides are positive, those of axes of length one too: torch refuses others."""
     x = np.ascontiguousarray(x)
     return x.copy() if any(stride < 0 for stride in x.strides) else x
+
+
+def picked(x: Array, rows: HostArray) -> Array:
+    """Return some rows of ``x``, by their positions."""
+    if isinstance(x, np.ndarray) or is_sparse(x):
+        return x[rows]
+    return namespace_of(x).take(x, from_host(np.asarray(rows), like=x), axis=0)
+
+
+def solve_triangular(L: Array, B: Array, *, transposed: bool = False) -> Array:
+    """Return  L^-1 B,  or  L'^-1 B,  for a lower triangular L, where L lives.
+
+    Examples
+    --------
+    >>> solve_triangular(np.array([[2.0, 0.0], [2.0, 1.0]]), np.eye(2))
+    array([[ 0.5,  0. ],
+           [-1. ,  1. ]])
+    """
+    if is_torch(L):
+        solve = sys.modules["torch"].linalg.solve_triangular
+        return solve(L.T, B, upper=True) if transposed else solve(L, B, upper=False)
+    library = "scipy.linalg" if isinstance(L, np.ndarray) else "cupyx.scipy.linalg"
+    solve = import_module(library).solve_triangular
+    return solve(L, B, lower=True, trans="T" if transposed else "N", check_finite=False)
+
+
+def cholesky(A: Array) -> Array | None:
+    """Return L,  A = L L',  where A lives; ``None`` where A is not positive definite.
+
+    Examples
+    --------
+    >>> cholesky(np.array([[4.0, 2.0], [2.0, 5.0]])), cholesky(-np.eye(2))
+    (array([[2., 0.],
+           [1., 2.]]), None)
+    """
+    if is_torch(A):
+        L, broken_at = sys.modules["torch"].linalg.cholesky_ex(A)
+        return None if int(broken_at) else L
+    try:
+        L = namespace_of(A).linalg.cholesky(A)
+    except np.linalg.LinAlgError:
+        return None
+    return L if bool(namespace_of(L).isfinite(L).all()) else None
+
+
+LARGE = 256
+"""Size from which a dense eigenproblem is solved sooner on a device than on the host and back."""
+
+
+def eigh(A: Array, *, near: Array = None) -> tuple[HostArray, Array]:
+    """Return eigenvalues, ascending, on the host, and eigenvectors where A is.
+
+    A large matrix on a device is solved there. So is a large one on the host that is ``near`` an array on a device.
+
+    Examples
+    --------
+    >>> eigh(np.diag([2.0, 1.0]))[0]
+    array([1., 2.])
+    """
+    near = A if near is None else near
+    if is_numpy(near) or not on_device(near) or A.shape[0] < LARGE:
+        values, vectors = np.linalg.eigh(to_host(A))
+        return values, from_host(vectors, like=A)
+    values, vectors = namespace_of(near).linalg.eigh(from_host(A, like=near) if is_numpy(A) else A)
+    return to_host(values), to_host(vectors) if is_numpy(A) else vectors
 
 
 def device_of(x: Array) -> dict[str, Any]:

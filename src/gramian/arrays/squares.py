@@ -26,6 +26,10 @@ FEW_NUMBERS = 1 << 14
 """Numbers up to which a product is made in two parts, so that its bound does not grow with the rows: a bound for any
 order of summation would be hundreds of times too large for a table of 64 x 16."""
 
+SUM_DEPTH = 15
+"""Roundings that a sum of rows goes through at most, in addition to those of their products: few numbers are added in
+pairs, up to 2**14 of them, and multiplied by their weights before."""
+
 
 class SquareSum(NamedTuple):
     """A running sum of rows'rows.
@@ -76,7 +80,7 @@ def _product(rows: Array, room: HostArray | None) -> Array:
     """
     n, m = rows.shape
     if not is_numpy(rows):
-        return rows.T @ rows
+        return _batched_product(rows)
     if m < NARROW:
         return _summed_in_pairs(rows, rows)
     if n <= 2 * CHUNK:
@@ -88,6 +92,23 @@ def _product(rows: Array, room: HostArray | None) -> Array:
     return product
 
 
+def _batched_product(rows: Array) -> Array:
+    """Return rows'rows of another library: the products of all chunks in one call, and their sum."""
+    (n, m), chunk = rows.shape, _chunk(rows)
+    count = n // chunk
+    if count < 2:
+        return rows.T @ rows
+    xp = namespace_of(rows)
+    batch = xp.reshape(rows[: count * chunk, :], (count, chunk, m))
+    rest = rows[count * chunk :, :]
+    return xp.sum(xp.matmul(xp.permute_dims(batch, (0, 2, 1)), batch), axis=0) + rest.T @ rest
+
+
+def _chunk(rows: Array) -> int:
+    """Return the rows of a chunk: off the host so many that their products take no more room than they do."""
+    return CHUNK if is_numpy(rows) else max(CHUNK, rows.shape[1])
+
+
 def _summed_in_pairs(left: HostArray, right: HostArray) -> HostArray:
     """Return left'right, products of a few rows added in pairs, and those sums in pairs."""
     n = len(left)
@@ -96,12 +117,15 @@ def _summed_in_pairs(left: HostArray, right: HostArray) -> HostArray:
     parts = np.matmul(x.transpose(0, 2, 1), y)
     if whole < n:
         parts = np.concatenate([parts, (left[whole:].T @ right[whole:])[None]])
+    return _in_pairs(parts)
+
+
+def _in_pairs(parts: HostArray) -> HostArray:
+    """Return the sum of some numbers or matrices: every two are added, and every two of these sums."""
     while len(parts) > 1:
         half = len(parts) // 2
-        sums = parts[:half] + parts[half : 2 * half]
-        if len(parts) % 2:
-            sums[-1] += parts[-1]
-        parts = sums
+        sums, odd = parts[:half] + parts[half : 2 * half], parts[2 * half :]
+        parts = np.concatenate([sums, odd]) if len(odd) else sums
     return np.asarray(parts[0])
 
 
@@ -109,14 +133,16 @@ def _depth(rows: Array) -> int:
     """Return how many roundings an entry of a product of rows goes through."""
     n: int = rows.shape[0]
     if is_numpy(rows) and rows.shape[1] < NARROW:
-        # An odd one out is one more addition to the sum that it joins.
-        return min(n, SHORT) + 2 * (-(-n // SHORT)).bit_length()
-    return n if n <= 2 * CHUNK else CHUNK + -(-n // CHUNK)
+        return min(n, SHORT) + (-(-n // SHORT)).bit_length()
+    chunk = _chunk(rows)
+    return n if n <= 2 * chunk else chunk + -(-n // chunk)
 
 
 def weighted_sum(weights: Array, rows: Array) -> Array:
-    """Return  weights'rows,  summed as products of the rows are."""
+    """Return  weights'rows,  summed as products of the rows are, or with ``SUM_DEPTH`` roundings at most."""
     n, m = rows.shape
+    if is_numpy(rows) and rows.size <= FEW_NUMBERS:
+        return _in_pairs(weights[:, None] * rows)
     if is_numpy(rows) and m < NARROW:
         return _summed_in_pairs(weights[:, None], rows)[0]
     if n <= 2 * CHUNK or not is_numpy(rows):
@@ -149,6 +175,13 @@ def _in_two_parts(rows: HostArray, rough: SquareSum) -> SquareSum:
     matrix *= 0.5
     matrix += high.T @ high
     return SquareSum(matrix, 0.0, 2)
+
+
+def column_norms(block: Array) -> HostArray:
+    """Return the length of each column, on the host."""
+    if is_numpy(block):
+        return np.asarray(np.sqrt(np.einsum("ij,ij->j", block, block)), dtype=FLOAT64)
+    return to_host(namespace_of(block).sum(block * block, axis=0) ** 0.5).astype(FLOAT64)
 
 
 def completed(matrix: Array) -> Array:

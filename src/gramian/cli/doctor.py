@@ -83,4 +83,9 @@ def _gpu() -> str:
         return "not looked for (the torch extra is not installed)"
     import torch
 
-    return str(torch.cuda.get_device_name(0)) if torch.cuda.is_available() else "none that torch can use"
+    if not torch.cuda.is_available():
+        return "none that torch can use"
+    free, total = (number / 2**30 for number in torch.cuda.mem_get_info(0))
+    triton = _version("triton")
+    tiles = f"one kernel of Triton {triton}" if triton else "torch blocks (Triton is not installed)"
+    return f"{torch.cuda.get_device_name(0)}, {total:.1f} GiB, {free:.1f} GiB free; kernel matrices by {tiles}"

@@ -28,9 +28,20 @@ from typing import Any
 import numpy as np
 import scipy
 
-from gramian.arrays.namespace import Array, HostArray, to_host
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    cast,
+    cholesky,
+    device_of,
+    from_host,
+    gaussian,
+    namespace_of,
+    on_device,
+    to_host,
+)
 from gramian.arrays.precision import FLOAT64, eps_of
-from gramian.arrays.squares import completed
+from gramian.arrays.squares import column_norms, completed
 from gramian.eigen.pairs import EigenPairs, Probe
 from gramian.operators.symmetric import SymmetricOperator
 
@@ -273,7 +284,9 @@ def _residuals(operator: SymmetricOperator, pairs: EigenPairs) -> HostArray:
     claimed = np.asarray(pairs.residuals)
     if not operator.is_dense or len(claimed) == 0:
         return claimed
-    measured = measured_residuals(to_host(operator.matrix), pairs.values, to_host(pairs.vectors), seed=1)
+    there = on_device(operator.matrix)
+    matrix, vectors = (A if there else to_host(A) for A in (operator.matrix, pairs.vectors))
+    measured = measured_residuals(matrix, pairs.values, vectors, seed=1)
     return np.asarray(np.maximum(claimed, measured))
 
 
@@ -496,7 +509,7 @@ def can_be_certain(values: HostArray, *, k: int, m: int, block: int) -> bool:
     return bool(chance.max(initial=0.0) <= LARGEST_FAILURE)
 
 
-def measured_residuals(matrix: HostArray, values: HostArray, vectors: HostArray, *, seed: int) -> HostArray:
+def measured_residuals(matrix: Array, values: HostArray, vectors: Array, *, seed: int) -> HostArray:
     """Return |A v - lambda v| for every pair.
 
     For many pairs E = A V - V diag(lambda) is measured on Gaussian vectors w: |E w|^2 averages |E|_F^2, which bounds
@@ -506,12 +519,11 @@ def measured_residuals(matrix: HostArray, values: HostArray, vectors: HostArray,
     # Pairs up to which each residual is computed; beyond, all share one bound measured with random probes.
     if k <= 256:
         difference = matrix @ vectors
-        difference -= vectors * values
-        difference *= difference
-        return np.asarray(np.sqrt(difference.sum(axis=0)))
-    probes = np.random.default_rng(seed).standard_normal((k, 8))
-    difference = matrix @ (vectors @ probes) - vectors @ (values[:, None] * probes)
-    return np.full(k, 4 * np.linalg.norm(difference) / np.sqrt(8))
+        difference -= vectors * from_host(values, like=vectors)
+        return column_norms(difference)
+    probes = gaussian((k, 8), seed=seed, like=matrix)
+    difference = matrix @ (vectors @ probes) - vectors @ (from_host(values[:, None], like=matrix) * probes)
+    return np.full(k, 4 * np.linalg.norm(column_norms(difference)) / np.sqrt(8))
 
 
 def none_above(matrix: Array, values: HostArray, vectors: Array, level: float, *, in_place: bool = False) -> bool:
@@ -532,6 +544,8 @@ def none_above(matrix: Array, values: HostArray, vectors: Array, level: float, *
     >>> none_above(A, np.array([3.0]), e[:, :1], 2.5), none_above(A, np.array([2.0]), e[:, 1:2], 2.5)
     (True, False)
     """
+    if on_device(matrix):
+        return _is_below_there(cast(matrix, FLOAT64), values, vectors, level)
     host = to_host(matrix)
     # LAPACK wants columns one after the other; the transpose of a symmetric matrix is the matrix.
     columns = host.T if host.flags.c_contiguous else host
@@ -575,6 +589,27 @@ def _is_below(columns: HostArray, values: HostArray, V: HostArray, level: float)
     _diagonal(columns)[...] += level
     _, broken_at = scipy.linalg.lapack.dpotrf(columns, lower=1, clean=0, overwrite_a=1)
     return bool(broken_at == 0)
+
+
+def _is_below_there(A: Array, values: HostArray, V: Array, level: float) -> bool:
+    """Tell the same of a matrix on a device, whose library may factorize in a way that no bound is known of.
+
+    So the factor is multiplied out. With B = level I - (A - V diag(lambda) V') and t = trace(B), a computed factor of
+    B - s I,  s = (m + 4) eps/2 t,  leaves E = B - s I - R R',  which is measured as a number that is wrong by at most
+    (m + 2) eps/2 trace(R R').  No eigenvalue of B is below  s - |E|, and where |E| is within  (m + 1) eps/2 t  that is
+    above what :func:`check_rounding` allows for.
+    """
+    xp, m = namespace_of(A), A.shape[0]
+    V = cast(V, FLOAT64)
+    B = (V * from_host(values, like=V)) @ V.T - A
+    trace = float(xp.linalg.trace(B)) + m * level
+    unit = eps_of(FLOAT64) / 2 * max(trace, 0.0)
+    B = B + (level - (m + 4) * unit) * xp.eye(m, dtype=B.dtype, **device_of(B))
+    R = cholesky(B)
+    if R is None:
+        return False
+    B -= R @ R.T
+    return bool(np.linalg.norm(column_norms(xp.tril(B))) * np.sqrt(2) <= (m + 1) * unit)
 
 
 def _diagonal(columns: HostArray) -> HostArray:

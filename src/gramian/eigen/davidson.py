@@ -16,10 +16,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray, gaussian, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, gaussian
 from gramian.arrays.precision import FLOAT64
+from gramian.arrays.squares import column_norms
 from gramian.eigen.krylov_basis import KrylovBasis
-from gramian.eigen.orthonormal import orthonormalized
+from gramian.eigen.orthonormal import orthonormalized, side_by_side
 from gramian.eigen.pairs import Approximation, Compression, EigenPairs, EigenSolver, Probe, Watch
 from gramian.operators.symmetric import SymmetricOperator
 
@@ -189,15 +190,15 @@ class _Iteration:
         self.values, self.norms = np.zeros(0), np.zeros(0)
         self.residuals = np.full(k, np.inf)
 
-    def _first_directions(self, first: int) -> HostArray:
+    def _first_directions(self, first: int) -> Array:
         """Return leading vectors of the approximation, and Gaussian columns."""
         m = self.operator.size
         if self.near is None:
-            return to_host(orthonormalized(self._gaussian(min(m, first + PROBES))))
-        start = np.asarray(self.near.vectors[:, :first], dtype=float)
+            return orthonormalized(self._gaussian(min(m, first + PROBES)))
+        start = cast(self.near.vectors[:, :first], FLOAT64)
         start = orthonormalized(start, before=start)
         draw = self._gaussian(min(PROBES, m - start.shape[1]))
-        return np.hstack([start, orthonormalized(draw, start)])
+        return side_by_side(start, orthonormalized(draw, start))
 
     def step(self) -> None:
         """Apply the operator to the directions, take them into the basis, find the Ritz pairs and what comes next."""
@@ -205,12 +206,11 @@ class _Iteration:
             keep = min(self.basis.columns - 1, self.k + self.solver.width, self.capacity - self.directions.shape[1])
             self.basis.shrink(self.basis.ritz().leading(keep))
         product = self.operator.apply(self.directions)
-        products = to_host(product.values)
-        self.basis.add(self.directions, products)
+        self.basis.add(self.directions, product.values)
         self.error, self.steps = max(self.error, product.error), self.steps + 1
         self._measure()
         if not self.finished():
-            self._plan_next(products[:, self.probing])
+            self._plan_next(product.values[:, self.probing])
 
     def ended(self) -> bool:
         """Tell whether there is nothing left to do, or nothing left to hope for."""
@@ -260,16 +260,16 @@ class _Iteration:
             return f"no progress in {PATIENCE} products"
         return f"cap of {self.solver.max_applications} applications"
 
-    def _gaussian(self, columns: int) -> HostArray:
+    def _gaussian(self, columns: int) -> Array:
         self.seed += 1
-        return to_host(gaussian((self.operator.size, columns), seed=self.seed, like=np.empty(0)))
+        return gaussian((self.operator.size, columns), seed=self.seed, like=self.operator.like())
 
     def _measure(self) -> None:
         """Find the Ritz pairs, and the measured residuals of the first ones."""
         pairs = self.basis.ritz()
         leading = pairs.leading(max(self.k + PROBES, self.block - PROBES))
         self.values, self.difference = pairs.values, self.basis.remainders(leading)
-        self.norms = np.sqrt(np.einsum("ij,ij->j", self.difference, self.difference))
+        self.norms = column_norms(self.difference)
         self.residuals = np.full(self.k, np.inf)
         self.residuals[: min(self.k, len(self.norms))] = self.norms[: self.k]
 
@@ -289,7 +289,7 @@ class _Iteration:
         met = self.residuals <= self._asked()
         return self.k if met.all() else int(np.argmin(met))
 
-    def _plan_next(self, probes: HostArray) -> None:
+    def _plan_next(self, probes: Array) -> None:
         """Correct the residuals that are not small enough yet, then those of the pairs beyond."""
         if len(self.values) < self.k:
             self.directions = self._added(self._gaussian(self.solver.width))
@@ -299,11 +299,12 @@ class _Iteration:
         open_pairs = np.flatnonzero(norms > 1)
         beyond = np.arange(self.k, self.difference.shape[1])
         chosen = np.concatenate([open_pairs, beyond])[: self.block - PROBES]
-        directions = self._corrected(self.difference[:, chosen], self.values[chosen])
-        self.directions = self._added(np.hstack([directions, probes]))
+        open_ones = self.difference[:, from_host(chosen, like=self.difference)]
+        directions = self._corrected(open_ones, self.values[chosen])
+        self.directions = self._added(side_by_side(directions, probes))
         self.probing = slice(max(self.directions.shape[1] - PROBES, 0), self.directions.shape[1])
 
-    def _corrected(self, residuals: HostArray, thetas: HostArray) -> HostArray:
+    def _corrected(self, residuals: Array, thetas: HostArray) -> Array:
         """Return the directions  (theta - A~)^-1 r,  up to their lengths."""
         if self.near is None:
             return residuals
@@ -311,14 +312,16 @@ class _Iteration:
         distance = thetas[None, :] - mu[:, None]
         nearest = NEAR * abs(float(self.values[0]))
         distance = np.where(distance < 0, np.minimum(distance, -nearest), np.maximum(distance, nearest))
-        inside = U.T @ residuals.astype(U.dtype)
-        return np.asarray(residuals + U @ (mu[:, None] / distance * inside).astype(U.dtype))
+        kind = dtype_of(U)
+        inside = from_host(mu[:, None] / distance, like=U, dtype=kind) * (U.T @ cast(residuals, kind))
+        return residuals + U @ inside
 
-    def _added(self, directions: HostArray) -> HostArray:
+    def _added(self, directions: Array) -> Array:
         """Return what directions add to the basis; Gaussian columns where they add nothing."""
         V, room = self.basis.V, self.basis.size - self.basis.columns
-        lengths = np.sqrt(np.einsum("ij,ij->j", directions, directions))
-        added = orthonormalized(directions[:, lengths > 0], V) if (lengths > 0).any() else directions[:, :0]
+        there = np.flatnonzero(column_norms(directions) > 0)
+        added = directions[:, from_host(there, like=directions)]
+        added = orthonormalized(added, V) if len(there) else added
         if added.shape[1] == 0:
             added = orthonormalized(self._gaussian(self.solver.width), V)
         return added[:, :room]
@@ -335,5 +338,5 @@ class _Iteration:
 
     def _coupling(self) -> float:
         """Return |A V - V T|_F."""
-        whole = float(np.einsum("ij,ij->", self.basis.W, self.basis.W))
+        whole = float(np.sum(column_norms(self.basis.W) ** 2))
         return float(np.sqrt(max(whole - float(np.sum(self.values**2)), 0.0)))

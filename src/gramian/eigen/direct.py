@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import scipy
 
-from gramian.arrays.namespace import HostArray, from_host, to_host
+from gramian.arrays.namespace import Array, HostArray, eigh, from_host, is_numpy, namespace_of, on_device, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of, squaring_floor
 from gramian.eigen.certificate import measured_residuals
 from gramian.eigen.orthonormal import rotate
@@ -27,7 +27,7 @@ SAMPLE = 8
 
 @dataclass(frozen=True)
 class Direct(EigenSolver):
-    """Eigendecomposition of the materialized matrix by LAPACK, in float64 on the host.
+    """Eigendecomposition of the materialized matrix in float64: by LAPACK, or where the matrix is.
 
     Computes  A = V diag(lambda) V'. Where the wanted eigenvalues reach so far below the first that forming A
     has cost their digits (a singular value under ``squaring_floor`` of the first), that part of the
@@ -80,16 +80,17 @@ class Direct(EigenSolver):
         """Return the ``k`` largest eigenpairs of ``operator``; a dense solve is one step and needs no start."""
         del start
         dense = operator.materialize()
-        matrix = to_host(dense.matrix)
+        matrix = dense.matrix if on_device(dense.matrix) else to_host(dense.matrix)
         values, vectors = dense_pairs(matrix, k, whole=self.whole or self.repair)
         repaired = 0
         wanted = values[: k if self.share >= 1 else self._holding(operator.trace(), values, k)]
-        if self.repair and _has_lost_digits(wanted, len(matrix)) and not _is_sound(operator, wanted, vectors):
+        if self.repair and _has_lost_digits(wanted, len(matrix)) and not _is_sound(operator, wanted, to_host(vectors)):
             if len(values) < len(matrix):
                 values, vectors = dense_pairs(matrix, len(matrix))
-            values, vectors, repaired = _repaired(operator, values, vectors)
+            values, vectors, repaired = _repaired(operator, values, to_host(vectors))
         # LAPACK's vectors lie one after the other; another order would cost a transposition.
-        leading = np.asfortranarray(vectors[:, :k])
+        leading = vectors[:, :k]
+        leading = from_host(np.asfortranarray(leading), like=matrix) if is_numpy(leading) else leading
         known = len(values) == len(matrix)
         residuals = measured_residuals(matrix, values[:k], leading, seed=seed)
         if watch is not None:
@@ -97,7 +98,7 @@ class Direct(EigenSolver):
             watch(operator.applications, float(residuals.max(initial=0.0)) / top if top > 0 else 0.0)
         return EigenPairs(
             values=values[:k].copy(),
-            vectors=from_host(leading, like=dense.like()),
+            vectors=from_host(leading, like=dense.like()) if is_numpy(leading) else leading,
             residuals=residuals,
             applications=operator.applications,
             converged=k,
@@ -106,7 +107,7 @@ class Direct(EigenSolver):
             next_value=float(values[k]) if len(values) > k else None,
             spectrum=values if known else None,
             repaired=repaired,
-            square_sum=None if known else sum_of_squares(matrix),
+            square_sum=None if known else sum_of_squares(to_host(matrix)),
         )
 
     def _holding(self, trace: float, values: HostArray, k: int) -> int:
@@ -114,12 +115,15 @@ class Direct(EigenSolver):
         return min(k, 1 + int(np.searchsorted(np.cumsum(values), self.share * trace)))
 
 
-def dense_pairs(matrix: HostArray, k: int, *, whole: bool = True) -> tuple[HostArray, HostArray]:
+def dense_pairs(matrix: Array, k: int, *, whole: bool = True) -> tuple[HostArray, Array]:
     """Return eigenvalues, descending, and eigenvectors: all of them, or k + 1 when k is a small part.
 
     Of a small matrix all are found even then, unless its ``whole`` spectrum is of no use.
     """
     m = len(matrix)
+    if not is_numpy(matrix):
+        values, vectors = eigh(matrix)
+        return values[::-1], namespace_of(vectors).flip(vectors, axis=1)
     fewest = m // 3 if m >= ALL_PAIRS else 0 if whole else m // FEW_PAIRS + 1
     if k >= fewest:
         values, vectors = np.linalg.eigh(matrix)

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, device_of, from_host, is_numpy, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, eigh, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.eigen.orthonormal import chunks_of, longest, orthonormalized, projected, rotate, rotated
 
@@ -165,7 +165,7 @@ class KrylovBasis:
     def ritz(self) -> RitzPairs:
         """Return all eigenpairs of T."""
         if self._ritz is None:
-            values, S = np.linalg.eigh(self.T)
+            values, S = eigh(self.T, near=self._V)
             self._ritz = RitzPairs(values[::-1], S[:, ::-1])
         return self._ritz
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, dtype_of, eigh, from_host, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64, eps_of
+from gramian.arrays.squares import column_norms
 
 CHUNK = 1 << 12
 """Entries of long vectors that are combined at a time, so that they stay in a core's cache."""
@@ -31,11 +32,11 @@ def orthonormalized(
     # Less than that of a column is rounding.
     drop = max(drop, 32 * eps_of(dtype_of(block)))
     for first in (True, False):
-        norms = _norms(block if before is None or not first else before)
+        norms = column_norms(block if before is None or not first else before)
         if basis is not None and basis.shape[1] > 0 and not (first and before is not None):
             block = block - rotated(basis, to_host(basis.T @ block))
         # A unit column that loses half of itself in the second projection was rounding: what is left of it is too.
-        keep = _norms(block) > (drop if first else 0.5) * np.maximum(norms, np.finfo(float).tiny)
+        keep = column_norms(block) > (drop if first else 0.5) * np.maximum(norms, np.finfo(float).tiny)
         if not keep.all():
             block = block[:, from_host(np.flatnonzero(keep), like=block)]
         if block.shape[1] == 0:
@@ -63,15 +64,9 @@ def projected(block: Array, basis: Array, recent: slice) -> tuple[Array, HostArr
         left = left - rotated(basis, more)
         coefficients += more
         # What a projection takes by rounding is at most as large as that: a digit of what is left.
-        if np.all(np.linalg.norm(more, axis=0) <= 0.1 * _norms(left)):
+        if np.all(np.linalg.norm(more, axis=0) <= 0.1 * column_norms(left)):
             break
     return left, coefficients
-
-
-def _norms(block: Array) -> HostArray:
-    if isinstance(block, np.ndarray):
-        return np.asarray(np.sqrt(np.einsum("ij,ij->j", block, block)), dtype=FLOAT64)
-    return to_host(namespace_of(block).sum(block * block, axis=0) ** 0.5).astype(FLOAT64)
 
 
 def _independent(block: Array, *, overwrite: bool = False) -> tuple[Array, float]:
@@ -82,11 +77,11 @@ def _independent(block: Array, *, overwrite: bool = False) -> tuple[Array, float
     orthogonal to they stay orthogonal to; a QR factorization that drops a dependent column does not keep that.
     Returns the smallest singular value of the unit columns too: errors of orthogonality to others grow by its inverse.
     """
-    lengths = _norms(block)
+    lengths = column_norms(block)
     if len(lengths) == 1:
         return block / float(lengths[0]), 1.0
     inner = to_host(block.T @ block).astype(FLOAT64, copy=False)
-    s, U = np.linalg.eigh(inner / np.outer(lengths, lengths))
+    s, U = eigh(inner / np.outer(lengths, lengths), near=block)
     # A combination of unit columns with a smaller square is rounding.
     kept = s > 4500 * eps_of(dtype_of(block))
     root = U[:, kept] / np.sqrt(s[kept])

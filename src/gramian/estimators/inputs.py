@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from gramian.arrays.namespace import Array, HostArray, is_dask, namespace_of
-from gramian.errors import InputError, InputWarning, NotSupportedError, ParameterError, users_line
+from gramian.errors import InputError, InputWarning, ParameterError, users_line
 from gramian.kernels.kernel import Kernel
 from gramian.sources.finiteness import require_finite
 from gramian.sources.opening import as_source
@@ -204,20 +204,11 @@ def _open_path(estimator: Any, X: Any, **options: Any) -> RowSource:
 
 
 def _check_device(estimator: Any, source: RowSource) -> None:
-    """Refuse to compute elsewhere than where the rows are, or where the estimator cannot."""
+    """Refuse to compute elsewhere than where the rows are."""
     device = getattr(estimator, "device", None)
     if device is None:
         return
     where = str(getattr(source.like(), "device", "cpu"))
-    name = type(estimator).__name__
-    if getattr(estimator, "_HOST_ONLY", False):
-        if device != "cpu":
-            message = (
-                f"device={device!r}, and {name} computes on the CPU alone. Pass device='cpu' or None, and "
-                "rows that are on the CPU."
-            )
-            raise NotSupportedError(message)
-        return
     if device.partition(":")[0] != where.partition(":")[0]:
         message = f"device={device!r}, and the rows are on {where!r}. Move them first, or leave device=None."
         raise ParameterError(message)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import (
@@ -39,7 +38,7 @@ from gramian.estimators.inputs import (
     open_new_rows,
     open_scores,
 )
-from gramian.estimators.mixins import ReportMixin, SaveMixin, saved_numbers
+from gramian.estimators.mixins import ReportMixin, SavedTransformer, saved_numbers
 from gramian.machine import memory_budget
 from gramian.models.pca import scoring
 from gramian.models.pca.model import PCAModel, PCAOptions
@@ -51,7 +50,7 @@ from gramian.sources.moments import measure_moments
 from gramian.sources.rows import Block, RowSource, rows_here
 
 
-class LinearProjection(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearProjection(ReportMixin, SavedTransformer):
     """A fitted linear map to scores and back, in scikit-learn's manners. Abstract: see ``PCA``.
 
     The fitted fields are those of one frozen model. A field that a person assigns afterwards

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from gramian.arrays.namespace import Array, HostArray, device_of, from_host, is_numpy, is_sparse, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, from_host, is_sparse, namespace_of, picked, to_host
 from gramian.kernels.blocks import far_means, require_taken, shifted
 from gramian.kernels.kernel import Kernel
 from gramian.kernels.widths import SAMPLE_ROWS, DataFacts, median_distance
@@ -49,7 +49,7 @@ def take_rows(source: RowSource, positions: HostArray) -> Array:
     array([4., 0., 4.])
     """
     wanted, back = np.unique(positions, return_inverse=True)
-    return _pick(_stacked(source.reduce(_Gather(wanted), _joined)), back)
+    return picked(_stacked(source.reduce(_Gather(wanted), _joined)), back)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +62,14 @@ class _Gather:
         state = [] if state is None else state
         low, high = np.searchsorted(self.wanted, [block.start, block.start + block.rows.shape[0]])
         if high > low:
-            state.append(_pick(block.rows, self.wanted[low:high] - block.start))
+            state.append(picked(block.rows, self.wanted[low:high] - block.start))
         return state
 
 
-def _pick(rows: Array, positions: HostArray) -> Array:
-    if is_numpy(rows) or is_sparse(rows):
-        return rows[positions]
-    xp = namespace_of(rows)
-    return xp.take(rows, xp.asarray(positions, **device_of(rows)), axis=0)
+def host_rows_at(source: RowSource, positions: HostArray) -> Array:
+    """Return some rows as NumPy or CSR: few of them, to be looked at on the host wherever they live."""
+    rows = take_rows(source, positions)
+    return rows if is_sparse(rows) else to_host(rows)
 
 
 def _stacked(pieces: list[Any]) -> Array:

@@ -12,7 +12,17 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csr_array
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_numpy, is_sparse, is_torch, namespace_of, to_host
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    cast,
+    from_host,
+    is_numpy,
+    is_sparse,
+    is_torch,
+    namespace_of,
+    to_host,
+)
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, KernelRowsError, NotSupportedError
 
@@ -25,9 +35,18 @@ def require_on_cpu(rows: Array) -> None:
     device = str(getattr(rows, "device", "cpu"))
     if "cpu" not in device.lower():
         message = (
-            f"Kernel PCA computes on the CPU, and these rows are on {device}. Gramian does not copy between devices "
-            "unasked: pass X.cpu() (torch) or X.get() (CuPy), or use PCA, which computes where the rows are."
+            "Kernel PCA by landmarks, features or a given matrix computes on the CPU, and these rows are on "
+            f"{device}. Gramian does not copy between devices unasked: pass X.cpu() (torch) or X.get() (CuPy), or fit "
+            "the kernel matrix of the rows, which is made where they are."
         )
+        raise NotSupportedError(message)
+
+
+def require_same_device(rows: Array, fitted: Array) -> None:
+    """Refuse rows on another device than those of the fit."""
+    where, there = (str(getattr(array, "device", "cpu")) for array in (rows, fitted))
+    if where != there:
+        message = f"These rows are on {where}, and the model was fitted on rows on {there}. Move one of them."
         raise NotSupportedError(message)
 
 
@@ -135,7 +154,8 @@ def shifted(rows: Array, origin: Array | None) -> Array:
         return rows
     if is_sparse(rows):
         return _shifted_sparse(rows, to_host(origin))
-    return cast(rows, FLOAT64) - cast(origin, FLOAT64)
+    wide = cast(rows, FLOAT64)
+    return wide - (from_host(origin, like=wide, dtype=FLOAT64) if is_numpy(origin) else cast(origin, FLOAT64))
 
 
 def _shifted_sparse(rows: Array, origin: HostArray) -> Array:
@@ -154,8 +174,8 @@ def scaled_rows(rows: Array, scale: float, dtype: np.dtype[Any]) -> Array:
     return cast(wide * scale, dtype)
 
 
-def squared_norms(rows: Array) -> HostArray:
-    """Return x.x for each row, summed in float64, on the host."""
+def squared_norms(rows: Array) -> Array:
+    """Return x.x for each row, summed in float64, in the library of dense rows."""
     if is_sparse(rows):
         squares = rows.copy()
         squares.data = squares.data.astype(FLOAT64) ** 2
@@ -163,7 +183,7 @@ def squared_norms(rows: Array) -> HostArray:
     wide = cast(rows, FLOAT64)
     if isinstance(wide, np.ndarray):
         return np.asarray(np.einsum("ij,ij->i", wide, wide))
-    return to_host(namespace_of(wide).sum(wide * wide, axis=1))
+    return namespace_of(wide).sum(wide * wide, axis=1)
 
 
 def _require_finite(block: Array) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, to_host
+from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError
 
@@ -60,12 +60,17 @@ class RowWeights:
         # Divided last: the mean of equal values is then that value.
         return np.asarray(w @ K / self.total)
 
-    def scaled(self, V: HostArray) -> HostArray:
+    def scaled(self, V: Array) -> Array:
         """Return D V, (n, c): rows times the square roots of their weights; V itself for equal weights."""
-        return V if self.weights is None else V * np.sqrt(self.weights)[:, None]
+        return V if self.weights is None else V * from_host(np.sqrt(self.weights), like=V)[:, None]
 
-    def project(self, V: HostArray, *, out: HostArray | None = None) -> HostArray:
-        """Return P V, (n, c), in the type of V; ``out`` may be V itself."""
+    def project(self, V: Array, *, out: HostArray | None = None) -> Array:
+        """Return P V, (n, c), in the type of V; ``out`` may be V itself on the host."""
+        if not is_numpy(V):
+            if self.weights is None:
+                return V - namespace_of(V).mean(V, axis=0)
+            roots = from_host(np.sqrt(self.weights), like=V, dtype=dtype_of(V))
+            return V - roots[:, None] * (roots @ V / self.total)
         if self.weights is None:
             return np.asarray(np.subtract(V, V.mean(axis=0, dtype=FLOAT64).astype(V.dtype), out=out))
         out = np.empty_like(V) if out is None else out

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy, is_sparse, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, is_numpy, is_sparse, namespace_of, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, KernelRowsError, ParameterError
 from gramian.kernels.blocks import (
@@ -21,7 +21,7 @@ from gramian.kernels.blocks import (
     squared_norms,
     strips,
 )
-from gramian.kernels.kernel import Kernel, PolynomialForm, Prepared
+from gramian.kernels.kernel import FusedForm, Kernel, PolynomialForm, Prepared
 from gramian.kernels.widths import DataFacts, Gamma, checked_gamma, number_of, plain_number, resolved_gamma
 
 
@@ -52,9 +52,9 @@ def affine_rows(rows: Array, gamma: float, coef0: float, *, dtype: np.dtype[Any]
         scaled = scaled_rows(rows, math.sqrt(gamma), dtype)
     if coef0 <= 0.0:
         return AffineRows(scaled, coef0)
-    column = np.full((rows.shape[0], 1), math.sqrt(coef0), dtype=dtype)
-    joined = namespace_of(scaled).concat([scaled, from_host(column, like=scaled)], axis=1)
-    return AffineRows(joined, 0.0)
+    xp = namespace_of(scaled)
+    column = xp.full((rows.shape[0], 1), math.sqrt(coef0), dtype=scaled.dtype, **device_of(scaled))
+    return AffineRows(xp.concat([scaled, column], axis=1), 0.0)
 
 
 def affine_products(left: AffineRows, right: AffineRows, *, out: HostArray | None = None) -> Array:
@@ -73,6 +73,10 @@ def require_powers_fit(rows: Array, gamma: float, coef0: float, degree: float, *
     """
     with np.errstate(over="ignore"):
         largest = gamma * squared_norms(rows) + abs(coef0)
+        if not is_numpy(largest):
+            # One number comes to the host, unless a row is to be named.
+            top = float(largest.max())
+            largest = np.array([top]) if math.isfinite(top) else to_host(largest)
         fits = np.isfinite(largest) & (degree * np.log(np.maximum(largest, 1.0)) < math.log(np.finfo(dtype).max))
     if fits.all():
         return
@@ -120,12 +124,17 @@ class Linear(Kernel):
 
     def diagonal(self, rows: Array) -> HostArray:
         """Return x.x."""
-        return squared_norms(rows)
+        return to_host(squared_norms(rows))
 
     def resolved(self, facts: DataFacts) -> "Linear":
         """Return itself: there is nothing to resolve."""
         del facts
         return self
+
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return x.y itself."""
+        del n_columns
+        return FusedForm("power", 1.0)
 
     @property
     def polynomial_form(self) -> PolynomialForm:
@@ -200,12 +209,18 @@ class Polynomial(Kernel):
 
     def diagonal(self, rows: Array) -> HostArray:
         """Return (gamma x.x + coef0)^degree."""
-        base = number_of(self.gamma, rows.shape[1]) * squared_norms(rows) + self.coef0
+        base = number_of(self.gamma, rows.shape[1]) * to_host(squared_norms(rows)) + self.coef0
         return _power(base, self.degree)
 
     def resolved(self, facts: DataFacts) -> "Polynomial":
         """Return the kernel with gamma a number."""
         return Polynomial(self.degree, resolved_gamma(self.gamma, facts), self.coef0)
+
+    def fused_form(self, n_columns: int) -> FusedForm | None:
+        """Return the power of x.y + coef0 of rows times sqrt(gamma); that of a large degree is not written out."""
+        if isinstance(self.degree, int) and not 1 <= self.degree <= 16:
+            return None
+        return FusedForm("power", math.sqrt(number_of(self.gamma, n_columns)), self.coef0, self.degree)
 
     @property
     def polynomial_form(self) -> PolynomialForm | None:
@@ -265,11 +280,15 @@ class Sigmoid(Kernel):
 
     def diagonal(self, rows: Array) -> HostArray:
         """Return tanh(gamma x.x + coef0)."""
-        return np.asarray(np.tanh(number_of(self.gamma, rows.shape[1]) * squared_norms(rows) + self.coef0))
+        return np.asarray(np.tanh(number_of(self.gamma, rows.shape[1]) * to_host(squared_norms(rows)) + self.coef0))
 
     def resolved(self, facts: DataFacts) -> "Sigmoid":
         """Return the kernel with gamma a number."""
         return Sigmoid(resolved_gamma(self.gamma, facts), self.coef0)
+
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return tanh of x.y + coef0 of rows times sqrt(gamma)."""
+        return FusedForm("sigmoid", math.sqrt(number_of(self.gamma, n_columns)), self.coef0)
 
 
 @dataclass(frozen=True)
@@ -319,6 +338,11 @@ class Cosine(Kernel):
         """Return itself: there is nothing to resolve."""
         del facts
         return self
+
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return x.y of rows over their lengths."""
+        del n_columns
+        return FusedForm("power", 1.0, unit_rows=True)
 
 
 def _normalized(rows: Array) -> Array:

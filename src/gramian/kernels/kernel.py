@@ -96,6 +96,37 @@ class PolynomialForm(NamedTuple):
         return np.asarray((root - self.coef0) / self.gamma)
 
 
+@dataclass(frozen=True)
+class FusedForm:
+    """What the tiles of a kernel are made of on a GPU: a curve of the products of rows, which are scaled first.
+
+    Attributes
+    ----------
+    curve : str
+        "gaussian" (2 to the power of minus half the squared distance), "matern12", "matern32", "matern52", "power",
+        "sigmoid", or "cityblock" (2 to the power of minus the sum of absolute differences).
+    scale : float
+        What rows are multiplied by.
+    coef0, degree : float
+        Of the curves of x.y + coef0.
+    about_origin : bool
+        Whether rows are counted from the origin.
+    unit_rows : bool
+        Whether rows are divided by their lengths.
+    """
+
+    curve: str
+    scale: float
+    coef0: float = 0.0
+    degree: float = 1
+    about_origin: bool = False
+    unit_rows: bool = False
+
+    def height(self, longest: float) -> float:
+        """Return a number that no kernel value of rows up to a squared length (scaled) exceeds."""
+        return float((longest + abs(self.coef0)) ** self.degree) if self.curve == "power" else 1.0
+
+
 class Waves(NamedTuple):
     """Frequencies (q, d) drawn from a spectral density, and the kernel's value k(0) at no distance."""
 
@@ -232,6 +263,11 @@ class Kernel(ABC):
     @property
     def polynomial_form(self) -> PolynomialForm | None:
         """The kernel as a power of gamma x.y + coef0, with numbers for these; ``None`` where it is none."""
+        return None
+
+    def fused_form(self, n_columns: int) -> FusedForm | None:
+        """Return what its tiles are made of on a GPU, parameters being numbers; ``None`` where that is not known."""
+        del n_columns
         return None
 
     def radial_profile(self) -> RadialProfile:

@@ -1,20 +1,22 @@
 """The Laplacian kernel: sums of absolute differences, column by column."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from gramian.arrays.namespace import Array, HostArray
+from gramian.arrays.namespace import Array, HostArray, cast, device_of, is_numpy, namespace_of, on_device
+from gramian.arrays.precision import FLOAT64
 from gramian.errors import ParameterError
 from gramian.kernels.blocks import exponential, host_rows, shifted, written
-from gramian.kernels.kernel import Kernel, Prepared, WaveDraw, Waves
+from gramian.kernels.kernel import FusedForm, Kernel, Prepared, WaveDraw, Waves
 from gramian.kernels.widths import DataFacts, Gamma, checked_gamma, inverse_or_one, number_of
 
 
 class _Scaled(NamedTuple):
-    rows: HostArray
+    rows: Array
     dtype: np.dtype[Any]
 
 
@@ -61,10 +63,14 @@ class Laplacian(Kernel):
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Scale rows by gamma, in float64."""
         gamma = number_of(self.gamma, rows.shape[1])
+        if on_device(rows):
+            return _Scaled(cast(shifted(rows, origin), FLOAT64) * gamma, dtype)
         return _Scaled(shifted(host_rows(rows, kernel=self), origin) * gamma, dtype)
 
     def evaluate(self, left: Prepared, right: Prepared, *, out: HostArray | None = None) -> Array:
         """Return exp of minus the sum of absolute differences."""
+        if not is_numpy(left.rows):
+            return cast(_exponentials_of(left.rows, right.rows), left.dtype)
         distances = cdist(left.rows, right.rows, "cityblock")
         np.negative(distances, out=distances)
         return exponential(written(distances.astype(left.dtype, copy=False), out))
@@ -81,6 +87,10 @@ class Laplacian(Kernel):
             return Laplacian(inverse_or_one(_median_cityblock(facts)))
         return Laplacian(number_of(self.gamma, facts.n_columns))
 
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return 2 to the power of minus the sum of absolute differences of rows times gamma log2(e)."""
+        return FusedForm("cityblock", number_of(self.gamma, n_columns) / math.log(2.0), about_origin=True)
+
     def draw_waves(self, draw: WaveDraw) -> Waves:
         """Draw independent Cauchy frequencies, of scale gamma."""
         if draw.orthogonal:
@@ -91,6 +101,13 @@ class Laplacian(Kernel):
             raise ParameterError(message)
         waves = draw.rng.standard_cauchy((draw.count, draw.n_columns))
         return Waves(number_of(self.gamma, draw.n_columns) * waves, 1.0)
+
+
+def _exponentials_of(x: Array, y: Array) -> Array:
+    distances = namespace_of(x).zeros((x.shape[0], y.shape[0]), dtype=x.dtype, **device_of(x))
+    for column in range(x.shape[1]):
+        distances += abs(x[:, column, None] - y[None, :, column])
+    return namespace_of(x).exp(-distances)
 
 
 def _median_cityblock(facts: DataFacts) -> float:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, is_sparse, namespace_of
+from gramian.arrays.namespace import Array, HostArray, cast, is_numpy, is_sparse, namespace_of, to_host
 from gramian.errors import KernelRowsError, ParameterError
 from gramian.kernels.blocks import (
     LOWEST_EXPONENT,
@@ -31,7 +31,7 @@ from gramian.kernels.blocks import (
     strips,
     with_unit_diagonal,
 )
-from gramian.kernels.kernel import Kernel, Prepared, RadialProfile, WaveDraw, Waves
+from gramian.kernels.kernel import FusedForm, Kernel, Prepared, RadialProfile, WaveDraw, Waves
 from gramian.kernels.widths import (
     DataFacts,
     Gamma,
@@ -77,10 +77,11 @@ def augmented(rows: Array, scale: float, *, dtype: np.dtype[Any]) -> Augmented |
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = scaled_rows(rows, scale, dtype)
         scaled = sparse.csr_array(scaled) if is_sparse(scaled) else scaled
-        half = (-0.5 * squared_norms(scaled)).astype(dtype)
-    if not np.isfinite(half).all():
-        raise _too_far(int(np.flatnonzero(~np.isfinite(half))[0]), dtype)
-    reach = float(np.sqrt(-2.0 * half.min(initial=0.0)))
+        half = cast(-0.5 * squared_norms(scaled), dtype)
+    lowest = float(half.min()) if half.shape[0] else 0.0
+    if not np.isfinite(lowest):
+        raise _too_far(int(np.flatnonzero(~np.isfinite(to_host(half)))[0]), dtype)
+    reach = math.sqrt(-2.0 * min(lowest, 0.0))
     if is_sparse(rows):
         return SparseAugmented(sparse_factor(scaled), half, reach)
     return _joined(scaled, half, reach)
@@ -102,7 +103,7 @@ def half_squared_distances(left: Any, right: Any, *, out: HostArray | None = Non
 def exact_distances(left: Any, right: Any, i: HostArray, j: HostArray) -> HostArray:
     """Return |z_i - w_j| for chosen pairs of prepared rows, from their differences."""
     if isinstance(left, SparseAugmented):
-        return np.sqrt(squared_norms(left.rows.rows[i] - right.rows.rows[j]))
+        return np.asarray(np.sqrt(squared_norms(left.rows.rows[i] - right.rows.rows[j])))
     z, w = left.left[:, :-2], right.left[:, :-2]
     # A bounded piece at a time: a crowd of close rows must not cost d numbers per pair all at once.
     pieces = range(0, len(i), 1 << 14)
@@ -117,10 +118,10 @@ def squared_lengths(block: Any) -> HostArray:
     return np.asarray(-2.0 * block.left[:, -2])
 
 
-def _joined(scaled: Array, half: HostArray, reach: float) -> Augmented:
-    ones, xp = np.ones_like(half), namespace_of(scaled)
-    pairs = (np.stack([half, ones], axis=1), np.stack([ones, half], axis=1))
-    sides = [xp.concat([scaled, from_host(pair, like=scaled)], axis=1) for pair in pairs]
+def _joined(scaled: Array, half: Array, reach: float) -> Augmented:
+    xp = namespace_of(scaled)
+    half, ones = half[:, None], xp.ones_like(half)[:, None]
+    sides = [xp.concat([scaled, *pair], axis=1) for pair in ((half, ones), (ones, half))]
     return Augmented(sides[0], sides[1], reach)
 
 
@@ -203,6 +204,11 @@ class Gaussian(Kernel):
     def resolved(self, facts: DataFacts) -> "Gaussian":
         """Return the kernel with gamma a number."""
         return Gaussian(resolved_gamma(self.gamma, facts))
+
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return 2 to the power of minus half the squared distance of rows times sqrt(2 gamma log2(e))."""
+        scale = math.sqrt(2.0 * number_of(self.gamma, n_columns) / math.log(2.0))
+        return FusedForm("gaussian", scale, about_origin=True)
 
     def radial_profile(self) -> RadialProfile:
         """Return  k(s) = exp(-gamma s)."""
@@ -302,6 +308,11 @@ class Matern(Kernel):
     def resolved(self, facts: DataFacts) -> "Matern":
         """Return the kernel with gamma a number."""
         return Matern(self.nu, resolved_gamma(self.gamma, facts))
+
+    def fused_form(self, n_columns: int) -> FusedForm:
+        """Return the curve of t, the distance of rows times sqrt(2 nu) / length_scale."""
+        scale = 2.0 * math.sqrt(self.nu * number_of(self.gamma, n_columns))
+        return FusedForm(f"matern{round(2 * self.nu)}2", scale, about_origin=True)
 
     def radial_profile(self) -> RadialProfile:
         """Return the formula of  t^2 = 4 nu gamma s,  and its slope."""

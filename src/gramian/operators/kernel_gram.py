@@ -10,11 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_sparse, to_host
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    cast,
+    from_host,
+    gaussian,
+    is_sparse,
+    namespace_of,
+    on_device,
+    to_host,
+)
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
-from gramian.arrays.squares import completed
+from gramian.arrays.squares import column_norms, completed
 from gramian.errors import InputError
-from gramian.features.sampling import draw_positions, take_rows
+from gramian.features.sampling import draw_positions, host_rows_at
 from gramian.kernels.blocks import named_rows, on_host, shifted, squared_norms
 from gramian.kernels.centering import KernelCentering, RowWeights, center_kernel, center_matrix
 from gramian.kernels.kernel import Kernel, Prepared
@@ -55,7 +65,7 @@ def values_rounding(
     number of rows.
     """
     positions = draw_positions(source, 256, seed=seed)
-    rows = take_rows(source, positions)
+    rows = host_rows_at(source, positions)
     with named_rows(positions, positions):
         K = placed.between(rows, rows)
     eps, seen = eps_of(FLOAT64), float(np.abs(np.diagonal(K)).sum())
@@ -80,12 +90,13 @@ def _farthest_errors(source: RowSource, placed: PlacedKernel) -> HostArray:
     """Return what K between the rows farthest from the origin changes by when they are counted from one of them."""
     if not any(leaf.shift_invariant for leaf in placed.kernel.leaves):
         return np.zeros((1, 1))
-    lengths = to_host(rows_here(source.map_rows(partial(_lengths_of, placed.origin))))
+    lengths = rows_here(source.map_rows(partial(_lengths_of, placed.origin)))
     if source.weights is not None:
-        lengths = np.where(to_host(source.weights) > 0, lengths, -1.0)
+        weights = from_host(to_host(source.weights), like=lengths)
+        lengths = namespace_of(lengths).where(weights > 0, lengths, -1.0)
     # A group of more rows is hardly missed by a sample, with a chance of e^-4 among 2,000 rows.
-    farthest = np.sort(np.argsort(lengths)[-32:])
-    rows = take_rows(source, farthest)
+    farthest = np.sort(to_host(namespace_of(lengths).argsort(lengths)[-32:]))
+    rows = host_rows_at(source, farthest)
     moved = moved_errors(placed, rows, rows, placed.between(rows, rows))
     if source.weights is None:
         return moved
@@ -93,8 +104,9 @@ def _farthest_errors(source: RowSource, placed: PlacedKernel) -> HostArray:
     return np.asarray(moved * np.outer(s, s))
 
 
-def _lengths_of(origin: Any, block: Block) -> HostArray:
-    return squared_norms(shifted(on_host(block.rows), origin))
+def _lengths_of(origin: Any, block: Block) -> Array:
+    rows = block.rows if on_device(block.rows) else on_host(block.rows)
+    return squared_norms(shifted(rows, origin))
 
 
 def moved_errors(placed: PlacedKernel, left: Any, right: Any, K: HostArray) -> HostArray:
@@ -113,25 +125,27 @@ def moved_errors(placed: PlacedKernel, left: Any, right: Any, K: HostArray) -> H
         return np.zeros_like(K)
     middle = apart[np.argsort(lengths[apart])[len(apart) // 2]]
     row = left[[middle]].toarray() if is_sparse(left) else to_host(left)[middle]
-    return replace(placed, origin=np.asarray(row, dtype=FLOAT64).ravel()).between(left, right) - K
+    moved: HostArray = replace(placed, origin=np.asarray(row, dtype=FLOAT64).ravel()).between(left, right)
+    return moved - K
 
 
 def _single_errors(placed: PlacedKernel, rows: Any, K: HostArray) -> HostArray:
     """Return K in float32 less K; nan where the range of float32 is too small."""
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            return placed.between(rows, rows, dtype=FLOAT32).astype(FLOAT64) - K
+            found: HostArray = placed.between(rows, rows, dtype=FLOAT32)
+            return found.astype(FLOAT64) - K
     except InputError:
         return np.full_like(K, np.nan)
 
 
-def rough_norm(E: HostArray, seed: int) -> float:
+def rough_norm(E: Array, seed: int) -> float:
     """Return the spectral norm of a small symmetric matrix, to some percent, by ten steps of the power method."""
-    v = np.random.default_rng(seed).standard_normal((len(E), 4))
+    v = gaussian((E.shape[0], 4), seed=seed, like=E)
     for _ in range(10):
-        lengths = np.sqrt(np.einsum("ij,ij->j", v, v))
-        v = E @ (v / np.where(lengths > 0, lengths, 1.0))
-    return float(np.sqrt(np.einsum("ij,ij->j", v, v).max(initial=0.0)))
+        lengths = column_norms(v)
+        v = E @ (v / from_host(np.where(lengths > 0, lengths, 1.0), like=v))
+    return float(column_norms(v).max(initial=0.0))
 
 
 class Sample(NamedTuple):
@@ -157,7 +171,7 @@ class Sample(NamedTuple):
 def draw_sample(source: RowSource, placed: PlacedKernel, *, seed: int) -> Sample:
     """Draw rows by their weights and make them ready: one pass."""
     positions = draw_positions(source, 2 * SAMPLED_ROWS, seed=seed)
-    rows = take_rows(source, positions)
+    rows = host_rows_at(source, positions)
     with named_rows(positions, positions):
         ready = placed.prepare(rows[:SAMPLED_ROWS], dtype=FLOAT64)
         mean = float(to_host(placed.kernel.evaluate(ready, ready)).mean())
@@ -354,18 +368,23 @@ class KernelGram(SymmetricOperator):
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return A V: half of the tiles of K, in the cheapest precision that meets ``accuracy``."""
-        vectors = self.project(to_host(cast(V, FLOAT64)))
-        scaled = self.rows.scaled(vectors)
-        asked = max(self.accuracy or 0.0, accuracy or 0.0)
-        values, error = self._single_products(scaled, asked)
-        if values is None:
-            values, error = self._products(scaled, FLOAT64), 64 * eps_of(FLOAT64)
+        vectors = self.project(self._held(V))
+        values, error = self._multiplied(self.rows.scaled(vectors), max(self.accuracy or 0.0, accuracy or 0.0))
         values = self.project(self.rows.scaled(values))
         self.error = max(self.error, error)
         self._notice(values, vectors)
         return Product(values, error)
 
-    def project(self, V: HostArray) -> HostArray:
+    def _held(self, V: Array) -> Array:
+        """Return vectors where products with them are made: on the host."""
+        return to_host(cast(V, FLOAT64))
+
+    def _multiplied(self, V: Array, asked: float) -> tuple[Array, float]:
+        """Return (K - c) V in the cheapest precision that is ``asked`` for, and what it is wrong by."""
+        values, error = self._single_products(V, asked)
+        return (self._products(V, FLOAT64), 64 * eps_of(FLOAT64)) if values is None else (values, error)
+
+    def project(self, V: Array) -> Array:
         """Return P V; V itself where nothing is centered."""
         return self.rows.project(V) if self.centered else V
 
@@ -417,13 +436,7 @@ class KernelGram(SymmetricOperator):
         """Form A in float64: n^2 / 2 kernel values, n^2 numbers."""
         self.applications += 1
         matrix = np.empty((self.size, self.size)).T
-        tiles = self._tiles.get(FLOAT64) or Tiles(self.placed, dtype=FLOAT64, shift=0.0, keep=False)
-        pairs: dict[str, Any] = {"symmetric": True, "block_rows": self.tile_rows}
-        if self.source.is_local:
-            self.source.reduce_pairs(FillMatrix(tiles, matrix), _first, **pairs)
-        else:
-            for i, j, tile in self.source.reduce_pairs(GatherTiles(tiles), add, **pairs):
-                matrix[j : j + tile.shape[1], i : i + len(tile)] = tile.T
+        self._fill(matrix)
         completed(matrix)
         centering = (
             center_matrix(matrix, self.rows)
@@ -439,6 +452,16 @@ class KernelGram(SymmetricOperator):
         # Both triangles were centered, in another order of subtractions: one of them counts.
         completed(matrix)
         return DenseMatrix(matrix, error=eps_of(FLOAT64), is_psd=self.is_psd)
+
+    def _fill(self, matrix: HostArray) -> None:
+        """Write K to the lower triangle of a matrix on the host."""
+        tiles = self._tiles.get(FLOAT64) or Tiles(self.placed, dtype=FLOAT64, shift=0.0, keep=False)
+        pairs: dict[str, Any] = {"symmetric": True, "block_rows": self.tile_rows}
+        if self.source.is_local:
+            self.source.reduce_pairs(FillMatrix(tiles, matrix), _first, **pairs)
+        else:
+            for i, j, tile in self.source.reduce_pairs(GatherTiles(tiles), add, **pairs):
+                matrix[j : j + tile.shape[1], i : i + len(tile)] = tile.T
 
     def root(self, V: Array) -> HostArray | None:
         """Return ``None``: the factor lies in feature space."""
@@ -506,11 +529,10 @@ class KernelGram(SymmetricOperator):
             return None, np.inf
         return values, error
 
-    def _notice(self, values: HostArray, vectors: HostArray) -> None:
-        lengths = np.einsum("ij,ij->j", vectors, vectors)
-        stretched = np.einsum("ij,ij->j", values, values)
+    def _notice(self, values: Array, vectors: Array) -> None:
+        lengths, stretched = column_norms(vectors), column_norms(values)
         ratios = np.divide(stretched, lengths, out=np.zeros_like(stretched), where=lengths > 0)
-        self._check.notice(float(np.sqrt(ratios.max(initial=0.0))))
+        self._check.notice(float(ratios.max(initial=0.0)))
 
 
 def _diagonal_of(placed: PlacedKernel, block: Block) -> HostArray:

@@ -8,13 +8,13 @@ A strip is K between some rows and all landmarks of a Nystroem approximation, wh
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import Array, HostArray, from_host, on_device, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.arrays.squares import completed
 from gramian.kernels.blocks import named_rows, on_host, shifted
@@ -50,22 +50,28 @@ class PlacedKernel:
         moves = centered and kernel.shift_invariant_centered and not kernel.shift_invariant
         return cls(kernel, to_host(origin).astype(FLOAT64), moves)
 
+    def on(self, like: Array) -> "PlacedKernel":
+        """Return the same with its origin where ``like`` is, which is then copied there once."""
+        there: Any = None if self.origin is None else from_host(self.origin, like=like)
+        return replace(self, origin=there)
+
     def prepare(self, rows: Any, *, dtype: np.dtype[Any]) -> Prepared:
-        """Make a block of rows, of any library or CSR, ready for tiles of ``dtype`` on the host."""
-        rows = self._on_host(rows)
+        """Make a block of rows ready for tiles of ``dtype``: on the device that they are on, else as NumPy or CSR."""
+        rows = self._taken(rows)
         return self.kernel.prepare(rows, dtype=dtype, origin=None if self.moves else self.origin)
 
     def diagonal(self, rows: Any) -> HostArray:
         """Return k(x, x) for each row, (b,), float64."""
-        return np.asarray(self.kernel.diagonal(self._on_host(rows)), dtype=FLOAT64)
+        return to_host(self.kernel.diagonal(self._taken(rows))).astype(FLOAT64, copy=False)
 
-    def between(self, left: Any, right: Any, *, dtype: np.dtype[Any] = FLOAT64) -> HostArray:
-        """Return k(x, y) for the rows of two blocks, prepared and evaluated once."""
+    def between(self, left: Any, right: Any, *, dtype: np.dtype[Any] = FLOAT64, there: bool = False) -> Array:
+        """Return k(x, y) for the rows of two blocks, prepared and evaluated once; on the host, unless ``there``."""
         ready = self.prepare(left, dtype=dtype)
-        return to_host(self.kernel.evaluate(ready, ready if right is left else self.prepare(right, dtype=dtype)))
+        K = self.kernel.evaluate(ready, ready if right is left else self.prepare(right, dtype=dtype))
+        return K if there else to_host(K)
 
-    def _on_host(self, rows: Any) -> Any:
-        rows = on_host(rows)
+    def _taken(self, rows: Any) -> Any:
+        rows = rows if on_device(rows) else on_host(rows)
         return shifted(rows, self.origin) if self.moves else rows
 
 

@@ -25,6 +25,7 @@ from gramian.arrays.namespace import (
     gaussian,
     is_sparse,
     namespace_of,
+    on_device,
     to_host,
 )
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
@@ -368,7 +369,9 @@ def piece_length(bytes_each: int) -> int:
 
 
 def row_pieces(block: Block, step: int) -> list[Block]:
-    """Cut a block into pieces of ``step`` rows, with their weights."""
+    """Cut a block into pieces of ``step`` rows, with their weights; on a device it is one piece."""
+    if on_device(block.rows):
+        return [block]
     weights = block.weights
     cuts = ranges(block.rows.shape[0], step)
     return [Block(block.rows[i, :], block.start + i.start, None if weights is None else weights[i]) for i in cuts]

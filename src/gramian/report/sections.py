@@ -12,7 +12,8 @@ from platform import platform, python_version
 from statistics import median
 from typing import Any
 
-from gramian.analysis.rows import KEPT_UNUSUAL
+import numpy as np
+
 from gramian.pictures import certificate_table
 from gramian.report.answer import answer, certificate_words
 from gramian.report.material import Material
@@ -151,8 +152,10 @@ def map_section(made: Material, data: dict[str, Any], recipes: Recipes) -> Secti
     if made.rows is None or made.rows.scores.shape[1] == 0:
         return None
     total, shown = made.rows.n_rows, len(made.rows.positions)
-    flagged = 0 if made.outliers is None else len(made.outliers.found.flagged)
-    among = f"; the {min(KEPT_UNUSUAL, flagged):,} rows furthest out are all among them" if flagged else ""
+    flagged = () if made.outliers is None else made.outliers.found.flagged
+    missed = np.flatnonzero(~np.isin(flagged, made.rows.positions))
+    first = int(missed[0]) if len(missed) else len(flagged)
+    among = f"; the {first:,} rows furthest out are all among them" if first > 1 else ""
     sample = f"{shown:,} of {total:,} rows, drawn at random{among}. " if made.rows.sampled else ""
     reading = (
         f"{sample}Each mark is a row; rows that lie close together are alike in what these two components hold. "

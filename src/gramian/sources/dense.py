@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gramian.arrays.namespace import Array, dtype_of, is_torch
+from gramian.arrays.namespace import Array, dtype_of, free_bytes, is_torch, on_device
 from gramian.machine import memory_budget, workers_for
 from gramian.sources.rows import (
     LARGE_BLOCK,
@@ -17,6 +17,7 @@ from gramian.sources.rows import (
     block_length,
     even_ranges,
     fold_pairs,
+    ranges,
     run_folds,
     stack_rows,
 )
@@ -62,8 +63,18 @@ class DenseRows(RowSource):
         self.n_rows, self.n_columns = array.shape
         self.dtype = dtype_of(array)
         self.weights, self.column_names = weights, column_names
-        self.block_rows = block_rows or block_length(self.n_columns * self.dtype.itemsize)
+        self.is_elsewhere = on_device(array[:0, :0])
+        self.block_rows = block_rows or self._block_length(self.n_columns)
         self.budget = budget or memory_budget()
+
+    def _block_length(self, width: int) -> int:
+        """Return how many rows, or columns, of so many numbers make a block.
+
+        On a device a float64 copy of it, and twice as much of what is made of that, fit into half of what is free.
+        """
+        if self.is_elsewhere:
+            return max(16, free_bytes(self.array[:0, :0]) // (48 * max(width, 1)))
+        return block_length(width * self.dtype.itemsize)
 
     @property
     def whole(self) -> Array:
@@ -100,6 +111,8 @@ class DenseRows(RowSource):
         s with blocks of 2,048 rows, 0.16 with four times as many), and with the running value, which is touched once
         per block; within 16 MB in float64.
         """
+        if self.is_elsewhere:
+            return run_folds(ranges(self.n_rows, self.block_rows), partial(_fold_rows, self, fold), merge, workers=1)
         workers = self._workers(state_bytes)
         row = max(self.n_columns * 8, 1)
         wanted = max(self.block_rows * row * workers // 4, state_bytes // 4)
@@ -108,18 +121,22 @@ class DenseRows(RowSource):
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local(block)`` over all blocks, filled in place: n rows out and no second copy."""
-        pieces = [partial(self.cut, rows) for rows in even_ranges(self.n_rows, self.block_rows)]
+        pieces = [partial(self.cut, rows) for rows in even_ranges(self.n_rows, self.block_rows, self._most_workers)]
         return stack_rows(self, local, pieces=pieces)
 
     def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold blocks of columns, all rows of each, into one value: one pass."""
         workers = self._workers(state_bytes)
-        tasks = even_ranges(self.n_columns, block_length(self.n_rows * self.dtype.itemsize), workers)
+        tasks = even_ranges(self.n_columns, self._block_length(self.n_rows), workers)
         return run_folds(tasks, partial(_fold_columns, self, fold), merge, workers=workers)
 
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of blocks into one value; with ``symmetric`` only the pairs i <= j."""
         return fold_pairs(self, fold, merge, symmetric=symmetric, block_rows=block_rows, cut=self.cut)
+
+    @property
+    def _most_workers(self) -> int | None:
+        return 1 if self.is_elsewhere else None
 
     def _workers(self, state_bytes: int) -> int:
         """Return all workers while their running values take no more than the rows and an eighth of the budget.
@@ -127,12 +144,8 @@ class DenseRows(RowSource):
         Beyond that, merging the values costs more than the pass that made them, and one worker with BLAS's threads is
         the faster too.
         """
-        return workers_for(state_bytes, room=state_room(self.n_entries * self.dtype.itemsize, self.budget))
-
-
-def state_room(rows_bytes: int, budget: int) -> int:
-    """Return the bytes that the running values of all workers over dense rows in memory may take together."""
-    return min(rows_bytes, budget // 8)
+        room = min(self.n_entries * self.dtype.itemsize, self.budget // 8)
+        return self._most_workers or workers_for(state_bytes, room=room)
 
 
 def _fold_rows(source: DenseRows, fold: Fold, state: Any, rows: slice) -> Any:

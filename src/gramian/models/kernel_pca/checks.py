@@ -22,7 +22,7 @@ from gramian.errors import (
     Sentence,
     users_line,
 )
-from gramian.features.sampling import Resolved, draw_positions, take_rows
+from gramian.features.sampling import Resolved, draw_positions, host_rows_at
 from gramian.kernels.blocks import named_rows
 from gramian.kernels.combination import Product, factors_of, leaves_on, terms_of
 from gramian.kernels.kernel import Kernel
@@ -131,9 +131,10 @@ def _sampled(source: RowSource, seed: int) -> tuple[HostArray, Any]:
     # Not 256: rows a power of two apart share places in the caches, and K - K' takes four times as long then.
     count = 248
     if source.n_rows <= count and source.n_blocks == 1 and source.weights is None:
-        return np.arange(source.n_rows), source.block(0).rows
+        positions = np.arange(source.n_rows)
+        return positions, host_rows_at(source, positions)
     positions = draw_positions(source, count, seed=seed)
-    return positions, take_rows(source, positions)
+    return positions, host_rows_at(source, positions)
 
 
 def require_positive(

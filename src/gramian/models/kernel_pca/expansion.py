@@ -21,14 +21,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, is_sparse, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_sparse, on_device, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError
 from gramian.features.feature_map import FeatureMap
 from gramian.features.sampling import take_rows
-from gramian.kernels.blocks import named_rows, of_kind, on_host, shifted, squared_norms
+from gramian.kernels.blocks import named_rows, of_kind, on_host, require_same_device, shifted, squared_norms
 from gramian.kernels.centering import KernelCentering, RowWeights, center_matrix
 from gramian.kernels.kernel import Kernel, Prepared
+from gramian.operators.kernel_device import BlockTiles, rows_of
 from gramian.operators.kernel_gram import READY_BYTES
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.operators.standardization import add
@@ -73,6 +74,8 @@ class RowExpansion(Expansion):
         """Return scores and squared distances from the components: sums over the blocks of the rows of the fit."""
         if rows.shape[1] != self.source.n_columns:
             raise InputError(_columns_sentence(rows.shape[1], self.source.n_columns))
+        if on_device(rows):
+            return self.ending.both(self._sums_there(rows), rows)
         new, fold = Block(rows, 0, None), self.fold
         if not self.source.is_local:
             return self.ending.both(self.source.reduce(SumsAgainst(fold, new), add), rows)
@@ -82,6 +85,14 @@ class RowExpansion(Expansion):
         for i in range(self.source.n_blocks):
             sums = fold(sums, new, self.source.block(i))
         return self.ending.both(sums, rows)
+
+    def _sums_there(self, rows: Array) -> HostArray:
+        """Return the sums for rows on a device, made there in float64."""
+        require_same_device(rows, self.source.like())
+        fitted = self.source.map_rows(rows_of) if self.source.whole is None else self.source.whole[:, :]
+        like = cast(rows[:0, :], FLOAT64)
+        tiles = BlockTiles(self.placed.on(like), fitted, FLOAT64)
+        return to_host(tiles.multiply(rows, fitted, from_host(self.fold.joined, like=like), shift=0.0)[0])
 
     @property
     def fold(self) -> "SumsOfPairs":

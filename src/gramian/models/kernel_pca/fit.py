@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import HostArray, free_bytes, on_device, to_host
 from gramian.eigen.certificate import Certificate
 from gramian.eigen.pairs import signs_of
 from gramian.errors import (
@@ -106,7 +106,8 @@ def fit_kernel_pca(source: RowSource, options: KernelPCAOptions) -> KernelPCAMod
     array([2500., 2500.,  100.,  100.])
     """
     _check(options)
-    require_on_cpu(source.like())
+    if options.kernel.is_precomputed or options.landmarks is not None or options.features is not None:
+        require_on_cpu(source.like())
     # Passes by workers and short BLAS calls take turns all through; large dense problems ask for the threads.
     with one_blas_thread():
         problem = _posed(source, options)
@@ -313,12 +314,18 @@ def first_facts(source: RowSource, options: KernelPCAOptions, kernel: Kernel) ->
         k=requested(options.n_components, source.n_rows),
         tol=options.tol or 1e-6,  # the default of kernels, relative to the first eigenvalue
         way=options.way,
-        budget=options.memory_budget or memory_budget(),
+        budget=options.memory_budget or room_for(source),
         slow=not kernel.is_cheap,
         features=own_features(kernel, source),
         pass_bytes=source.pass_bytes,
     )
     return first_look(facts, options.n_components)
+
+
+def room_for(source: RowSource) -> int:
+    """Return the bytes that a fit may take: what is free on the device of the rows, or the budget of the process."""
+    like = source.like()
+    return free_bytes(like) if on_device(like) else memory_budget()
 
 
 def own_features(kernel: Kernel, source: RowSource) -> int | None:
@@ -331,6 +338,8 @@ def own_features(kernel: Kernel, source: RowSource) -> int | None:
     >>> own_features(Polynomial(degree=2, gamma=1.0), as_source(np.zeros((3, 100))))
     5151
     """
+    if on_device(source.like()):  # products are quick there, and features would be made on the host
+        return None
     form = kernel.polynomial_form
     if form is not None and form.is_linear:
         return source.n_columns

@@ -12,13 +12,27 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    cast,
+    cholesky,
+    device_of,
+    eigh,
+    from_host,
+    gaussian,
+    namespace_of,
+    on_device,
+    picked,
+    solve_triangular,
+    to_host,
+)
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.davidson import Approximation, Davidson
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
-from gramian.eigen.orthonormal import orthonormalized
+from gramian.eigen.orthonormal import orthonormalized, rotated
 from gramian.eigen.pairs import EigenPairs
 from gramian.errors import ConvergenceWarning, InputError, users_line
 from gramian.features.sampling import Resolved, draw_positions, take_rows
@@ -28,6 +42,7 @@ from gramian.kernels.kernel import Kernel
 from gramian.machine import threads_for
 from gramian.models.kernel_pca.checks import lowest_value, require_positive, warn_of_negative, warn_of_rounding
 from gramian.models.kernel_pca.expansion import FeatureExpansion
+from gramian.operators.kernel_device import DeviceKernelGram, strip_squares
 from gramian.operators.kernel_gram import KernelGram, Sums, rough_norm
 from gramian.operators.kernel_tiles import ExtendStrips, Strips, sum_strips
 from gramian.operators.symmetric import DenseKernel
@@ -141,7 +156,7 @@ class SolveRequest:
 
 def solve_rows(source: RowSource, resolved: Resolved, plan: KernelPlan, request: SolveRequest) -> Solved:
     """Find the leading eigenpairs of the centered kernel matrix of the rows of a source."""
-    gram = KernelGram(
+    gram = (DeviceKernelGram if on_device(source.like()) else KernelGram)(
         source,
         resolved.kernel,
         origin=resolved.origin,
@@ -375,6 +390,8 @@ def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int, s
     strip_bytes : int
         Of a strip that a worker holds.
     """
+    if isinstance(gram, DeviceKernelGram):
+        return _start_there(gram, landmarks=landmarks, pairs=pairs, seed=seed)
     positions = draw_positions(gram.source, landmarks, seed=seed)
     points = take_rows(gram.source, positions)
     with named_rows(positions, positions):
@@ -398,6 +415,48 @@ def nystroem_start(gram: KernelGram, *, landmarks: int, pairs: int, seed: int, s
     vectors = rows_here(gram.source.map_rows(ExtendStrips(strips, weights.astype(FLOAT32), FLOAT32)))
     # In place: there may be hundreds of vectors.
     return Start(Approximation(mu, gram.rows.project(vectors, out=vectors) if gram.centered else vectors), values)
+
+
+def _start_there(gram: DeviceKernelGram, *, landmarks: int, pairs: int, seed: int) -> Start:
+    """Return the same for rows on a device, made there in float64."""
+    positions = draw_positions(gram.source, landmarks, seed=seed)
+    points = picked(gram.rows_there, positions)
+    with named_rows(positions, positions):
+        M = gram.placed_there.between(points, points, there=True)
+    M = (M + M.T) / 2 - gram.shift
+    xp = namespace_of(M)
+    own = M - xp.mean(M, axis=0)
+    own = own - xp.mean(own, axis=1)[:, None]
+    own = own if gram.centered else M
+    values = np.zeros(0) if gram.is_psd else eigh(own)[0][::-1]
+    ridge = 1e-5 * rough_norm(own, seed)
+    L = cholesky(M + gram.shift + ridge * xp.eye(len(M), dtype=M.dtype, **device_of(M)))
+    if L is None:
+        return Start(None, values)
+    G, sums = strip_squares(gram, points)
+    if gram.centered:
+        G = G - sums[:, None] * sums / gram.rows.total
+    B = solve_triangular(L, solve_triangular(L, G).T)
+    mu, S = leading_pairs((B + B.T) / 2, pairs, seed=seed)
+    kept = mu > 1e-6 * max(float(mu[0]), 0.0)
+    mu, S = mu[kept], S[:, : int(kept.sum())]
+    if len(mu) == 0:
+        return Start(None, values)
+    weights = solve_triangular(L, S, transposed=True) / from_host(np.sqrt(mu), like=S)
+    vectors = gram.rows.scaled(gram.against(points, weights))
+    vectors = gram.rows.project(vectors) if gram.centered else vectors
+    return Start(Approximation(mu, cast(vectors, FLOAT32)), values)
+
+
+def leading_pairs(B: Array, count: int, *, seed: int, rounds: int = 5) -> tuple[HostArray, Array]:
+    """Return leading eigenpairs of a positive semidefinite matrix by subspace iteration, the first to many digits."""
+    xp, m = namespace_of(B), B.shape[0]
+    Q = gaussian((m, min(m, count + 16)), seed=seed, like=B)
+    for _ in range(rounds):
+        Q, _R = xp.linalg.qr(B @ Q)
+    values, S = np.linalg.eigh(to_host(Q.T @ (B @ Q)))
+    order = np.argsort(values)[::-1][:count]
+    return values[order], rotated(Q, S[:, order])
 
 
 def _small_pairs(gram: KernelGram, strips: Strips, factor: HostArray, pairs: int) -> tuple[HostArray, HostArray]:

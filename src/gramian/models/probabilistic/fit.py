@@ -233,7 +233,7 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
     held = hold_out(X, seed=options.seed)
     limit = max(0, min(MOST_TRIED, X.shape[0] - 2, X.shape[1] - 1))
     if len(held.values) < 5 or limit == 0:
-        return min(1, limit), "there are too few entries to hold some out"
+        return min(1, limit), "there are too few entries to choose by"
     train, most, before = known_entries(held.X), min(FIRST_TRIED, limit), None
     biases = bool(options.biases)
 
