@@ -193,7 +193,8 @@ def examine(subject: Subject) -> Examined:
     order = np.zeros(0, dtype=np.int64) if scores is None else row_order(scores)
     intervals = None
     if is_pca and scores is not None and spread is not None and model.is_centered:
-        intervals = bootstrap(model, scores, spread, order=order, seed=subject.seed)
+        coding = getattr(model, "coding", None)
+        intervals = bootstrap(model, scores, spread, order=order, coding=coding, seed=subject.seed)
     parts = ColumnParts.of(model, spread) if is_pca else ColumnParts(None, np.zeros((0, 0)))
     about = Described(
         subject.names, subject.shares, parts, intervals, scores, subject.row_names, subject.telling, model.prefix
