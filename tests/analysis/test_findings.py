@@ -1,7 +1,5 @@
 """What is said about a table is true, and does not depend on what it must not depend on."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +8,7 @@ import gramian
 from benchmarks.check_findings import Table, faults, faults_of, generated
 from gramian.report.contents import contents, cuts_of, floats
 from gramian.report.material import material_of
+from tests.shared_data import files_of
 
 COLUMNS = list("abcdef")
 
@@ -272,7 +271,7 @@ def test_kernel_components_hold_a_share_of_a_variance():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(Path("../shared/data/tables").glob("*")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", files_of("tables/*"))
 def test_every_finding_of_a_real_table_is_true(path):
     """The tables at hand, where they are: no finding is false."""
     assert not faults_of(path)[0]

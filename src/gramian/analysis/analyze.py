@@ -27,7 +27,7 @@ from gramian.analysis.categories import (
 from gramian.analysis.examine import Examined, Subject, examine
 from gramian.analysis.findings import Cut, Finding
 from gramian.analysis.folder import write_folder
-from gramian.analysis.groups import groups_by_label, label_values
+from gramian.analysis.groups import groups_by_label, label_notes, label_values
 from gramian.analysis.noise import count_beyond_blocks, exclusive_columns
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
 from gramian.analysis.table import Prepared, ReadOptions, Say, counted, sentence_of
@@ -429,7 +429,10 @@ def analyze_table(
     said = tuple(dict.fromkeys(sentence_of(warning) for warning in caught))
     converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     groups = groups_by_label({name: label_values(values) for name, values in table.labels.items()})
-    notes = (*table.notes, *found.notes, *said)
+    tested = (
+        [] if found.scores is None else [name for name in table.labels if name not in coded_categories(table.source)]
+    )
+    notes = (*table.notes, *found.notes, *label_notes(tested), *said)
     found = replace(found, notes=notes, groups=groups, converged=converged, pages=pages)
     if table.options.supplementary and opened is not None:
         found = _with_supplementary(found, opened)

@@ -1,9 +1,9 @@
 """Separate clouds of rows: a gap along a component that Hartigan's dip test supports and the eye would see.
 
 The dip is the distance of a distribution from the nearest one with a single mode (Hartigan and Hartigan, 1985,
-doi:10.1214/aos/1176346577). Limits are those of uniform scores, which in large samples are the least favorable of a wide
-class with one mode, skewed and heavy-tailed ones too; of few rows no law is proved to have the largest dips. Where a dip is beyond its limit rows are parted at the deepest valley of their
-density, and both parts are asked again.
+doi:10.1214/aos/1176346577). Limits are those of uniform scores, which in large samples are the least favorable of a
+wide class with one mode, skewed and heavy-tailed ones too; of few rows no law is known to have the largest dips. Where
+a dip is beyond its limit rows are parted at the deepest valley of their density, and both parts are asked again.
 """
 
 from collections.abc import Sequence

@@ -19,8 +19,8 @@ class Finding:
     Attributes
     ----------
     kind : str
-        What it is about: "component", "plane", "noise", "count", "group", "clouds", "outliers", "scale", "table",
-        "kernel", "source".
+        What it is about: "component", "plane", "noise", "count", "group", "clouds", "outliers", "rows",
+        "table", "kernel", "source", "missing", "held out".
     sentence : str
         What a person reads.
     numbers : mapping of str to number

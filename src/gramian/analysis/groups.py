@@ -121,6 +121,21 @@ def eta_squared(scores: HostArray, groups: HostArray) -> HostArray:
     return found
 
 
+def label_notes(names: Sequence[str]) -> tuple[str, ...]:
+    """Say which labels are tested, where they are more than are.
+
+    Examples
+    --------
+    >>> label_notes([f"label {i}" for i in range(25)])
+    ("Of 25 labels the first 20 in the order of the columns are tested, 'label 0' to 'label 19'.",)
+    """
+    if len(names) <= MOST_LABELS:
+        return ()
+    ends = f"{names[0]!r} to {names[MOST_LABELS - 1]!r}"
+    words = f"Of {len(names)} labels the first {MOST_LABELS} in the order of the columns are tested, {ends}."
+    return (words,)
+
+
 def examine_labels(
     scores: HostArray,
     labels: Mapping[str, HostArray],
@@ -152,7 +167,7 @@ def examine_labels(
     Returns
     -------
     tuple of LabelTest
-        Labels that name rows one by one, or have one group, are left out.
+        Of the first 20 labels, in the order of the table. Labels that name rows one by one, or have one group, are left out.
     """
     n, k = scores.shape
     # Squares of scores near the end of the range of floats are not floats.
