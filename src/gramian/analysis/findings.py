@@ -104,23 +104,35 @@ def called(rows: Sequence[str]) -> str:
     return f"the {'row' if len(rows) == 1 else 'rows'} named {joined(rows)}"
 
 
+def not_kept(kept: int) -> str:
+    """Say of a component that it lies beyond those that are kept.
+
+    Examples
+    --------
+    >>> not_kept(3), not_kept(1)
+    (', which is not among the 3 kept', ', which is not kept')
+    """
+    return f", which is not among the {kept} kept" if kept > 1 else ", which is not kept"
+
+
 def percent(share: float) -> str:
     """Return a share as a person reads it: whole percents, with a digit more near both ends.
 
     Examples
     --------
-    >>> percent(0.4512), percent(0.061), percent(0.9987)
-    ('45%', '6.1%', '99.9%')
+    >>> percent(0.4512), percent(0.061), percent(0.9987), percent(1.0 - 1e-9)
+    ('45%', '6.1%', '99.9%', '100%')
     """
     return f"{share:.{_digits(share)}%}"
 
 
 def _digits(share: float) -> int:
-    """Return the digits after the point that a share in percent needs, so that a part is neither 0% nor 100%."""
-    digits = 0 if 0.0995 <= share <= 0.985 else 1
-    while digits < 4 and 0.0 < share < 1.0 and f"{share:.{digits}%}" in (f"{0.0:.{digits}%}", f"{1.0:.{digits}%}"):
-        digits += 1
-    return digits
+    """Return the digits after the point that a share in percent needs, up to four: a part is neither 0% nor 100%."""
+    least = 0 if 0.0995 <= share <= 0.985 else 1
+    for digits in range(least, 5):
+        if f"{share:.{digits}%}" not in (f"{0.0:.{digits}%}", f"{1.0:.{digits}%}"):
+            return digits
+    return 0
 
 
 def share_words(share: float, interval: tuple[float, float] | None) -> str:
