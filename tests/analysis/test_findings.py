@@ -327,3 +327,31 @@ def test_kernel_components_hold_a_share_of_a_variance():
 def test_every_finding_of_a_real_table_is_true(path):
     """The tables at hand, where they are: no finding is false."""
     assert not faults_of(path)[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_components_of_one_plane_have_shares_that_overlap(seed):
+    """Two groups, and a component that two rows make: shares whose intervals lie apart are told apart."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 6)) * [0.3, 1.5, 0.3, 0.1, 0.1, 0.02]
+    X[::2, 0] += 4.0
+    X[[3, 4], 5] += [2.0, -2.0]
+    intervals = gramian.analyze(of_rows(X), scale=False).examined.about.intervals
+    for j in range(len(intervals.shares)):
+        tied = [i for i in intervals.tied_with(j) if i < len(intervals.shares)]
+        assert intervals.shares[tied[0], 0] <= intervals.shares[tied[-1], 1]
+
+
+def test_the_gap_of_coded_components_varies_as_in_tables_that_are_fitted_again():
+    """Rows drawn again and coded by their own levels: the bootstrap has the error of the gap within a factor of 1.6."""
+    rng = np.random.default_rng(2)
+    t, rare = rng.standard_normal(60), rng.random((2, 60)) < 0.07
+    frame = pd.DataFrame({"a": t, "b": -t, "c": 0.0 * t, "k": "y", "l": "p"})
+    frame[["a", "b", "c"]] += rng.standard_normal((60, 3)) * [0.5, 0.5, 1.0]
+    frame.loc[t > 0.5, "k"], frame.loc[rare[0], "k"], frame.loc[rng.random(60) < 0.5, "l"] = "x", "rare", "q"
+    frame.loc[rare[1], "l"] = "odd"
+    found = gramian.analyze(frame, method="famd", n_components=2)
+    again = [gramian.FAMD(2).fit(frame.sample(60, replace=True, random_state=i)).eigenvalues_ for i in range(60)]
+    errors = np.diff(np.log(again), axis=1).std()
+    gap = float(np.log(found.shown.variances[0] / found.shown.variances[1]))
+    assert errors / 1.6 < gap / found.examined.about.intervals.gaps[0, 1] < 1.6 * errors

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.findings import Finding, joined
+from gramian.analysis.findings import Finding, joined, not_kept
 from gramian.arrays.namespace import HostArray
 from gramian.models.pca.robust import sample_rows
 
@@ -235,11 +235,12 @@ def valley(values: HostArray, least: float) -> float | None:
 
 
 def cloud_finding(
-    clouds: Clouds, components: Sequence[str], names: Sequence[str], differences: HostArray | None
+    clouds: Clouds, components: Sequence[str], names: Sequence[str], differences: HostArray | None, *, kept: int
 ) -> Finding:
     """Say how many clouds there are, how large they are, and which columns part them most.
 
-    ``differences`` are those of the columns' means above and below the first gap, in their deviations.
+    ``differences`` are those of the columns' means above and below the first gap, in their deviations. Components
+    beyond the ``kept`` ones are said to be.
     """
     evidence: dict[str, Any] = {
         "test": "dip test of the scores against uniform ones, and a valley of their density",
@@ -265,10 +266,14 @@ def cloud_finding(
         )
     used = sorted({gap.component for gap in clouds.gaps})
     sizes = joined([f"{size:,}" for size in clouds.sizes])
+    left_out = [j for j in used if j >= kept]
     axes = joined([components[j] for j in used])
+    if left_out:
+        axes += not_kept(kept) if len(used) == 1 else f" ({joined([components[j] for j in left_out])} not kept)"
     words = f"The rows fall into {len(clouds.sizes)} separate clouds along {axes}, of {sizes} rows"
     numbers: dict[str, Any] = {"clouds": len(clouds.sizes)}
     numbers |= {f"rows_{i + 1}": size for i, size in enumerate(clouds.sizes)}
+    numbers |= {"kept": kept} if left_out and len(used) == 1 and kept > 1 else {}
     if differences is not None:
         order = np.argsort(-np.round(np.abs(differences), 9), kind="stable")
         most = np.abs(differences[order[0]])

@@ -36,6 +36,8 @@ NAMED_ROWS = 6
 MOST_TIMES = 100
 """Times a limit up to which a distance is said by how many."""
 
+NOTHING = "nothing stands out from noise, and one is kept to look at"
+
 DESCRIBED = 4
 """Components that are described in sentences, at most."""
 
@@ -163,7 +165,7 @@ class Examined:
             found = [*self._components(k), count_finding(subject, self.about, k, self.relation)]
         found += [group_finding(test, k, subject.components[: len(test.effects)]) for test in self.labels]
         if self.clouds is not None:
-            found.append(cloud_finding(self.clouds, subject.components, subject.names, self._parted))
+            found.append(cloud_finding(self.clouds, subject.components, subject.names, self._parted, kept=k))
         found += [] if self.robust is None else few_rows_findings(subject, self.robust, k)
         found += [] if outliers is None else outlier_findings(subject, outliers)
         return [*found, table_finding(subject)]
@@ -193,7 +195,8 @@ def examine(subject: Subject) -> Examined:
     order = np.zeros(0, dtype=np.int64) if scores is None else row_order(scores)
     intervals = None
     if is_pca and scores is not None and spread is not None and model.is_centered:
-        intervals = bootstrap(model, scores, spread, order=order, seed=subject.seed)
+        coding = getattr(model, "coding", None)
+        intervals = bootstrap(model, scores, spread, order=order, coding=coding, seed=subject.seed)
     parts = ColumnParts.of(model, spread) if is_pca else ColumnParts(None, np.zeros((0, 0)))
     about = Described(
         subject.names, subject.shares, parts, intervals, scores, subject.row_names, subject.telling, model.prefix
@@ -296,7 +299,7 @@ def count_finding(subject: Subject, about: Described, k: int, relation: Relation
     if recommended is not None:
         reason, more = _reason(subject, recommended)
         if relation is not None and not relation.stands_out:
-            reason, more = "nothing stands out from noise, and one is the least" if recommended == 1 else "", {}
+            reason, more = NOTHING if recommended == 1 else "", {}
         numbers |= more
         if k != recommended:
             words += f". {counted(recommended, 'component')} {'is' if recommended == 1 else 'are'} recommended"
@@ -310,7 +313,7 @@ def _reason(subject: Subject, k: int) -> tuple[str, dict[str, Any]]:
     detail, variances = subject.panel.verdicts[0].detail, to_host(subject.model.variances).astype(FLOAT64)
     parallel, thresholds = int(detail["parallel"]), detail["thresholds"]
     if parallel == 0:
-        return "nothing stands out from noise, and one is the least", {}
+        return NOTHING, {}
     following = subject.components[k] if k < len(variances) else ""
     if k < parallel and subject.blocks:
         return "the others are no larger than dummy columns of unrelated categories make them", {}
@@ -399,7 +402,8 @@ def few_rows_findings(subject: Subject, robust: RobustFit, k: int) -> list[Findi
         rows = order[: int(np.searchsorted(np.cumsum(parts[order]), max(0.5, 0.9 * parts.sum()))) + 1].tolist()
         share, name = float(parts[rows].sum()), subject.components[j]
         who = f"{len(rows):,} rows" if len(rows) > NAMED_ROWS else _rows_named(subject, rows)
-        words = f"{who} {'makes' if len(rows) == 1 else 'make'} {name}: {percent(share)} of its variance is theirs."
+        make, theirs = ("makes", "of that row") if len(rows) == 1 else ("make", "theirs")
+        words = f"{who} {make} {name}: {percent(share)} of its variance is {theirs}."
         evidence = {"rows": rows, "contributions": parts[rows].tolist(), "location_and_scatter": robust.method}
         found.append(Finding("rows", words, {"rows": len(rows), "share": share}, evidence, (j,)))
     return found

@@ -104,6 +104,17 @@ def called(rows: Sequence[str]) -> str:
     return f"the {'row' if len(rows) == 1 else 'rows'} named {joined(rows)}"
 
 
+def not_kept(kept: int) -> str:
+    """Say of a component that it lies beyond those that are kept.
+
+    Examples
+    --------
+    >>> not_kept(3), not_kept(1)
+    (', which is not among the 3 kept', ', which is not kept')
+    """
+    return f", which is not among the {kept} kept" if kept > 1 else ", which is not kept"
+
+
 def percent(share: float) -> str:
     """Return a share as a person reads it: whole percents, with a digit more near both ends.
 

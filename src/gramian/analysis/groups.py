@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.findings import Finding, percent
+from gramian.analysis.findings import Finding, not_kept, percent
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.models.pca.robust import sample_rows
@@ -302,7 +302,7 @@ def group_finding(test: LabelTest, kept: int, names: Sequence[str]) -> Finding:
     numbers = {"effect": effect}
     beyond = ""
     if best >= kept:
-        beyond = f", which is not among the {kept} kept," if kept > 1 else ", which is not kept,"
+        beyond = f"{not_kept(kept)},"
         numbers |= {"kept": kept} if kept > 1 else {}
     who = f"{names[best]}{beyond}"
     if test.correlations is not None:

@@ -251,8 +251,7 @@ def noise_finding(relation: Relation, share: float, d: int, blocks: Sequence[Seq
     noise = noise if blocks else f"{counted(d, 'unrelated column')} of noise"
     words = (
         f"No direction stands out from what {noise} would show: PC1 has variance "
-        f"{relation.variance:.3g}, and noise alone reaches {relation.noise_reaches:.3g}. Fewer components than "
-        f"{'all' if blocks else 'columns'} would lose what is there."
+        f"{relation.variance:.3g}, and noise alone reaches {relation.noise_reaches:.3g}."
     )
     numbers: dict[str, Any] = {"variance": relation.variance, "noise_reaches": relation.noise_reaches}
     numbers |= {} if blocks else {"columns": d}

@@ -12,6 +12,7 @@ from gramian.analysis.findings import percent, share_words
 from gramian.analysis.groups import LEVEL, groups_of, is_number
 from gramian.analysis.rows import ShownRows
 from gramian.analysis.table import counted, shortened
+from gramian.choosing.spectrum import Verdict
 from gramian.errors import NotSupportedError
 from gramian.models.categories.model import CodedModel
 from gramian.models.pca.scoring import Outliers
@@ -137,7 +138,7 @@ def _figures(made: Material, k: int, cut: Any) -> list[list[str]]:
 
 def _scree(made: Material) -> dict[str, Any]:
     scree, shown = made.scree, slice(0, MOST_COMPONENTS)
-    rules = [] if made.choice is None else [{"rule": v.rule, "k": v.n_components} for v in made.choice.verdicts]
+    rules = [] if made.choice is None else [{"rule": v.rule, "k": _stands_out(v)} for v in made.choice.verdicts]
     intervals = made.told.about.intervals
     return {
         "shares": rounded(scree.shares[shown], 8),
@@ -146,6 +147,11 @@ def _scree(made: Material) -> dict[str, Any]:
         "intervals": [] if intervals is None else [rounded(pair, 8) for pair in intervals.shares[shown]],
         "rules": rules,
     }
+
+
+def _stands_out(verdict: Verdict) -> int:
+    """Return what a rule answers: none, where one is kept although nothing stands out."""
+    return 0 if verdict.detail.get("parallel") == 0 else verdict.n_components
 
 
 def _poles(made: Material, shown: range) -> list[list[list[str]]] | None:
