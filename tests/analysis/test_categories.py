@@ -160,3 +160,24 @@ def test_components_are_not_said_to_tell_the_categories_that_made_them(quantitie
     found = gramian.analyze(X, method=method)
     assert not {"clouds", "group"} & {finding.kind for finding in found.findings}
     assert "answer 0" in found.labels
+
+
+def test_nothing_is_said_of_columns_that_are_not_used():
+    """Quantities with missing values: MCA takes none of them, fills none and keeps the rows."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.standard_normal(60), "b": rng.standard_normal(60)})
+    frame[["k", "l"]] = rng.choice(["x", "y", "z"], (60, 2))
+    frame.loc[::7, "a"] = np.nan
+    for missing in ("em", "drop", "error"):
+        found = gramian.analyze(frame, method="mca", missing=missing)
+        assert found.table.source.n_rows == 60
+        assert not any("missing value" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("n", [1, 40])
+def test_mixed_data_without_a_category_or_rows_is_refused(n):
+    """One row does not vary, and quantities alone are for PCA."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((n, 3)), columns=list("abc"))
+    with pytest.raises(InputError, match="one row" if n == 1 else "no category"):
+        gramian.analyze(frame, method="famd")

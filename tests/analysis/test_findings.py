@@ -355,3 +355,42 @@ def test_the_gap_of_coded_components_varies_as_in_tables_that_are_fitted_again()
     errors = np.diff(np.log(again), axis=1).std()
     gap = float(np.log(found.shown.variances[0] / found.shown.variances[1]))
     assert errors / 1.6 < gap / found.examined.about.intervals.gaps[0, 1] < 1.6 * errors
+
+
+def test_rows_of_a_frame_are_named_by_its_index():
+    """An index of integers that is not 0, 1, 2, ... names the rows of findings as it does those of a summary."""
+    frame = with_factor()
+    frame.loc[17, "e"] += 44.0
+    frame.index = range(1000, 1150)
+    found = gramian.analyze(frame)
+    (finding,) = [finding for finding in found.findings if finding.kind == "outliers"]
+    assert "the row named 1017" in finding.sentence.lower()
+    assert "1017" in found.table.called
+    assert gramian.PCA(2).fit(frame).summary(frame).scores.index[17] == "1017"
+
+
+def test_nothing_that_stands_out_is_no_rule_s_answer():
+    """Noise: the page's rule auto keeps none, and no sentence says that fewer components would lose what is there."""
+    found = gramian.analyze(of_rows(np.random.default_rng(0).standard_normal((60, 5))))
+    made = material_of(found)
+    rules = {rule["rule"]: rule["k"] for rule in contents(made, cuts_of(made), sampling_rate=None)["scree"]["rules"]}
+    assert rules["auto"] == 0
+    assert "would lose" not in str(found)
+
+
+def test_clouds_along_a_component_that_is_not_kept_are_said_to_be():
+    """Two groups along PC2, one component kept."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 6)) * [9.0, 0.3, 0.5, 0.5, 0.5, 0.5]
+    X[::2, 1] += 8.0
+    (finding,) = found_in(of_rows(X), n_components=1, scale=False)["clouds"]
+    assert "along PC2, which is not kept, of 60 and 60 rows" in finding.sentence
+
+
+def test_one_row_that_makes_a_component_is_one():
+    """One row far out: the component is that row's."""
+    frame = with_factor()
+    frame.loc[17, ["e", "f"]] += 90.0
+    (finding, *_) = found_in(frame, scale=False)["rows"]
+    assert finding.sentence.startswith("Row 18 makes PC1:")
+    assert finding.sentence.endswith("of its variance is of that row.")
