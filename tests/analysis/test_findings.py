@@ -181,7 +181,7 @@ def test_no_gap_is_said_only_of_components_that_were_tested():
     assert find_clouds(lattice[:, None], order=np.arange(100)) is None
     flat = np.random.default_rng(0).standard_normal(100)
     clouds = find_clouds(np.column_stack([lattice, flat]), order=np.arange(100))
-    finding = cloud_finding(clouds, ["PC1", "PC2"], [], None)
+    finding = cloud_finding(clouds, ["PC1", "PC2"], [], None, kept=2)
     assert finding.sentence == "No gap along PC2 parts the rows into clouds (dip test)."
     assert finding.evidence["components_examined"] == [1]
 
@@ -226,7 +226,8 @@ def test_the_page_has_the_distances_of_the_sentences():
     distances = contents(made, cuts_of(made), sampling_rate=None)["rows"]["distances"]
     assert set(distances) == {str(k) for k in made.cuts}
     for k in made.cuts:
-        assert distances[str(k)]["t2"] == floats(found.at(k).outliers.found.t2[made.rows.positions])
+        told = found.at(k).outliers.found
+        assert distances[str(k)]["t2"] == floats(told.t2[made.rows.positions] / told.t2_limit)
 
 
 def test_six_rows_that_make_a_component_are_said_to():

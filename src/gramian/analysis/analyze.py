@@ -576,10 +576,11 @@ def _categorical(table: Prepared, request: Request, say: Say) -> Analysis:
     whole = fit_coded(rows, replace(options, n_components=most_shown(rows, request.n_components)))
     if request.n_components == "auto":
         say("asking how many components stand out of shuffled columns")
+    is_auto = request.n_components == "auto"
     shuffled = None
-    if request.n_components == "auto" or rows.n_rows * rows.n_columns <= ASKED_UNASKED:
+    if is_auto or rows.n_rows * rows.n_columns <= ASKED_UNASKED:
         shuffled = count_coded(rows, whole, replace(options, n_components="auto"))
-    choice = shuffled if request.n_components == "auto" else count_coded(rows, whole, options)
+    choice = shuffled if is_auto and shuffled is not None else count_coded(rows, whole, options)
     k = max(choice.n_components, 1)
     model, shown = whole.truncated(k), whole.truncated(max(k, min(max(30, k + 10), whole.rank)))
     notes: tuple[str, ...] = ()

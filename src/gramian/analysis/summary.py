@@ -64,7 +64,7 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class SummaryRows:
-    """What a summary says of rows: scores (n, k), squared distances from the mean (n,), names, and which were used."""
+    """What a summary says of rows: scores (n, k), squared distances from the mean (n,), names, which were used."""
 
     scores: HostArray
     squares: HostArray
