@@ -79,8 +79,9 @@ SHAPES = (
 class Report:
     """Lines on the screen and in a file, and figures in another."""
 
-    def __init__(self, folder: Path | None, *, quick: bool, limit: float = 1e9) -> None:
-        self.folder, self.quick, self.started, self.limit = folder, quick, time.monotonic(), limit
+    def __init__(self, folder: Path | None, *, quick: bool, wide: bool = False, limit: float = 1e9) -> None:
+        self.folder, self.quick, self.wide = folder, quick, wide
+        self.started, self.limit = time.monotonic(), limit
         self.figures: dict[str, Any] = {}
         self.best: dict[int, Any] = {}
 
@@ -457,6 +458,8 @@ def pca(report: Report) -> None:
         (120, 63_070_800, torch.float32, 10, ""),
         (20_000, 20_000, torch.float32, None, ""),
     ]
+    if report.wide:
+        cases = [case for case in cases if case[0] <= case[1]]
     if report.quick:
         cases = [(5000, 20, torch.float32, None, "a mean 1e4 spreads away"), (50, 900, torch.float32, 5, "")]
     for n, d, kind, k, what in cases:
@@ -645,6 +648,7 @@ def main() -> None:
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--out", type=Path)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--wide", action="store_true", help="of PCA only rows with at least as many columns as rows")
     parser.add_argument("--seconds", type=float, default=480.0, help="no part begins after so many seconds")
     parser.add_argument("--compile", help=argparse.SUPPRESS)
     parser.add_argument("--check", help=argparse.SUPPRESS)
@@ -656,7 +660,7 @@ def main() -> None:
     if asked.check:
         check_share(Report(None, quick=asked.quick), *(int(word) for word in asked.check.split(",")))
         return
-    report = Report(asked.out, quick=asked.quick, limit=asked.seconds)
+    report = Report(asked.out, quick=asked.quick, wide=asked.wide, limit=asked.seconds)
     name = torch.cuda.get_device_name() if HERE.type == "cuda" else "CPU"
     report.say(f"{name}; torch {torch.__version__}, triton {triton.__version__}, NumPy {np.__version__}")
     for part in asked.parts.split(","):

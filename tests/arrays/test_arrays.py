@@ -81,3 +81,12 @@ def test_sums_of_squares_are_within_their_roundings(n, seed):
     norms = np.sqrt(np.diag(exact))
     assert found.depth == 2 if half == n else found.depth < n
     assert (np.abs(found.matrix - exact) <= found.depth * 2.0**-53 * np.outer(norms, norms)).all()
+
+
+def test_columns_one_after_the_other_cross_as_they_are():
+    """A matrix in Fortran's order arrives in it, with the same numbers: sorting it anew would take longer."""
+    torch = pytest.importorskip("torch")
+    A = np.asfortranarray(np.arange(12.0).reshape(3, 4))
+    there = from_host(A, like=torch.ones(1))
+    assert there.stride() == (1, 3)
+    np.testing.assert_array_equal(there.numpy(), A)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from gramian.models.pca.decomposition import rank_of
+from gramian.models.pca.decomposition import Rows, all_count, rank_of, standardization_of
 from gramian.operators.gram import orthonormal_features
+from gramian.sources import DenseRows, measure_moments
 
 EPS = np.finfo(float).eps
 
@@ -52,3 +53,22 @@ def test_the_rank_is_what_a_look_at_every_vector_says(seed):
     s = np.sqrt(squares)
     counted = np.flatnonzero(s > np.maximum(noise, n * EPS * s[0]))
     assert rank_of(squares, V, n=n, eps=EPS, rounding=rounding) == (counted[-1] + 1 if len(counted) else 0)
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("mean", [0.0, -1e6, 1e200])
+def test_no_column_is_larger_than_the_largest_size(mean, scale):
+    """Whatever column has the mean and whatever column the spread; of equal columns it is their size."""
+    X = np.random.default_rng(0).standard_normal((20, 5)) * [1.0, 1e3, 1e-3, 0.0, 2.0] + [0.0, 1.0, mean, mean, 3.0]
+    moments = measure_moments(DenseRows(X), scatter=False)
+    rows = Rows(None, moments, standardization_of(moments, center=True, scale=scale))
+    assert rows.column_sizes.max() <= rows.largest_size * (1 + 1e-15)
+    equal = measure_moments(DenseRows(np.repeat(X[:, :1] + 7.0, 3, axis=1)), scatter=False)
+    rows = Rows(None, equal, standardization_of(equal, center=True, scale=scale))
+    np.testing.assert_allclose(rows.largest_size, rows.column_sizes.max(), rtol=1e-15)
+
+
+@pytest.mark.parametrize("last, rounding, count", [(1e-3, 1e-6, True), (1e-3, 1e-3, False), (0.0, 0.0, False)])
+def test_values_far_above_all_rounding_count(last, rounding, count):
+    """The largest rounding is all that is asked of it."""
+    assert all_count(np.array([1.0, last**2]), n=30, d=50, eps=EPS, rounding=rounding) == count

@@ -124,3 +124,17 @@ def test_what_cannot_be_robust_is_refused():
         PCA(robust=True).partial_fit(X)
     with pytest.raises(ParameterError, match=r"Leave center=True"):
         PCA(robust=True, center=False).fit(X)
+
+
+def test_a_summary_is_of_the_rows_that_were_used():
+    """Loadings, contributions and squared cosines of a robust fit are those of a PCA of the rows it used."""
+    X = np.random.default_rng(0).standard_normal((60, 4)) * [3.0, 2.0, 1.0, 1.0]
+    X[:6] += [0.0, 40.0, 0.0, 0.0]
+    robust = PCA(2, robust=True).fit(X)
+    found, known = robust.summary(X), PCA(2).fit(X[robust.support_]).summary(X[robust.support_])
+    assert not robust.support_[:6].any()
+    for name in ("loadings", "contributions", "cos2"):
+        np.testing.assert_allclose(getattr(found, name), getattr(known, name), rtol=1e-9, atol=1e-12)
+    parts = np.asarray(found.row_contributions)
+    np.testing.assert_allclose(parts[robust.support_], known.row_contributions, rtol=1e-9, atol=1e-12)
+    assert (parts[~robust.support_] == 0.0).all()

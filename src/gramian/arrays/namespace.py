@@ -104,7 +104,11 @@ def from_host(x: HostArray, *, like: Array, dtype: np.dtype[Any] | None = None) 
         x = x.astype(dtype, copy=False)
     if isinstance(like, np.ndarray):
         return x
-    return namespace_of(like).asarray(_forward(x), **device_of(like))
+    xp, there = namespace_of(like), device_of(like)
+    if x.ndim == 2 and x.flags.f_contiguous and not x.flags.c_contiguous:
+        # Columns one after the other cross as they are: another order of a large matrix takes longer than to send it.
+        return xp.asarray(_forward(x.T), **there).T
+    return xp.asarray(_forward(x), **there)
 
 
 def _forward(x: HostArray) -> HostArray:

@@ -6,7 +6,17 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import scipy
 
-from gramian.arrays.namespace import Array, HostArray, eigh, from_host, is_numpy, namespace_of, on_device, to_host
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    eigh,
+    from_host,
+    is_numpy,
+    namespace_of,
+    on_device,
+    picked,
+    to_host,
+)
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of, squaring_floor
 from gramian.eigen.certificate import measured_residuals
 from gramian.eigen.orthonormal import rotate
@@ -84,7 +94,7 @@ class Direct(EigenSolver):
         values, vectors = dense_pairs(matrix, k, whole=self.whole or self.repair)
         repaired = 0
         wanted = values[: k if self.share >= 1 else self._holding(operator.trace(), values, k)]
-        if self.repair and _has_lost_digits(wanted, len(matrix)) and not _is_sound(operator, wanted, to_host(vectors)):
+        if self.repair and _has_lost_digits(wanted, len(matrix)) and not _is_sound(operator, wanted, vectors):
             if len(values) < len(matrix):
                 values, vectors = dense_pairs(matrix, len(matrix))
             values, vectors, repaired = _repaired(operator, values, to_host(vectors))
@@ -140,7 +150,7 @@ def _has_lost_digits(values: HostArray, m: int) -> bool:
     return bool(len(values)) and bool(values[-1] < squaring_floor(m) ** 2 * values[0])
 
 
-def _is_sound(operator: SymmetricOperator, values: HostArray, vectors: HostArray) -> bool:
+def _is_sound(operator: SymmetricOperator, values: HostArray, vectors: Array) -> bool:
     """Tell, from a sample of the pairs under the floor, whether their digits are there all the same.
 
     For a computed pair the first-order error of lambda is  |F v|^2 - lambda,  which is measured here by a product that
@@ -161,7 +171,7 @@ def _is_sound(operator: SymmetricOperator, values: HostArray, vectors: HostArray
     if allowed[-1] < (2.0**-8) * eps_of(FLOAT64) * values[0]:
         return False
     some = np.r_[np.linspace(first, k - 1, SAMPLE // 2, endpoint=False).astype(int), np.arange(k - SAMPLE // 2, k)]
-    V = np.ascontiguousarray(vectors[:, some])
+    V = np.ascontiguousarray(to_host(picked(vectors.T, some)).T)
     # What the rows' own precision adds to F v goes into the square in quadrature: too little to see.
     dtype = FLOAT32 if operator.data_eps > eps_of(FLOAT64) else FLOAT64
     # An error of F v costs  2 |F v|  times as much in lambda: here an eighth of what is allowed.

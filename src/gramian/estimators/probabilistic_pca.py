@@ -67,7 +67,8 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     Parameters
     ----------
     n_components : int, "auto" or None, default=None
-        At most so many, from 1 to min(n, d); those that the data do not need are removed, down to one. None and "auto":
+        At most so many, from 1 to min(n, d); those that the data do not need are removed, down to one, but for
+        a complete table without row biases, whose closed form keeps all. None and "auto":
         as many as predict held-out entries best, which may be none: then columns are predicted by their means.
     biases : bool or None, default=None
         Whether rows have a level of their own, a_i: users who rate high, plates that are bright. None: for sparse
@@ -194,7 +195,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         options = ProbabilisticPCAOptions(
             n_components=int(k) if is_whole(k) else None,  # type: ignore[arg-type]
             least=1 if is_whole(k) else 0,
-            biases=source.is_sparse if self.biases is None else bool(self.biases),
+            biases=None if self.biases is None else bool(self.biases),
             bounds=None if self.bounds is None else (float(self.bounds[0]), float(self.bounds[1])),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
@@ -267,10 +268,11 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return found if return_std else found[0]
 
     def sample_imputations(self, X: Any, m: int = 10, *, random_state: Any = None) -> HostArray:
-        """Return m filled tables (m, n, d), missing values drawn from the posterior: multiple imputation.
+        """Return m filled tables (m, n, d), missing values drawn from the variational posterior: multiple imputation.
 
-        Between the tables rows, columns and noise all vary by what is not known of them. Combine what is computed from
-        each by Rubin's rules (1987).
+        Between the tables rows and columns vary by what is not known of them, and new noise is added. Combine what is
+        computed from each by Rubin's rules (1987). Rows and columns are drawn independently of each other, and the
+        variance of the noise is fixed at its estimate: from few entries the tables differ less than they should.
         """
         source = self._new_rows(X)
         rows = list(source.map_blocks(lambda block: block.rows))

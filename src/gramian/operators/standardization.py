@@ -156,10 +156,12 @@ class Standardization:
         eigenvalue by twice as many.
         """
         squares = self.squares_of(moments)
-        wrong = np.where(moments.squares > 0, UNIT * self.mean, 0.0)
-        wrong = wrong if self.factor is None else wrong * self.factor
+        wrong = UNIT * self.mean
+        wrong *= moments.squares > 0
+        if self.factor is not None:
+            wrong *= self.factor
         scaled = 0.0 if self.factor is None else (moments.count + 16) * UNIT * float(squares.sum())
-        return rounding + moments.weight * float(np.square(wrong).sum()) + scaled
+        return rounding + moments.weight * float(np.square(wrong, out=wrong).sum()) + scaled
 
     def _mean_norm(self, weight: float) -> float:
         if not self.centered:

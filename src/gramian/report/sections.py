@@ -130,14 +130,12 @@ def switch(ident: str, name: str) -> str:
     return f'<button type="button" class="switch" id="{ident}" aria-pressed="false">{escape(name)}</button>'
 
 
-def header(made: Material, heading: str) -> str:
-    """The lead sentence, and four figures; the script words both for other cuts."""
-    lead = answer(made)[0].sentence
-    size = f"{made.model.n_rows:,} rows · {made.model.n_columns:,} columns"
+def header(heading: str, lead: str, size: str = "", numbers: str = "") -> str:
+    """The title (HTML), the lead sentence, and figures, which the script may word for other cuts."""
     return (
         f'<header><p class="kicker"><span class="name">{heading}</span> <span>{size}</span>'
         '<button type="button" id="theme" aria-pressed="false">Dark</button></p>'
-        f'<h1 id="lead">{escape(lead)}</h1><div class="numbers" id="numbers"></div></header>'
+        f'<h1 id="lead">{escape(lead)}</h1><div class="numbers" id="numbers">{numbers}</div></header>'
     )
 
 

@@ -405,8 +405,8 @@ def _recentered(scatter: Array, weight: float, delta: HostArray) -> Array:
 
 
 class _ColumnSums(NamedTuple):
-    means: dict[int, HostArray]
-    squares: dict[int, HostArray]
+    means: dict[int, Array]
+    squares: dict[int, Array]
     gram: SquareSum
 
 
@@ -428,8 +428,7 @@ def measure_gram(source: RowSource, *, center: bool) -> tuple[Moments, SquareSum
     n = source.n_rows
     fold = _ColumnFold(center, product_dtype(source))
     sums = source.reduce_columns(fold, _merge_columns, state_bytes=8 * n * n)
-    mean = np.concatenate([sums.means[start] for start in sorted(sums.means)])
-    squares = np.concatenate([sums.squares[start] for start in sorted(sums.squares)])
+    mean, squares = _in_order(sums.means), _in_order(sums.squares)
     if not np.isfinite(squares).all():
         require_finite(source)
     weight = float(n) if source.weights is None else float(to_host(source.weights).sum())
@@ -450,11 +449,11 @@ class _ColumnFold:
             gram = add_squares(None if state is None else state.gram, columns.T)
         parts = _ColumnSums({}, {}, gram) if state is None else state._replace(gram=gram)
         parts.means[block.start] = mean
-        parts.squares[block.start] = squares.astype(FLOAT64, copy=False)
+        parts.squares[block.start] = cast(squares, FLOAT64)
         return parts
 
-    def _centered(self, block: ColumnBlock) -> tuple[Any, HostArray, HostArray]:
-        """Return the weighted block about its means, the means, and the sum of squares of each column.
+    def _centered(self, block: ColumnBlock) -> tuple[Array, Array, Array]:
+        """Return the weighted block about its means, the means, and the sum of squares of each column, where it lives.
 
         A second look at the means corrects the rounding of the first, where that is more than rounding of the squares.
         """
@@ -463,24 +462,31 @@ class _ColumnFold:
         root = None if block.weights is None else from_host(np.sqrt(weights), like=columns, dtype=self.dtype)[:, None]
         if not self.center:
             columns = columns * (1 if root is None else root)
-            return columns, np.zeros(columns.shape[1]), _column_squares(columns)
+            squares = _column_squares(columns)
+            return columns, cast(namespace_of(squares).zeros_like(squares), FLOAT64), squares
         share = from_host(weights / weights.sum(), like=columns[:0, :0], dtype=self.dtype)
         first = share @ columns
         columns = columns - first
         second = share @ columns
-        mean, left = to_host(first).astype(FLOAT64), to_host(second).astype(FLOAT64)
+        mean, left = cast(first, FLOAT64), cast(second, FLOAT64)
         squares = None if root is not None else _column_squares(columns)
-        if squares is None or not np.all(weights.sum() * left**2 <= eps_of(self.dtype) * squares):
+        if squares is None or not bool((float(weights.sum()) * left**2 <= eps_of(self.dtype) * squares).all()):
             columns -= second
             columns = columns if root is None else columns * root
             squares = _column_squares(columns)
         return columns, mean + left, squares
 
 
-def _column_squares(columns: Any) -> HostArray:
+def _column_squares(columns: Array) -> Array:
     if isinstance(columns, np.ndarray):
         return np.asarray(np.einsum("ij,ij->j", columns, columns))
-    return to_host(namespace_of(columns).sum(columns * columns, axis=0))
+    return namespace_of(columns).sum(columns * columns, axis=0)
+
+
+def _in_order(parts: dict[int, Array]) -> HostArray:
+    """Return what was measured of blocks of columns as one vector, by a single copy from where it lives."""
+    found = [parts[start] for start in sorted(parts)]
+    return to_host(found[0] if len(found) == 1 else namespace_of(found[0]).concat(found))
 
 
 def _merge_columns(left: _ColumnSums, right: _ColumnSums) -> _ColumnSums:

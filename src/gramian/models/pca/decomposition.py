@@ -91,6 +91,14 @@ class Rows:
         sizes[moments.squares == 0] = 0.0
         return sizes if factor is None else sizes * factor
 
+    @property
+    def largest_size(self) -> float:
+        """No column size is larger: from the largest spread and the largest mean, with no array made for it."""
+        moments, factor = self.moments, self.standardization.factor
+        mean = max(float(moments.mean.max(initial=0.0)), -float(moments.mean.min(initial=0.0)))
+        size = float(np.hypot(np.sqrt(moments.squares.max(initial=0.0) / moments.weight), mean))
+        return size if factor is None else size * float(factor.max(initial=0.0))
+
 
 def prepare_rows(
     source: RowSource, *, plan: Plan, center: bool, scale: bool, ddof: int = 1, moments: Moments | None = None
@@ -397,10 +405,9 @@ def rank_of(squares: HostArray, components: Array, *, n: int, eps: float, roundi
     if len(singular) == 0 or singular[0] == 0:
         return 0
     d, k = components.shape[0], min(components.shape[1], len(singular))
-    reach, least = (sqrt(n) + sqrt(d)) / 2, rank_threshold(n, d, eps) * singular[0]
-    # What a unit vector sees of the rounding is at most the largest: values above that need no look at their vectors.
-    if singular[-1] > max(reach * rounding.max() * (1 + 1e-6), least):
+    if all_count(squares, n=n, d=d, eps=eps, rounding=float(rounding.max())):
         return len(singular)
+    reach, least = _reach(n, d), rank_threshold(n, d, eps) * singular[0]
     largest = _largest(rounding, max(len(singular) - k, 1))
     clear = singular[k - 1] > reach * largest[0] * (1 + 1e-6)
     left = largest[: len(singular) - k]
@@ -409,6 +416,21 @@ def rank_of(squares: HostArray, components: Array, *, n: int, eps: float, roundi
     noise[k : k + len(left)] = reach * left
     counted = np.flatnonzero(singular > np.maximum(noise, least))
     return int(counted[-1]) + 1 if len(counted) else 0
+
+
+def all_count(squares: HostArray, *, n: int, d: int, eps: float, rounding: float) -> bool:
+    """Tell whether every value counts (:func:`rank_of`) by itself, where no entry is rounded by more than ``rounding``.
+
+    What a unit vector sees of the rounding is at most the largest: values above that need no look at their vectors.
+    """
+    if len(squares) == 0 or not squares[-1] > 0:
+        return False
+    least = rank_threshold(n, d, eps) * sqrt(squares[0])
+    return bool(sqrt(squares[-1]) > max(_reach(n, d) * rounding * (1 + 1e-6), least))
+
+
+def _reach(n: int, d: int) -> float:
+    return (sqrt(n) + sqrt(d)) / 2
 
 
 def _largest(values: HostArray, count: int) -> HostArray:

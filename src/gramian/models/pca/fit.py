@@ -24,6 +24,7 @@ from gramian.models.pca.decomposition import (
     Decomposition,
     Rows,
     Spectrum,
+    all_count,
     completed_components,
     decompose,
     prepare_rows,
@@ -346,7 +347,6 @@ def certificate_of(
 
 def _rank(squares: HostArray, components: Array, rows: Rows, shape: _Shape) -> int:
     eps = eps_of(FLOAT64) if rows.source is not None else float(np.sqrt(eps_of(FLOAT64)))
-    rounding = eps_of(shape.dtype) * rows.column_sizes
     if rows.source is not None and rows.source.is_sparse:
         # Sparse products are corrected for the mean afterwards: they are rounded at its size, not at the spread's.
         # A sum of t products is wrong by sqrt(t) roundings or so.
@@ -355,7 +355,10 @@ def _rank(squares: HostArray, components: Array, rows: Rows, shape: _Shape) -> i
         squares = squares[: np.count_nonzero(squares > rounded**2)]
     # Centered rows sum to zero: whatever rounding has left of the last direction is none.
     squares = squares[: max(shape.n - 1, 0)] if rows.standardization.centered else squares
-    return rank_of(squares, components, n=shape.n, eps=eps, rounding=rounding)
+    unit = eps_of(shape.dtype)
+    if all_count(squares, n=shape.n, d=shape.d, eps=eps, rounding=unit * rows.largest_size):
+        return len(squares)
+    return rank_of(squares, components, n=shape.n, eps=eps, rounding=unit * rows.column_sizes)
 
 
 def _as_rows(shape: _Shape, *values: HostArray | None) -> list[Array]:

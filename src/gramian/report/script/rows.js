@@ -10,7 +10,7 @@ const table = data.rows && (() => {
     names: range(m).map((i) => (rows.names ? rows.names[i] : `row ${positions[i] + 1}`)),
     score: (j) => columnOf(scores, m, j),
     colors: [{ name: "nothing" }, ...labels, ...dates, ...valueColumns],
-    far: Object.fromEntries(Object.entries(rows.distances || {}).map(([k, both]) => [k, { t2: unpack(both.t2), spe: unpack(both.spe) }])),
+    far: Object.fromEntries(Object.entries(rows.distances).map(([k, { t2, spe }]) => [k, { t2: t2 && unpack(t2), spe: spe && unpack(spe) }])),
   };
 })();
 
@@ -19,12 +19,7 @@ const labelWords = (label, i) => (label.groups ? label.groups[label.codes[i]] : 
 const coloring = () => (table && state.color ? table.colors[state.color] : null);
 
 // T2 and SPE over their limits, where so many components are kept; null where a limit means nothing.
-function distances() {
-  const check = now().check, far = table.far[state.cut];
-  if (!check || !far) return null;
-  const over = (values, limit) => (limit ? Float64Array.from(values, (v) => v / limit) : null);
-  return { t2: over(far.t2, check.t2Limit), spe: over(far.spe, check.speLimit) };
-}
+const distances = () => table.far[state.cut] || null;
 
 // Rows beyond a limit, the furthest first.
 function flagged() {
