@@ -382,8 +382,8 @@ def real(*, quick: bool) -> Iterator[str]:
     yield "## Real tables, a tenth held out, mean of five seeds (deviation between seeds), median seconds\n"
     yield "Gramian has its defaults: the number of components is its own choice, and its time is part of the time.\n"
     yield (
-        "The tolerance, and when no component is kept, were settled with a look at the errors of these very seeds (0 to "
-        "4): small differences to peers are in Gramian's favor.\n"
+        "The tolerance, and when no component is kept, were settled with a look at the errors of these very seeds "
+        "(0 to 4): small differences to peers are in Gramian's favor.\n"
     )
     tables = {
         "MovieLens small: 610 x 9,724, 1.7% known, stars from 0.5 to 5": (movielens, (0.5, 5.0), False),
