@@ -247,7 +247,7 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
             fewer = improve(train, leading(found.columns, k), tol=ROUGH, max_iter=3, least=k)
             scores[int(k)] = errors(fewer.columns)
     best = min(scores, key=lambda number: float(scores[number].mean()))
-    # A weak component still helps more often than not: none is taken only where none is best.
+    # Within an error of the best, none would also be taken where a weak component helps.
     k = min(number for number in scores if (number or not best) and _within_error(scores[best], scores[number]))
     return k, f"{k} of up to {most} predict held-out entries best"
 
