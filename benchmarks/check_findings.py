@@ -2,6 +2,7 @@
 
     python -m benchmarks.check_findings true FILE ...      every finding of these tables, and of generated ones
     python -m benchmarks.check_findings noise [COUNT]      how often something is said to stand out of pure noise
+    python -m benchmarks.check_findings far [COUNT]        in how many Gaussian tables a row is said to lie far out
     python -m benchmarks.check_findings power [REPEATS [FILE]]   how often groups, clouds, outliers are found, by size
 
 A finding is false where a number of its sentence is none of its numbers, or where these are not what the table says:
@@ -23,18 +24,29 @@ DRAWS = 100
 
 
 class Table:
-    """Numbers as they were fitted, their components, and what names and labels the rows."""
+    """Numbers as they were fitted, their components, and what names and labels the rows.
+
+    ``blocks`` are the columns of each category that was coded: variances of those are over n, not n - 1.
+    """
 
     def __init__(
-        self, frame: pd.DataFrame, *, scaled: bool, labels: Mapping[str, Any], rows: Sequence[str] | None
+        self,
+        frame: pd.DataFrame,
+        *,
+        scaled: bool,
+        labels: Mapping[str, Any],
+        rows: Sequence[str] | None,
+        blocks: Sequence[Sequence[int]] = (),
     ) -> None:
-        self.frame, self.scaled, self.rows = frame, scaled, rows
+        self.frame, self.scaled, self.rows, self.blocks = frame, scaled, rows, blocks
         self.labels = {name: pd.Series(np.asarray(values, dtype=object)) for name, values in labels.items()}
         self.X = frame.to_numpy(dtype=np.float64)
         self.n, self.d = self.X.shape
         self.Z = self._standardized(self.X)
         self.variances, self.scores = components(self.Z)
         self.shares = self.variances / np.square(self.Z).sum() * (self.n - 1)
+        self.unit = (self.n - 1) / self.n if blocks else 1.0
+        self.variances = self.variances * self.unit
 
     def _standardized(self, X: np.ndarray) -> np.ndarray:
         centered = X - X.mean(axis=0)
@@ -98,10 +110,13 @@ def unfounded_numbers(finding: Mapping[str, Any], table: Table) -> list[str]:
         )
         value = float(word.rstrip("%")) / (100 if is_share else 1)
         digits = len(word.rstrip("%").partition(".")[2]) + (2 if is_share else 0)
-        step = 0.51 * 10.0**-digits if "e" not in word else 0.01 * abs(value)
-        if "." not in word and "e" not in word and not is_share and value >= 100:
-            step = max(step, 0.005 * value)  # three digits of a large number
-        if not any(abs(value - abs(other)) <= step or abs(value - other) <= step for other in known):
+        mantissa, _, exponent = word.partition("e")
+        step = 0.51 * 10.0**-digits
+        if exponent:
+            step = 0.51 * 10.0 ** (int(exponent) - len(mantissa.partition(".")[2]))
+        # A value without a sign is the size of a number; a sign that is written is meant.
+        signed = match[0][0] in "+-"
+        if not any(abs(value - (other if signed else abs(other))) <= step for other in known):
             wrong.append(f"{match[0]} is none of its numbers")
     return wrong
 
@@ -172,12 +187,14 @@ def check_plane(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.ra
     yield from _apart("the share", finding["numbers"]["share"], float(table.shares[list(tied)].sum()))
     for name, said in zip(finding["evidence"].get("columns", []), finding["evidence"].get("cos2", []), strict=True):
         yield from _apart(f"cos2 of {name}", said, sum(table.correlation(name, j) ** 2 for j in tied), 1e-5)
-    if table.n * table.d <= 50_000:
-        # Sorted variances of drawn rows never cross, so their gap is larger than that of the same directions.
-        drawn = np.log(np.maximum(table.drawn_shares(DRAWS, rng)[:, list(tied)[:2]], 1e-300))
-        gap = np.log(table.variances[tied[0]] / table.variances[tied[1]])
-        error = max(float((drawn[:, 0] - drawn[:, 1]).std()), np.sqrt(2.0 * 2.0 / table.n))
-        if gap > 5.0 * error:
+    squares = np.square(table.scores[:, list(tied)])
+    draws = rng.poisson(1.0, (4 * DRAWS, table.n)).astype(np.float64)
+    drawn = np.log(draws @ squares / draws.sum(axis=1, keepdims=True))
+    for i, other in enumerate(tied[1:], start=1):
+        gap = np.log(table.variances[tied[0]] / table.variances[other])
+        error = float((drawn[:, 0] - drawn[:, i]).std())
+        # Two errors are claimed; each side knows its error to a tenth, and scaling is not drawn again here.
+        if gap > 2.5 * error:
             yield f"these variances are apart by {gap / error:.1f} standard errors"
 
 
@@ -199,10 +216,19 @@ def check_noise(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.ra
     yield from _apart("the variance", finding["numbers"]["variance"], float(table.variances[0]), 1e-3)
     if finding["numbers"]["variance"] > finding["numbers"]["noise_reaches"]:
         yield "the first variance is larger than that of noise"
-    if "columns" in finding["numbers"] and table.n * table.d <= 50_000:
-        drawn = [components(rng.permuted(table.Z, axis=0))[0][0] for _ in range(DRAWS)]
-        if not 0.85 <= finding["numbers"]["noise_reaches"] / np.quantile(drawn, 0.99) <= 1.2:
-            yield f"shuffled columns reach {np.quantile(drawn, 0.99):.3g}"
+    if table.n * table.d <= 50_000 and ("columns" in finding["numbers"] or table.blocks):
+        drawn = [components(_shuffled(table, rng))[0][0] * table.unit for _ in range(DRAWS)]
+        reached = np.quantile(drawn, 1.0 - finding["evidence"]["level"])
+        if not 0.85 <= finding["numbers"]["noise_reaches"] / reached <= 1.2:
+            yield f"shuffled columns reach {reached:.3g}"
+
+
+def _shuffled(table: Table, rng: np.random.Generator) -> np.ndarray:
+    """Return the table with each column shuffled by itself, those of a category together."""
+    Z = rng.permuted(table.Z, axis=0)
+    for block in table.blocks:
+        Z[:, block] = table.Z[np.ix_(rng.permutation(table.n), block)]
+    return Z
 
 
 def check_group(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.random.Generator) -> Iterable[str]:
@@ -249,6 +275,9 @@ def check_clouds(finding: Mapping[str, Any], table: Table, _kept: int, _rng: np.
     sizes = [value for key, value in finding["numbers"].items() if key.startswith("rows_")]
     gaps = finding["evidence"]["gaps"]
     if not gaps:
+        for j in finding["evidence"]["components_examined"]:
+            if has_gap(table.scores[:, j]):
+                yield f"a histogram of component {j + 1} has a gap"
         return
     if sum(sizes) != table.n:
         yield f"the clouds have {sum(sizes)} rows, and the table {table.n}"
@@ -263,6 +292,18 @@ def check_clouds(finding: Mapping[str, Any], table: Table, _kept: int, _rng: np.
         inside, left, right = (int((np.abs(sign * scores - c) < width).sum()) for c in (at, sign * low, sign * high))
         if inside > 0.75 * min(left, right):
             yield f"{inside} rows lie in the gap, and {left} and {right} at both sides"
+
+
+def has_gap(values: np.ndarray) -> bool:
+    """Tell whether a quarter of a histogram is all but empty, with a quarter of at least 80 rows on both sides."""
+    if len(values) < 80:
+        return False
+    counts, _ = np.histogram(np.clip(values, *np.quantile(values, [0.01, 0.99])), bins=16)
+    return any(
+        min(counts[:at].sum(), counts[at + 4 :].sum()) >= 0.25 * len(values)
+        and counts[at : at + 4].max() <= 0.1 * min(counts[:at].max(), counts[at + 4 :].max())
+        for at in range(1, 12)
+    )
 
 
 def check_outliers(finding: Mapping[str, Any], table: Table, kept: int, _rng: np.random.Generator) -> Iterable[str]:
@@ -326,7 +367,7 @@ def examined(X: Any, **options: Any) -> tuple[list[dict[str, Any]], Any]:
     """Return the findings of a table as machines read them, and the analysis."""
     import gramian
 
-    found = gramian.analyze(X, method="pca", **options)
+    found = gramian.analyze(X, **{"method": "pca"} | options)
     return json.loads(json.dumps([finding.as_json() for finding in found.findings])), found
 
 
@@ -363,9 +404,35 @@ def _largest_array(path: Path) -> np.ndarray:
 def faults_of(X: Any, frame: pd.DataFrame | None = None, **options: Any) -> tuple[list[str], list[dict[str, Any]]]:
     """Analyze a table, and check every finding against the same numbers read again."""
     findings, found = examined(X, **options)
+    blocks: list[list[int]] = []
+    if found.method in ("mca", "famd") and frame is not None:
+        frame, blocks = coded(frame, found.method)
     frame = read_again(Path(X), found) if frame is None else frame[list(found.table.names)]
-    table = Table(frame, scaled=found.table.scale, labels=found.labels, rows=found.table.called)
+    table = Table(frame, scaled=found.table.scale, labels=found.labels, rows=found.table.called, blocks=blocks)
     return faults(findings, table, kept=found.n_components), findings
+
+
+def coded(frame: pd.DataFrame, method: str) -> tuple[pd.DataFrame, list[list[int]]]:
+    """Return standardized quantities and weighted indicators, as the books have them, and the columns of each category.
+
+    An indicator is divided by the root of its share of the rows; of MCA also by that of the number of categories.
+    """
+    names = [name for name in frame.columns if frame[name].dtype == object]
+    numbers = frame.drop(columns=names).astype(np.float64) if method == "famd" else pd.DataFrame(index=frame.index)
+    parts, blocks = [(numbers - numbers.mean()) / numbers.std(ddof=0)], []
+    for name in names:
+        ones = pd.get_dummies(frame[name], prefix=name, prefix_sep="=").astype(np.float64)
+        first = sum(part.shape[1] for part in parts)
+        blocks.append(list(range(first, first + ones.shape[1])))
+        parts.append(ones / np.sqrt(ones.mean() * (len(names) if method == "mca" else 1)))
+    return pd.concat(parts, axis=1), blocks
+
+
+def options_of(name: str, frame: pd.DataFrame) -> dict[str, Any]:
+    """Return how a generated table is analyzed."""
+    if name in ("dummies", "lattice"):
+        return {"roles": dict.fromkeys(frame.columns, "quantity")}
+    return {"method": name.partition(",")[0]} if name.startswith(("mca", "famd")) else {}
 
 
 def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[str, Any]]], str]]]:
@@ -390,7 +457,30 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
     dummies = pd.DataFrame({f"{q}{k}": (level[:, i] == k).astype(int) for i, q in enumerate("pqr") for k in range(4)})
     missing = named(factor @ np.diag(np.linspace(1, 3, 8)))
     missing = missing.mask(rng.random(missing.shape) < 0.1)
+    lattice = pd.DataFrame({"va": np.r_[rng.integers(0, 3, 50), 10 + rng.integers(0, 3, 50)] * 1.0})
+    lattice["vb"] = rng.integers(0, 3, 100) * 1.0
+    words = np.array(["low", "middle", "high"], dtype=object)
+    apart = pd.DataFrame({f"v{q}": rng.choice(words, 200) for q in "abcd"}, dtype=object)
+    hidden = rng.standard_normal(200)
+    one = {f"v{q}": words[np.digitize(hidden + rng.standard_normal(200), [-0.6, 0.6])] for q in "abcd"}
+    together = pd.DataFrame(one, dtype=object)
+    chance = "unrelated categories are said to stand out"
+
+    def is_noise(findings: list[dict[str, Any]]) -> str:
+        return "" if _stands_out(findings) == "" and "noise" in {x["kind"] for x in findings} else chance
+
+    def is_found(findings: list[dict[str, Any]]) -> str:
+        return "" if "component" in _stands_out(findings) else "the hidden number is missed"
+
     return {
+        "mca, unrelated": (apart, is_noise),
+        "famd, unrelated": (apart.assign(vx=rng.standard_normal(200)), is_noise),
+        "mca, one number": (together, is_found),
+        "famd, one number": (together.assign(vx=hidden + rng.standard_normal(200)), is_found),
+        "lattice": (
+            lattice,
+            lambda f: "the gap of a lattice is denied" if any("No gap" in x["sentence"] for x in f) else "",
+        ),
         "noise": (noise, lambda f: "" if _stands_out(f) in ("", "outliers") else "noise is said to stand out"),
         "factor": (named(factor), lambda f: "" if "component" in _stands_out(f) else "the factor is missed"),
         "clouds": (named(two), lambda f: "" if _clouds(f) == [120, 80] else f"clouds of {_clouds(f)}, not [120, 80]"),
@@ -406,12 +496,14 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
 
 
 def _stands_out(findings: Iterable[Mapping[str, Any]]) -> str:
-    """Return what is said to stand out: components, groups, clouds, rows far out."""
+    """Return what is said to stand out: components, rows that make one, groups, clouds, rows far out."""
     said = []
     for finding in findings:
         kind = finding["kind"]
-        if kind in ("component", "plane", "rows"):
+        if kind in ("component", "plane"):
             said.append("component")
+        if kind == "rows":
+            said.append("rows")
         if kind == "group" and finding["components"]:
             said.append("group")
         if kind == "clouds" and finding["evidence"]["gaps"]:
@@ -444,7 +536,7 @@ def check_all(paths: Sequence[str]) -> int:
     for seed in range(10):
         for name, (frame, missed) in generated(seed).items():
             numbers = None if frame.isna().any(axis=None) else frame
-            more = {"roles": dict.fromkeys(frame.columns, "quantity")} if name == "dummies" else {}
+            more = options_of(name, frame)
             wrong, findings = ([], examined(frame)[0]) if numbers is None else faults_of(frame, frame, **more)
             wrong += [said] if (said := missed(findings)) else []
             count, false = count + len(findings), false + len(wrong)
@@ -457,7 +549,7 @@ def check_all(paths: Sequence[str]) -> int:
 def said_of_noise(count: int) -> dict[str, float]:
     """Return the share of tables of pure noise in which something is said to stand out, and what."""
     sizes = ((30, 5), (60, 8), (100, 10), (150, 20), (200, 6), (40, 60), (400, 12), (80, 200), (20, 4), (1000, 8))
-    kinds: dict[str, int] = dict.fromkeys(["component", "group", "clouds", "outliers", "anything"], 0)
+    kinds: dict[str, int] = dict.fromkeys(["component", "rows", "group", "clouds", "outliers", "anything"], 0)
     for seed in range(count):
         rng = np.random.default_rng(seed)
         n, d = sizes[seed % len(sizes)]
@@ -469,18 +561,45 @@ def said_of_noise(count: int) -> dict[str, float]:
     return {kind: times / count for kind, times in kinds.items()}
 
 
-def power(repeats: int) -> dict[str, list[tuple[float, float]]]:
+FAR_SHAPES = ((20, 3), (50, 5), (100, 10), (30, 12), (200, 4), (1000, 12), (60, 400), (30, 1000))
+
+
+def far_in_noise(shape: tuple[int, int], count: int) -> dict[int, float]:
+    """Return the share of Gaussian tables in which a row is said to lie far out, by the number of components kept."""
+    from gramian.models.pca.fit import fit_pca
+    from gramian.models.pca.robust import fit_robust
+    from gramian.sources import as_source
+
+    said = {k: 0 for k in (1, 2, 5) if k < shape[1]}
+    for seed in range(count):
+        source = as_source(np.random.default_rng([seed, *shape]).standard_normal(shape))
+        model = fit_pca(source)
+        scores, found = np.asarray(model.project(source)), None
+        for k in said:
+            if found is None or not found.is_tall:  # where rows are many all components are fitted, whatever k
+                found = fit_robust(model, scores, k=k)
+            said[k] += bool(found.far_rows(k).any())
+    return {k: times / count for k, times in said.items()}
+
+
+def power(repeats: int, kinds: Sequence[str] = ()) -> dict[str, list[tuple[float, float]]]:
     """Return how often groups, clouds and outliers of some size are found, by their size in deviations."""
+    places: dict[str, tuple[Callable[..., pd.DataFrame], str, dict[str, Any]]] = {
+        "groups": (_with_groups, "group", {}),
+        "clouds": (_with_clouds, "clouds", {}),
+        "clouds in one column": (_with_clouds_in_one_column, "clouds", {"scale": True}),
+        "outliers": (_with_outliers, "outliers", {}),
+    }
     curves: dict[str, list[tuple[float, float]]] = {}
     for n in (50, 200):
-        for name, place in (("groups", _with_groups), ("clouds", _with_clouds), ("outliers", _with_outliers)):
+        for name in kinds or places:
+            place, kind, options = places[name]
             curve = []
             for size in (0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0):
                 times = 0
                 for seed in range(repeats):
                     frame = place(n, size, np.random.default_rng(seed))
-                    said = _stands_out(examined(frame, n_components=2)[0]).split()
-                    times += {"groups": "group", "clouds": "clouds", "outliers": "outliers"}[name] in said
+                    times += kind in _stands_out(examined(frame, n_components=2, **options)[0]).split()
                 curve.append((size, times / repeats))
             curves[f"{name}, {n} rows"] = curve
     return curves
@@ -497,6 +616,12 @@ def _with_clouds(n: int, size: float, rng: np.random.Generator) -> pd.DataFrame:
     return _with_groups(n, size, rng).drop(columns="side")
 
 
+def _with_clouds_in_one_column(n: int, size: float, rng: np.random.Generator) -> pd.DataFrame:
+    frame = pd.DataFrame(rng.standard_normal((n, 5)), columns=list("abcde"))
+    frame.loc[: n // 2, "a"] += size
+    return frame
+
+
 def _with_outliers(n: int, size: float, rng: np.random.Generator) -> pd.DataFrame:
     frame = pd.DataFrame(rng.standard_normal((n, 5)), columns=list("abcde"))
     frame.loc[: n // 20, ["a", "b", "c"]] += size / np.sqrt(3.0)
@@ -511,8 +636,8 @@ def draw(curves: Mapping[str, Sequence[tuple[float, float]]], path: str) -> None
     mpl.rcParams["svg.hashsalt"] = "gramian"
     from matplotlib import pyplot as plt
 
-    fig, axes = plt.subplots(1, 3, figsize=(9, 2.8), sharey=True, layout="constrained")
-    for ax, kind in zip(axes, ("groups", "clouds", "outliers"), strict=True):
+    fig, axes = plt.subplots(1, 4, figsize=(11, 2.8), sharey=True, layout="constrained")
+    for ax, kind in zip(axes, ("groups", "clouds", "clouds in one column", "outliers"), strict=True):
         for style, n in ((":", 50), ("-", 200)):
             ax.plot(*np.array(curves[f"{kind}, {n} rows"]).T, style, color="#20639b", label=f"{n} rows")
         ax.set(title=kind, xlabel="distance, in deviations", ylim=(-0.02, 1.02))
@@ -528,6 +653,9 @@ def main(words: Sequence[str]) -> int:
         return int(check_all(rest) > 0)
     if verb == "noise":
         print(json.dumps(said_of_noise(int(rest[0]) if rest else 1000), indent=2))
+    if verb == "far":
+        for shape in FAR_SHAPES:
+            print(shape, far_in_noise(shape, int(rest[0]) if rest else 400), flush=True)
     if verb == "power":
         curves = power(int(rest[0]) if rest else 16)
         for name, curve in curves.items():

@@ -383,7 +383,9 @@ def _probabilistic(place: Place) -> Found:
     X = place.rows("gaps")
     model = gramian.ProbabilisticPCA(3).fit(X)
     found = of_model(model, X)
-    found.arrays["numbers:imputed"], found.arrays["numbers:std"] = _array(model.impute(X)), _array(model.impute_std(X))
+    # Of the side before there is a method for each.
+    both = (model.impute(X), model.impute_std(X)) if hasattr(model, "impute_std") else model.impute(X, return_std=True)
+    found.arrays["numbers:imputed"], found.arrays["numbers:std"] = map(_array, both)
     found.arrays["numbers:covariance"] = _array(model.get_covariance())
     return found
 

@@ -1,9 +1,11 @@
-"""Missing values: ``python -m benchmarks.missing [sweep bar real peers netflix]`` writes results/missing.md.
+"""Missing values: ``python -m benchmarks.missing [bar sweep large real peers netflix]`` writes results/missing.md.
 
 Every section holds entries out, fits the rest, and compares predictions with what was held out. Peers choose their
 penalty by a tenth of what they are given (their time is that of the fit that is used); Gramian has no setting but, in
-the planted sections, the planted number of components as its most. ``--scale 0.1`` makes the Netflix shape a tenth as
-many entries (both sides shorter by its root); ``--scale 1`` takes about ten minutes of two quiet cores and 8 GB.
+the planted sections, the planted number of components as its most, beside its own choice. Peers that are not installed
+(``pip install cmfrec scikit-surprise``) are left out, and a line says so. ``--scale 0.1`` makes the Netflix shape a
+tenth as many entries (both sides shorter by its root); ``--scale 1`` takes about ten minutes of two quiet cores and
+8 GB, and tells on stderr where it is.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -30,6 +34,8 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 SEEDS = range(5)
 SOFT_CELLS = 2_000_000
 """Cells up to which soft-impute, which is dense, is run."""
+NETFLIX_TOL = 1e-4
+"""Of the Netflix shape: a tenth of the default's precision, for rounds that take half a minute at full size."""
 
 
 class Cells(NamedTuple):
@@ -45,11 +51,15 @@ class Cells(NamedTuple):
 
 
 class Guess(NamedTuple):
-    """Predictions of cells, their deviations where the method has any, and what is worth a remark."""
+    """Predictions of cells, their deviations where the method has any, and what is worth a remark.
+
+    ``seconds`` are those of the fit that was used, where others came before to choose its penalty.
+    """
 
     values: np.ndarray
     std: np.ndarray | None = None
     remark: str = ""
+    seconds: float | None = None
 
 
 Method = Callable[[Cells, tuple[int, int], Cells], Guess]
@@ -167,13 +177,23 @@ def chosen(method: Callable[..., Guess], penalties: tuple[float, ...]) -> Method
             best.append(penalties[int(np.argmin(errors))])
         start = perf_counter()
         guess = method(known, shape, held, best[0])
-        return guess._replace(remark=f"{perf_counter() - start:.6f}")
+        return guess._replace(seconds=perf_counter() - start)
 
     return predicted
 
 
 SOFT, BIAS, ALS = (0.02, 0.05, 0.1, 0.2, 0.4), (0.5, 2.0, 5.0, 10.0, 25.0), (0.3, 1.0, 3.0, 10.0, 30.0)
 """Penalties that are tried: parts of the largest singular value, and what is added to counts and to squares."""
+
+
+def _installed(methods: dict[str, Method]) -> dict[str, Method]:
+    """Return the methods whose package is there."""
+    return {name: method for name, method in methods.items() if not any(peer in name for peer in _not_installed())}
+
+
+def _not_installed() -> list[str]:
+    modules = {"cmfrec": "cmfrec", "scikit-surprise": "surprise"}
+    return [peer for peer, module in modules.items() if find_spec(module) is None]
 
 
 class Line(NamedTuple):
@@ -189,9 +209,7 @@ def measured(method: Method, known: Cells, shape: tuple[int, int], held: Cells, 
     """Fit and predict once."""
     start = perf_counter()
     guess = method(known, shape, held)
-    seconds = perf_counter() - start
-    if guess.remark.replace(".", "").isdigit():  # of the fit that was used, without the choice of its penalty
-        seconds, guess = float(guess.remark), guess._replace(remark="")
+    seconds = perf_counter() - start if guess.seconds is None else guess.seconds
     if limits is not None:
         guess = guess._replace(values=np.clip(guess.values, *limits))
     covered = None
@@ -238,31 +256,42 @@ def oracle(table: Planted) -> float:
 
 
 def sweep(*, quick: bool) -> Iterator[str]:
-    """Rank 10 and noise 0.5: four shapes, from nearly nothing to 95% missing."""
+    """Rank 10 and noise 0.5: three shapes, from nearly nothing to 95% missing."""
     yield "## Planted rank 10, noise 0.5: error over that of the oracle who knows the subspace\n"
-    yield (
-        "Known per parameter is known entries over (n + d) k. Soft-impute is dense and not run on the large tables.\n"
-    )
-    yield "| shape | missing | known per parameter | oracle RMSE | Gramian | 95% covers | column means | soft-impute | cmfrec | Gramian s | cmfrec s |"  # noqa: E501
-    yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
-    shapes = [(1000, 100), (300, 300), (5000, 200), (48_000, 1777)]
-    for n, d in shapes[:1] if quick else shapes:
-        for share in (0.01, 0.2, 0.5, 0.8, 0.9, 0.95):
-            if n * d > 10_000_000 and share < 0.8:
-                continue
+    yield "Known per parameter is known entries over (n + d) k.\n"
+    shapes = [(1000, 100), (300, 300), (5000, 200)]
+    yield from _planted_table(shapes[:1] if quick else shapes, (0.01, 0.2, 0.5, 0.8, 0.9, 0.95))
+
+
+def large(*, quick: bool) -> Iterator[str]:
+    """Return the same of a large table."""
+    yield "## The same, 48,000 x 1,777\n"
+    yield "Soft-impute is dense and not run here.\n"
+    yield from _planted_table([(4800, 178) if quick else (48_000, 1777)], (0.8, 0.9, 0.95))
+
+
+def _planted_table(shapes: list[tuple[int, int]], shares: tuple[float, ...]) -> Iterator[str]:
+    names = ["Gramian, own k", "Gramian, k at most 10", "column means", "soft-impute", "cmfrec, k=10"]
+    yield f"| shape | missing | known per parameter | oracle RMSE | 95% covers | {' | '.join(names)} |"
+    yield "|---|---:|---:|---:|---:|" + "---:|" * len(names)
+    for n, d in shapes:
+        for share in shares:
             count = round((1 - share) * n * d)
             table = planted(n, d, count, min(100_000, n * d - count))
-            truth, args = oracle(table), (table.known, table.shape, table.held)
-            ours = measured(gramian(10, biases=False, dense=share < 0.5), *args)
-            means = measured(column_means, *args)
-            soft = measured(chosen(soft_impute, SOFT), *args) if n * d <= SOFT_CELLS else None
-            als = measured(chosen(cmfrec(10), ALS), *args)
-            assert ours.covered is not None
-            cells = [f"{line.error / truth:.3f}" if line else "" for line in (means, soft, als)]
+            dense = share < 0.5
+            found = [gramian(biases=False, dense=dense), gramian(10, biases=False, dense=dense), column_means]
+            methods = dict(zip(names, [*found, chosen(soft_impute, SOFT), chosen(cmfrec(10), ALS)], strict=True))
+            if n * d > SOFT_CELLS:
+                del methods["soft-impute"]
+            truth = oracle(table)
+            lines = {
+                name: measured(method, table.known, table.shape, table.held)
+                for name, method in _installed(methods).items()
+            }
+            cells = [f"{lines[name].error / truth:.3f}" if name in lines else "" for name in names]
             yield (
                 f"| {n:,} x {d:,} | {share:.0%} | {count / ((n + d) * 10):.1f} | {truth:.3f} "
-                f"| {ours.error / truth:.3f} | {ours.covered:.1%} | {' | '.join(cells)} "
-                f"| {ours.seconds:.2f} | {als.seconds:.2f} |"
+                f"| {lines[names[0]].covered:.1%} | {' | '.join(cells)} |"
             )
 
 
@@ -270,19 +299,19 @@ def bar(*, quick: bool) -> Iterator[str]:
     """One million known of 48,000 x 1,777, at random."""
     n, d, count = (4800, 178, 100_000) if quick else (48_000, 1777, 1_000_000)
     yield f"## {n:,} x {d:,}, {count:,} known at random, {count // 10:,} held out\n"
-    yield "Asked: RMSE at most 0.675 in at most 6 s on two cores, reading the triplets included.\n"
     yield "| method | RMSE | 95% covers | seconds | |"
     yield "|---|---:|---:|---:|---|"
     table = planted(n, d, count, count // 10)
     yield f"| oracle | {oracle(table):.4f} | | | knows mean, subspace and noise |"
     methods = {
         "Gramian, k=10": gramian(10, biases=False),
+        "Gramian, k=10, tol=1e-4": gramian(10, biases=False, tol=1e-4),
         "Gramian, k=10, row biases (default)": gramian(10),
         "Gramian, k=20": gramian(20),
         "cmfrec, k=10": chosen(cmfrec(10), ALS),
         "column means": column_means,
     }
-    for name, method in methods.items():
+    for name, method in _installed(methods).items():
         yield _row(name, [measured(method, table.known, table.shape, table.held)])
 
 
@@ -376,6 +405,7 @@ def real(*, quick: bool) -> Iterator[str]:
             methods["scikit-learn IterativeImputer"] = iterative_imputer
         if shape == (60, 401):
             del methods["scikit-learn IterativeImputer"]  # 401 regressions on 400 columns: minutes
+        methods = _installed(methods)
         lines: dict[str, list[Line]] = {name: [] for name in methods}
         for seed in seeds:
             order = np.random.default_rng(seed).permutation(len(cells.values))
@@ -515,42 +545,55 @@ def star_oracle(table: Planted) -> float:
     return float(np.sqrt(errors / len(held.values)))
 
 
-def netflix(*, quick: bool, scale: float = 0.01) -> Iterator[str]:
+def netflix(*, quick: bool, scale: float = 0.01, most: int = 500) -> Iterator[str]:
     """Stars in the shape of Netflix's table."""
     from gramian.machine import worker_count
 
-    k = 20
-    table = ratings(0.001 if quick else scale, k=k)
+    k, scale = 20, 0.001 if quick else scale
+    begin = perf_counter()
+
+    def say(sentence: str) -> None:
+        print(f"{perf_counter() - begin:7.1f} s  {sentence}", file=sys.stderr, flush=True)
+
+    say("drawing ratings")
+    table = ratings(scale, k=k)
     (n, d), count = table.shape, len(table.known.values)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(table.known.rows, minlength=n))])
     X = sp.csr_array((table.known.values, table.known.columns, indptr), shape=table.shape)
-    truth = star_oracle(table)
-    biases = measured(lambda *args: bias_fit(*args, 5.0), table.known, table.shape, table.held, (1, 5))
-    spoken: list[tuple[float, str]] = []
+    rounds: list[float] = []
+
+    def watch(sentence: str) -> None:
+        say(sentence)
+        if sentence.startswith("round"):
+            rounds.append(perf_counter())
+
     start = perf_counter()
-    model = ProbabilisticPCA(k, bounds=(1, 5), progress=lambda said: spoken.append((perf_counter(), said))).fit(X)
+    model = ProbabilisticPCA(k, bounds=(1, 5), tol=NETFLIX_TOL, max_iter=most, progress=watch).fit(X)
     seconds = perf_counter() - start
     mean, std = model.predict(table.held.rows, table.held.columns, return_std=True)
     covered = float(np.mean(np.abs(mean - table.held.values) <= 1.959964 * std))
-    rounds = [at for at, said in spoken if said.startswith("round")]
     step = float(np.median(np.diff(rounds)))
-    numbers = (k + 2) * (k + 3) // 2
-    rate = _axpy_rate(numbers)
-    flops = 2 * 2.0 * count * numbers
     yield f"## Netflix's shape at {scale:g}: {n:,} x {d:,}, {count:,} ratings in stars, k = {k}\n"
     yield "| | RMSE | seconds |"
     yield "|---|---:|---:|"
-    yield f"| oracle: knows films and deviations, same rounding | {truth:.4f} | |"
-    yield f"| Gramian | {rmse(Guess(mean), table.held):.4f} | {seconds:.1f} |"
+    yield f"| Gramian, tol={NETFLIX_TOL:g} | {rmse(Guess(mean), table.held):.4f} | {seconds:.1f} |"
+    del model
+    say("row and column biases")
+    biases = measured(lambda *args: bias_fit(*args, 5.0), table.known, table.shape, table.held, (1, 5))
     yield f"| row and column biases | {biases.error:.4f} | {biases.seconds:.1f} |"
+    say("the oracle")
+    yield f"| oracle: knows films and deviations, same rounding | {star_oracle(table):.4f} | |"
+    numbers = (k + 2) * (k + 3) // 2
+    rate, flops = _axpy_rate(numbers), 2 * 2.0 * count * numbers
     yield (
-        f"\n{model.n_iter_} rounds, {step:.2f} s each (the first {rounds[0] - start:.1f} s after the call), "
-        f"{model.n_components_} components, 95% intervals cover {covered:.1%}. A round's floor: 2 x {count:,} x "
+        f"\n{len(rounds)} rounds, {step:.2f} s each (the first {rounds[0] - start:.1f} s after the call), "
+        f"95% intervals cover {covered:.1%}. A round's floor: 2 x {count:,} x "
         f"{numbers} multiply-adds = {flops:.1e} operations, {flops / (rate * worker_count()):.2f} s at the "
         f"{rate / 1e9:.1f} GFlop/s of scipy's sparse times dense product in one core, times {worker_count()}; entries "
         f"are {8 * count / 1e9:.2f} GB. What limits it is that product: {4 * numbers} bytes are read or written "
         "per entry, from the cache that all cores share.\n"
     )
+    say("done")
 
 
 def _axpy_rate(numbers: int) -> float:
@@ -569,6 +612,7 @@ def _axpy_rate(numbers: int) -> float:
 SECTIONS: dict[str, Callable[..., Iterator[str]]] = {
     "bar": bar,
     "sweep": sweep,
+    "large": large,
     "real": real,
     "peers": peers,
     "netflix": netflix,
@@ -580,12 +624,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(SECTIONS))
     parser.add_argument("--scale", type=float, default=0.01, help="of Netflix's number of entries")
+    parser.add_argument("--rounds", type=int, default=500, help="of the fit of Netflix's shape, at most")
     parser.add_argument("--quick", action="store_true", help="small tables, to try the program; nothing is written")
     words = parser.parse_args()
+    if absent := _not_installed():
+        print(f"Not installed, and left out: {', '.join(absent)}.", file=sys.stderr)
     path = RESULTS / "missing.json"
     kept: dict[str, list[str]] = json.loads(path.read_text()) if path.exists() else {}
     for name in words.sections or SECTIONS:
-        lines, extra = [], {"scale": words.scale} if name == "netflix" else {}
+        lines, extra = [], {"scale": words.scale, "most": words.rounds} if name == "netflix" else {}
         for line in SECTIONS[name](quick=words.quick, **extra):
             print(line, flush=True)
             lines.append(line)
@@ -607,7 +654,8 @@ def _where() -> str:
         except PackageNotFoundError:
             continue
     date = datetime.now(tz=UTC).strftime("%Y-%m-%d")
-    return f"{date}, {told['cpu']}, {told['cores']} cores; Python {told['python']}, {', '.join(found)}."
+    absent = f" Not installed: {', '.join(_not_installed())}." if _not_installed() else ""
+    return f"{date}, {told['cpu']}, {told['cores']} cores; Python {told['python']}, {', '.join(found)}.{absent}"
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ figure.get_layout_engine().set(w_pad=0.08)
 for ax, (name, curve) in zip(figure.subplots(1, 3, sharey=True), curves.items(), strict=True):
     ax.axhline(curve.full_error, color=COLORS[1], linestyle=(0, (4, 3)), linewidth=1.2)
     ax.text(1, curve.full_error - 0.02, f"all {curve.n_columns} columns", color=COLORS[1], fontsize=9, va="top")
-    ax.errorbar(curve.dimensions, curve.errors, 2 * curve.standard_errors, color=COLORS[0], marker="o", markersize=4)
+    ax.errorbar(curve.dimensions, curve.errors, curve.spreads, color=COLORS[0], marker="o", markersize=4)
     ax.set_title(name, fontsize=10, loc="left")
     ax.set(xscale="log", xlabel="components", ylim=(-0.08, 1.3))
     ax.set_xticks([1, 2, 5, 10, 20, 50], ["1", "2", "5", "10", "20", "50"])

@@ -9,7 +9,7 @@ import pytest
 from gramian import PCA, atomic, load
 from gramian.atomic import atomic_write
 from gramian.models.score_file import write_scores
-from gramian.report.document import _write
+from gramian.report.document import write_page
 from gramian.sources import as_source
 
 FAULTS = {"fsync": (os, "fsync"), "replace": (Path, "replace"), "write": (Path, "write_bytes")}
@@ -28,7 +28,7 @@ def _scores(target):
 
 
 WRITERS = {
-    "bytes": (lambda target: _write(b"new", target), "x.html"),
+    "bytes": (lambda target: write_page(b"new", target), "x.html"),
     "scores": (_scores, "x.npy"),
     "model": (lambda target: PCA(1).fit(np.eye(3)).save(target), "x.gramian"),
 }
@@ -92,7 +92,7 @@ def test_the_page_and_the_folder_are_flushed(tmp_path, monkeypatch):
     )
     replace = Path.replace
     monkeypatch.setattr(Path, "replace", lambda self, target: order.append("replace") or replace(self, target))
-    page = _write(b"page", tmp_path / "deep" / "page.html")
+    page = write_page(b"page", tmp_path / "deep" / "page.html")
     assert flushed == [page.stat().st_ino, page.parent.stat().st_ino]
     assert order == ["fsync", "replace", "fsync"]
 

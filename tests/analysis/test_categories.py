@@ -70,6 +70,33 @@ def test_independent_categories_do_not_stand_out():
     assert any("Nothing stands out of shuffled columns" in str(note) for note in found.notes)
 
 
+@pytest.mark.parametrize(
+    "n, method, count", [(14, "mca", "auto"), (14, "famd", 2), (400, "mca", 2), (400, "famd", "auto")]
+)
+def test_components_of_independent_categories_are_not_described(n, method, count):
+    """However many components are asked for, and however few rows there are: nothing stands out, and none is said to.
+
+    What noise reaches is what the rule that counts components found.
+    """
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({f"c{j}": rng.choice(list("abcdef"), n) for j in range(4)})
+    X["q"] = rng.standard_normal(n)
+    found = gramian.analyze(X, method=method, n_components=count)
+    said = {finding.kind: finding for finding in found.findings}
+    assert not {"component", "plane"} & set(said)
+    assert "of noise" not in str(said["noise"])
+    assert said["noise"].numbers["noise_reaches"] == found.shuffled.detail["limits"][0]
+    assert said["noise"].numbers["variance"] == pytest.approx(found.model.eigenvalues[0])
+
+
+@pytest.mark.parametrize("method", ["mca", "famd"])
+def test_components_that_stand_out_of_shuffled_columns_are_described(method):
+    """Categories that follow one number are no noise."""
+    kinds = {finding.kind for finding in gramian.analyze(people(quantities=1), method=method).findings}
+    assert kinds & {"component", "plane"}
+    assert "noise" not in kinds
+
+
 def test_one_hidden_number_of_categories_is_found():
     """Categories that follow one number leave it as the first component, and some levels at its ends."""
     found = gramian.analyze(people())
@@ -123,3 +150,34 @@ def test_every_category_can_color_the_map():
     found = gramian.analyze(people(quantities=6, categories=3))
     assert found.method == "pca"
     assert set(found.groups) == {"answer 0", "answer 1", "answer 2"}
+
+
+@pytest.mark.parametrize("quantities, method", [(0, "mca"), (2, "famd")])
+def test_components_are_not_said_to_tell_the_categories_that_made_them(quantities, method):
+    """Levels part the rows by construction: no group of a fitted category, and no cloud. They still color the map."""
+    X = people(quantities=quantities)
+    X["answer 4"] = X["answer 3"]
+    found = gramian.analyze(X, method=method)
+    assert not {"clouds", "group"} & {finding.kind for finding in found.findings}
+    assert "answer 0" in found.labels
+
+
+def test_nothing_is_said_of_columns_that_are_not_used():
+    """Quantities with missing values: MCA takes none of them, fills none and keeps the rows."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.standard_normal(60), "b": rng.standard_normal(60)})
+    frame[["k", "l"]] = rng.choice(["x", "y", "z"], (60, 2))
+    frame.loc[::7, "a"] = np.nan
+    for missing in ("em", "drop", "error"):
+        found = gramian.analyze(frame, method="mca", missing=missing)
+        assert found.table.source.n_rows == 60
+        assert not any("missing value" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("n", [1, 40])
+def test_mixed_data_without_a_category_or_rows_is_refused(n):
+    """One row does not vary, and quantities alone are for PCA."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((n, 3)), columns=list("abc"))
+    with pytest.raises(InputError, match="one row" if n == 1 else "no category"):
+        gramian.analyze(frame, method="famd")

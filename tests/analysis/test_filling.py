@@ -15,6 +15,8 @@ import scipy.sparse as sp
 from pyarrow import parquet
 
 import gramian
+import gramian.analysis.filling
+import gramian.models.probabilistic.fit
 from gramian.analysis.filled_files import FilledColumn
 from gramian.analysis.filling import FillRequest, fill, fill_known, half_width
 from gramian.analysis.table import ReadOptions
@@ -77,7 +79,7 @@ def test_filled_values_are_as_far_off_as_their_errors_say():
 
 def test_the_check_foretells_the_error_of_what_is_filled():
     """Held-out entries are as far off as missing ones are, and means worse."""
-    X, Y = planted(600)
+    X, Y = planted(2400)
     found = fill(Y)
     true = np.sqrt(np.mean((found.filled - X)[np.isnan(Y)] ** 2))
     assert found.check.rmse == pytest.approx(true, rel=0.2)
@@ -86,6 +88,45 @@ def test_the_check_foretells_the_error_of_what_is_filled():
     assert all(
         found.check.coverage_of(low) <= found.check.coverage_of(high) for low, high in pairwise((0.5, 0.8, 0.95))
     )
+
+
+def test_what_is_reported_never_chose_anything(monkeypatch):
+    """The number of components of the check is chosen without the entries that it reports, and these are new ones."""
+    chose, reported = [], []
+    for module, calls in ((gramian.models.probabilistic.fit, chose), (gramian.analysis.filling, reported)):
+
+        def recorded(X, *, own=module.hold_out, calls=calls, **options):
+            held = own(X, **options)
+            calls.append((X, held))
+            return held
+
+        monkeypatch.setattr(module, "hold_out", recorded)
+    found = fill(planted(600)[1])
+    assert (len(chose), len(reported)) == (2, 1)
+    (_, first), (seen, _), (_, tested) = *chose, *reported
+    cells = [set(zip(held.rows.tolist(), held.columns.tolist(), strict=True)) for held in (first, tested)]
+    assert len(cells[0] & cells[1]) < 0.2 * len(cells[1])
+    assert np.isnan(seen[tested.rows, tested.columns]).all()
+    assert len(found.check.actual) == len(tested.values)
+
+
+def test_means_are_better_only_beyond_chance():
+    """A difference of a thousandth is chance, a clear one is said, and means are not better than themselves."""
+    _, Y = planted(300)
+    found, rng = fill(Y), np.random.default_rng(0)
+    actual = rng.standard_normal(200)
+    chance = 0.05 * rng.choice([-1.0, 1.0], 200)
+    chance *= np.sign(np.sum(actual * -chance))
+    errors, zeros = np.ones(200), np.zeros(200)
+    known = replace(found.check, actual=actual, predicted=zeros, errors=errors, columns=zeros, means=zeros, draws=1)
+    for predicted, is_said in ((chance, False), (zeros, False), (rng.standard_normal(200), True)):
+        check = replace(known, predicted=predicted)
+        assert ("means do better" in str(replace(found, check=check).findings[1])) is is_said
+    assert replace(known, predicted=chance).rmse > np.sqrt(np.mean(actual**2))
+    none = fill(rng.standard_normal((100, 5)) * np.where(rng.random((100, 5)) < 0.1, np.nan, 1.0))
+    assert none.model.n_components == 0
+    check = replace(none.check, predicted=none.check.actual + 9.0)
+    assert "means do better" not in str(replace(none, check=check).findings[1])
 
 
 def test_a_small_table_is_held_out_again_and_again():

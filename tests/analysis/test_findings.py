@@ -1,13 +1,16 @@
 """What is said about a table is true, and does not depend on what it must not depend on."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import gramian
-from benchmarks.check_findings import Table, faults, faults_of, generated
+from benchmarks.check_findings import Table, faults, faults_of, generated, options_of, unfounded_numbers
+from gramian.analysis.clouds import cloud_finding, find_clouds
+from gramian.analysis.noise import first_variances
+from gramian.report.contents import contents, cuts_of, floats
+from gramian.report.material import material_of
+from tests.shared_data import files_of
 
 COLUMNS = list("abcdef")
 
@@ -35,7 +38,7 @@ def with_factor(n=150, seed=0):
 def test_every_finding_of_a_generated_table_is_true(kind):
     """Recomputed with NumPy and pandas each number holds, and what was planted is found."""
     frame, missed = generated(1)[kind]
-    options = {"roles": dict.fromkeys(frame.columns, "quantity")} if kind == "dummies" else {}
+    options = options_of(kind, frame)
     if frame.isna().any(axis=None):
         findings = [finding.as_json() for finding in gramian.analyze(frame, **options).findings]
         wrong = []
@@ -65,6 +68,22 @@ def test_the_checker_fails_on_what_is_false(change):
     finding = finding | {"numbers": finding["numbers"] | numbers, "evidence": finding["evidence"] | evidence}
     finding["evidence"]["columns"] = finding["evidence"].get("columns", [])[:3]
     assert said in " ".join(faults([finding], Table(frame, scaled=found.table.scale, labels={}, rows=None), kept=1))
+
+
+def test_the_checker_fails_on_what_was_let_through():
+    """A sign that is turned, a whole number off by one, a gap that is denied and a plane of unequal axes are false."""
+    frame = generated(0)["clouds"][0]
+    found = gramian.analyze(frame)
+    table = Table(frame, scaled=found.table.scale, labels={}, rows=None)
+    clouds = next(finding for finding in found.findings if finding.kind == "clouds").as_json()
+    assert not faults([clouds], table, kept=1)
+    denied = clouds | {"sentence": "No gap.", "evidence": {"gaps": [], "components_examined": [0]}}
+    assert "has a gap" in " ".join(faults([denied], table, kept=1))
+    plane = {"kind": "plane", "sentence": "", "numbers": {"share": float(table.shares[:2].sum())}, "evidence": {}}
+    assert "standard errors" in " ".join(faults([plane | {"components": [0, 1]}], table, kept=2))
+    said = {"kind": "said", "numbers": {"r": -0.45, "rows": 1201}, "evidence": {}, "components": []}
+    assert not unfounded_numbers(said | {"sentence": "r is -0.45, of size 0.45, over 1,201 rows"}, table)
+    assert len(unfounded_numbers(said | {"sentence": "r is +0.45 over 1,200 rows"}, table)) == 2
 
 
 def test_a_sentence_with_a_number_of_its_own_is_false():
@@ -144,6 +163,40 @@ def test_a_filled_cell_is_no_evidence():
     assert "f" in blamed[4]
 
 
+@pytest.mark.parametrize("n, d", [(40, 90), (40, 12)])
+def test_first_variances_of_noise_are_those_of_tables(n, d):
+    """Half of them, and 95%, lie under the same values as of tables drawn row by row; of more columns than rows too."""
+    rng = np.random.default_rng(0)
+    covariance = np.where(np.arange(d)[:, None] // 3 == np.arange(d) // 3, 0.4, 0.0) + 0.6 * np.eye(d)
+    root = np.linalg.cholesky(covariance)
+    tables = (rng.standard_normal((n, d)) @ root.T for _ in range(400))
+    truth = [np.linalg.eigvalsh(np.cov(X.T))[-1] for X in tables]
+    found = first_variances(covariance, n, count=400)
+    np.testing.assert_allclose(np.quantile(found, [0.5, 0.95]), np.quantile(truth, [0.5, 0.95]), rtol=0.03)
+
+
+def test_no_gap_is_said_only_of_components_that_were_tested():
+    """Fifty rows near 0 and fifty near 10, on a lattice, say nothing of gaps; of one other column its own is said."""
+    lattice = np.r_[np.arange(50) % 3, 10 + np.arange(50) % 3] - 6.0
+    assert find_clouds(lattice[:, None], order=np.arange(100)) is None
+    flat = np.random.default_rng(0).standard_normal(100)
+    clouds = find_clouds(np.column_stack([lattice, flat]), order=np.arange(100))
+    finding = cloud_finding(clouds, ["PC1", "PC2"], [], None, kept=2)
+    assert finding.sentence == "No gap along PC2 parts the rows into clouds (dip test)."
+    assert finding.evidence["components_examined"] == [1]
+
+
+def test_labels_that_are_not_tested_are_said():
+    """Of 22 labels the first twenty by name are tested, and a note says which."""
+    frame = with_factor()
+    for j in range(22):
+        frame[f"label{j:02}x"] = np.random.default_rng(j).choice(["left", "right"], 150)
+    found = gramian.analyze(frame, method="pca")
+    tested = [finding.evidence["label"] for finding in found.findings if finding.kind == "group"]
+    assert tested == [f"label{j:02}x" for j in range(20)]
+    assert any("Of 22 labels the first 20" in str(note) and "'label19x'" in str(note) for note in found.notes)
+
+
 def test_a_row_far_out_is_named_however_few_rows_are():
     """One row 44 deviations out, no more rows than expected: its size is said."""
     frame = with_factor()
@@ -151,6 +204,30 @@ def test_a_row_far_out_is_named_however_few_rows_are():
     (finding,) = found_in(frame)["outliers"]
     assert "Row 18 lies further out than any of 150 Gaussian rows would" in finding.sentence
     assert finding.numbers["times_limit"] > 10
+
+
+def test_a_distance_far_beyond_its_limit_is_more_than_a_hundred_times():
+    """A ratio of squared distances in the thousands tells no more than that it is large; the number is kept."""
+    frame = with_factor()
+    frame.loc[17, "e"] += 440.0
+    (finding,) = found_in(frame)["outliers"]
+    assert "Row 18 lies further out" in finding.sentence
+    assert "at more than 100 times the limit of the squared distance" in finding.sentence
+    assert finding.numbers["times_limit"] > 1000
+
+
+def test_the_page_has_the_distances_of_the_sentences():
+    """Six rows far out turn the first component: page and findings hold all rows against that of the others."""
+    frame = of_rows(np.random.default_rng(1).standard_normal((100, 6)))
+    frame.loc[:5, ["a", "b", "c"]] += 20.0
+    found = gramian.analyze(frame)
+    made = material_of(found)
+    assert made.outliers.found.flagged.tolist() == found.distances.flagged.tolist()
+    distances = contents(made, cuts_of(made), sampling_rate=None)["rows"]["distances"]
+    assert set(distances) == {str(k) for k in made.cuts}
+    for k in made.cuts:
+        told = found.at(k).outliers.found
+        assert distances[str(k)]["t2"] == floats(told.t2[made.rows.positions] / told.t2_limit)
 
 
 def test_six_rows_that_make_a_component_are_said_to():
@@ -247,7 +324,74 @@ def test_kernel_components_hold_a_share_of_a_variance():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", sorted(Path("../shared/data/tables").glob("*")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", files_of("tables/*"))
 def test_every_finding_of_a_real_table_is_true(path):
     """The tables at hand, where they are: no finding is false."""
     assert not faults_of(path)[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_components_of_one_plane_have_shares_that_overlap(seed):
+    """Two groups, and a component that two rows make: shares whose intervals lie apart are told apart."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((30, 6)) * [0.3, 1.5, 0.3, 0.1, 0.1, 0.02]
+    X[::2, 0] += 4.0
+    X[[3, 4], 5] += [2.0, -2.0]
+    intervals = gramian.analyze(of_rows(X), scale=False).examined.about.intervals
+    for j in range(len(intervals.shares)):
+        tied = [i for i in intervals.tied_with(j) if i < len(intervals.shares)]
+        assert intervals.shares[tied[0], 0] <= intervals.shares[tied[-1], 1]
+
+
+def test_the_gap_of_coded_components_varies_as_in_tables_that_are_fitted_again():
+    """Rows drawn again and coded by their own levels: the bootstrap has the error of the gap within a factor of 1.6."""
+    rng = np.random.default_rng(2)
+    t, rare = rng.standard_normal(60), rng.random((2, 60)) < 0.07
+    frame = pd.DataFrame({"a": t, "b": -t, "c": 0.0 * t, "k": "y", "l": "p"})
+    frame[["a", "b", "c"]] += rng.standard_normal((60, 3)) * [0.5, 0.5, 1.0]
+    frame.loc[t > 0.5, "k"], frame.loc[rare[0], "k"], frame.loc[rng.random(60) < 0.5, "l"] = "x", "rare", "q"
+    frame.loc[rare[1], "l"] = "odd"
+    found = gramian.analyze(frame, method="famd", n_components=2)
+    again = [gramian.FAMD(2).fit(frame.sample(60, replace=True, random_state=i)).eigenvalues_ for i in range(60)]
+    errors = np.diff(np.log(again), axis=1).std()
+    gap = float(np.log(found.shown.variances[0] / found.shown.variances[1]))
+    assert errors / 1.6 < gap / found.examined.about.intervals.gaps[0, 1] < 1.6 * errors
+
+
+def test_rows_of_a_frame_are_named_by_its_index():
+    """An index of integers that is not 0, 1, 2, ... names the rows of findings as it does those of a summary."""
+    frame = with_factor()
+    frame.loc[17, "e"] += 44.0
+    frame.index = range(1000, 1150)
+    found = gramian.analyze(frame)
+    (finding,) = [finding for finding in found.findings if finding.kind == "outliers"]
+    assert "the row named 1017" in finding.sentence.lower()
+    assert "1017" in found.table.called
+    assert gramian.PCA(2).fit(frame).summary(frame).scores.index[17] == "1017"
+
+
+def test_nothing_that_stands_out_is_no_rule_s_answer():
+    """Noise: the page's rule auto keeps none, and no sentence says that fewer components would lose what is there."""
+    found = gramian.analyze(of_rows(np.random.default_rng(0).standard_normal((60, 5))))
+    made = material_of(found)
+    rules = {rule["rule"]: rule["k"] for rule in contents(made, cuts_of(made), sampling_rate=None)["scree"]["rules"]}
+    assert rules["auto"] == 0
+    assert "would lose" not in str(found)
+
+
+def test_clouds_along_a_component_that_is_not_kept_are_said_to_be():
+    """Two groups along PC2, one component kept."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 6)) * [9.0, 0.3, 0.5, 0.5, 0.5, 0.5]
+    X[::2, 1] += 8.0
+    (finding,) = found_in(of_rows(X), n_components=1, scale=False)["clouds"]
+    assert "along PC2, which is not kept, of 60 and 60 rows" in finding.sentence
+
+
+def test_one_row_that_makes_a_component_is_one():
+    """One row far out: the component is that row's."""
+    frame = with_factor()
+    frame.loc[17, ["e", "f"]] += 90.0
+    (finding, *_) = found_in(frame, scale=False)["rows"]
+    assert finding.sentence.startswith("Row 18 makes PC1:")
+    assert finding.sentence.endswith("of its variance is of that row.")

@@ -172,3 +172,23 @@ def test_the_model_of_a_filling_is_refused_by_verbs_that_show_components(ratings
     code, _, err = run_here(capfd, "project", ratings / "wide-fill" / "model.gramian", "wide.csv")
     assert code == 4
     assert "gramian.load opens it in Python" in err
+
+
+def test_predictions_say_when_they_leave_the_scale_and_keep_empty_ids(ratings, capfd):
+    """What lies beyond all known values is counted and the flag named; a pair without a user has none in the file."""
+    rng = np.random.default_rng(0)
+    U, V = 2 * rng.standard_normal((40, 2)), rng.standard_normal((20, 2))
+    seen = np.argwhere(rng.random((40, 20)) < 0.4)
+    lines = [f"u{i},f{j},{np.clip(3 + U[i] @ V[j], 1, 5):.1f}" for i, j in seen]
+    (ratings / "long.csv").write_text("\n".join(["user,film,stars", *lines]))
+    pairs = [f"u{i},f{j}" for i in range(40) for j in range(20)]
+    (ratings / "pairs.csv").write_text("\n".join(["user,film", ",f1", *pairs]))
+    code, out, _ = run_here(capfd, "fill", "long.csv", "--predict", "pairs.csv", "--no-report", "--quiet", "-o", "long")
+    assert code == 0
+    written = (ratings / "long" / "predictions.csv").read_text().splitlines()
+    assert written[1].startswith(",f1,")
+    values = np.array([float(line.split(",")[2]) for line in written[1:]])
+    beyond = int(((values < 1) | (values > 5)).sum())
+    assert beyond > 0
+    said = f"{beyond} predictions lie beyond all known values, 1 to 5: --bounds 1,5 keeps them within"
+    assert said in " ".join(out.split())

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import run, run_here
+from tests.shared_data import DATA, files_of, needs_data
 
-TABLES = Path(__file__).parents[2].parent / "shared" / "data" / "tables"
-FOUND = sorted(TABLES.glob("*.csv*")) if TABLES.exists() else []
+TABLES = DATA / "tables"
 
 WORDS = {
     "decathlon": ["Scaled to unit variance", "Competition"],
@@ -28,8 +28,7 @@ WORDS = {
 }
 
 
-@pytest.mark.skipif(not FOUND, reason="the tables of ../shared/data are not beside the checkout")
-@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.name.partition(".")[0])
+@pytest.mark.parametrize("path", files_of("tables/*.csv*"))
 def test_every_table_needs_no_flag(path, tmp_path, monkeypatch, capfd):
     """Exit 0, sensible words, a model and a page."""
     monkeypatch.chdir(tmp_path)
@@ -43,7 +42,7 @@ def test_every_table_needs_no_flag(path, tmp_path, monkeypatch, capfd):
     assert (tmp_path / f"{stem}-pca" / "model.gramian").exists()
 
 
-@pytest.mark.skipif(not FOUND, reason="the tables of ../shared/data are not beside the checkout")
+@needs_data("tables")
 def test_shares_are_those_of_the_reference(tmp_path, monkeypatch, capfd):
     """Published shares of the first components come out of the command."""
     monkeypatch.chdir(tmp_path)

@@ -128,14 +128,48 @@ def test_shares_differ_between_tables_by_what_is_told():
     np.testing.assert_allclose(np.mean(told, axis=0), np.std(found, axis=0), rtol=0.35)
 
 
-def test_number_of_components_is_chosen_and_none_is_too_small():
-    """Without a number, or with "auto", held-out entries decide; noise alone still has one direction to look at."""
+def test_number_of_components_is_chosen():
+    """Without a number, or with "auto", held-out entries decide."""
     X = planted(k=3)[1]
     for k in (None, "auto"):
         model = ProbabilisticPCA(k).fit(X)
         assert model.n_components_ == 3
         assert "predict held-out entries best" in model.n_components_reason_
-    assert ProbabilisticPCA().fit(np.random.default_rng(0).standard_normal((100, 5))).n_components_ == 1
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_where_no_component_predicts_none_is_kept_and_predictions_are_no_worse_than_means(seed):
+    """Ten planted components of which five entries per row say too little: one makes predictions worse than none."""
+    from benchmarks.missing import column_means, planted, rmse
+
+    table = planted(1000, 100, 5000, 50_000, seed=seed)
+    model = ProbabilisticPCA().fit(X := triplets(*table.known, shape=table.shape))
+    held, means = table.held, rmse(column_means(table.known, table.shape, table.held), table.held)
+
+    def error(fitted):
+        return np.sqrt(np.mean((fitted.predict(held.rows, held.columns) - held.values) ** 2))
+
+    assert model.n_components_ == 0
+    assert error(model) <= 1.001 * means < error(ProbabilisticPCA(1, biases=False).fit(X))
+    assert model.transform(X).shape == (1000, 0)
+
+
+def test_noise_has_no_components_and_is_a_gaussian():
+    """Of noise alone, complete or not, the model is means and one variance, and all methods take it."""
+    X = np.random.default_rng(0).standard_normal((100, 5))
+    for share in (0.0, 0.2):
+        Y = np.where(np.random.default_rng(1).random(X.shape) < share, np.nan, X)
+        model = ProbabilisticPCA().fit(Y)
+        assert model.n_components_ == 0
+        assert model.components_.shape == (0, 5)
+        np.testing.assert_allclose(model.get_covariance(), model.noise_variance_ * np.eye(5), atol=1e-12)
+        np.testing.assert_allclose(model.inverse_transform(model.transform(Y)), np.tile(model.mean_, (100, 1)))
+        filled, std = model.impute(Y, return_std=True)
+        assert np.isfinite(filled).all()
+        assert model.transform_std(Y).shape == (100, 0)
+        assert (std[np.isnan(Y)] > np.sqrt(model.noise_variance_)).all()
+        assert model.sample_imputations(Y, 2).shape == (2, 100, 5)
+        assert np.isfinite(model.score(Y))
 
 
 def test_ratings_are_predicted_better_than_by_biases_and_as_well_as_said():
@@ -162,7 +196,7 @@ def test_as_many_components_as_columns():
     pairs = np.ma.cov(np.ma.masked_invalid(X).T, ddof=0)
     np.testing.assert_allclose(model.get_covariance(), pairs.data, atol=0.15 * np.abs(pairs.data).max())
     one = ProbabilisticPCA().fit(X[:, :1])
-    assert one.explained_variance_[0] == pytest.approx(np.nanvar(X[:, 0]), rel=0.05)
+    assert one.get_covariance()[0, 0] == pytest.approx(np.nanvar(X[:, 0]), rel=0.05)
 
 
 def test_scaled_columns_know_no_units():

@@ -1,22 +1,15 @@
 """Example E6 of the lectures on real recordings: artefacts and hearts come out as sources of their own."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from gramian import ICA
-
-SIGNALS = Path(os.environ.get("GRAMIAN_DATA", Path(__file__).parents[3] / "shared" / "data")) / "signals"
+from tests.shared_data import data_at
 
 
 def recording(name):
     """A recording, or a skip that says where it was looked for."""
-    path = SIGNALS / name
-    if not path.exists():
-        pytest.skip(f"{path} is not there; set GRAMIAN_DATA to the folder of the recordings")
-    return np.load(path)
+    return np.load(data_at(f"signals/{name}"))
 
 
 @pytest.fixture(scope="module")

@@ -49,6 +49,17 @@ def test_the_bound_holds_for_best_clusterings(seed):
         assert bound == pytest.approx(np.sum(s[m : m + 2] ** 2) / np.sum(s[2:] ** 2), rel=1e-9)
 
 
+@pytest.mark.parametrize("rank", [1, 3])
+@pytest.mark.parametrize("mean", [0.0, 1e3])
+def test_where_the_best_clusters_may_cost_nothing_there_is_no_bound(rank, mean):
+    """Rows of rank k or less leave nothing to compare with: no bound, but for all of their components, which is 0."""
+    rng = np.random.default_rng(0)
+    X = mean + rng.standard_normal((200, rank)) @ rng.standard_normal((rank, 8))
+    curve = kmeans_cost(X, 3, dimensions=[1, 2, 3, 4])
+    np.testing.assert_array_equal(curve.bounds, np.where(curve.dimensions < rank, np.inf, 0.0))
+    assert str(curve).count("no bound") == rank - 1
+
+
 def test_sparse_rows_cost_the_same():
     """A sparse table is clustered sparse, at the cost of the dense one."""
     X = np.where(np.random.default_rng(0).random((120, 30)) < 0.2, blobs(120, 30, 2, seed=3), 0.0)

@@ -10,9 +10,10 @@ import pytest
 import sklearn.datasets
 
 from gramian import FAMD, MCA
+from tests.shared_data import DATA, needs_data
 
-TABLES = Path(__file__).parents[3] / "shared" / "data" / "tables"
-needs_tables = pytest.mark.skipif(not TABLES.is_dir(), reason="needs ../shared/data/tables")
+TABLES = DATA / "tables"
+needs_tables = needs_data("tables")
 needs_r = pytest.mark.skipif(shutil.which("Rscript") is None, reason="needs R with FactoMineR (r-cran-factominer)")
 
 

@@ -1,9 +1,11 @@
 """What predictions gain and lose by PCA, against planted truth."""
 
+import dask.array as da
 import numpy as np
 import pytest
+from scipy import sparse
 
-from gramian.errors import ParameterError
+from gramian.errors import NotSupportedError, ParameterError
 from gramian.models.prediction import prediction_curve
 
 
@@ -45,6 +47,8 @@ def test_labels_are_predicted_as_by_hand(labels):
     assert curve.of_labels
     assert curve.full_error == pytest.approx(np.mean(wrong), abs=1e-12)
     assert curve.errors[0] == pytest.approx(np.mean(wrong), abs=1e-12)
+    assert curve.full_spread == pytest.approx(np.std(wrong, ddof=1), abs=1e-12)
+    assert curve.spreads[0] == pytest.approx(np.std(wrong, ddof=1), abs=1e-12)
     assert f"{curve.full_error:.1%}" in str(curve)
 
 
@@ -53,3 +57,21 @@ def test_what_cannot_be_learned_is_refused(n_train, dimensions):
     """No rows to learn from, none to predict, or more components than there are."""
     with pytest.raises(ParameterError, match="n_train"):
         prediction_curve(_rows(30, 20), _rows(30, 1)[:, 0], n_train, dimensions=dimensions)
+
+
+def test_a_file_is_the_array_it_holds(tmp_path):
+    """A path is read, and gives the figures of the array."""
+    X, t = _rows(60, 5), _rows(60, 1, 1)[:, 0]
+    np.save(tmp_path / "rows.npy", X)
+    np.savetxt(tmp_path / "rows.csv", X, delimiter=",", header="a,b,c,d,e", comments="")
+    whole = prediction_curve(X, t, 30, dimensions=[2], repeats=2)
+    for name in ("rows.npy", "rows.csv"):
+        read = prediction_curve(tmp_path / name, t, 30, dimensions=[2], repeats=2)
+        np.testing.assert_allclose(read.errors, whole.errors, rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [sparse.csr_array, lambda X: da.from_array(X, chunks=(10, 5))])
+def test_rows_that_are_not_dense_here_are_refused(make):
+    """Sparse rows and Dask's are refused in a sentence that says what to pass."""
+    with pytest.raises(NotSupportedError, match="Pass an array"):
+        prediction_curve(make(_rows(30, 5)), _rows(30, 1)[:, 0], 10)

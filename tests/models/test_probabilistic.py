@@ -159,6 +159,55 @@ def test_sparse_and_dense_tables_have_the_same_model():
     np.testing.assert_allclose(sparse.noise_variance, dense.noise_variance, rtol=1e-2)
 
 
+def test_a_sparse_file_has_one_model_in_memory_and_over_the_budget(tmp_path):
+    """Rows of a sparse table have biases by default, of a dense one none, whatever the budget and its share missing."""
+    X = planted(300, 12, share=0.6, biases=2.0)[1]
+    sp.save_npz(tmp_path / "X.npz", as_sparse(X).tocsr())
+    source = as_source(tmp_path / "X.npz")
+    held, read = known_entries(source), known_entries(source, budget=1000)
+    assert isinstance(held, SparseEntries)
+    assert isinstance(read, SourceEntries)
+    memory, file = (fit_probabilistic_pca(known, ProbabilisticPCAOptions(2)) for known in (held, read))
+    assert memory.row_bias_variance == pytest.approx(4.0, rel=0.3)
+    assert file.row_bias_variance == pytest.approx(memory.row_bias_variance, rel=1e-3)
+    np.testing.assert_allclose(file.impute(X), memory.impute(X), atol=1e-3)
+    np.save(tmp_path / "X.npy", X)
+    source = as_source(tmp_path / "X.npy")
+    for known in (known_entries(X), known_entries(source), known_entries(source, budget=1000)):
+        assert fit_probabilistic_pca(known, ProbabilisticPCAOptions(2)).row_bias_variance == 0.0
+
+
+def test_stored_nan_is_missing_and_duplicates_are_their_mean_wherever_they_are_read():
+    """The fit, filled values, draws and held-out entries read one table: that with each known cell once."""
+    X = planted(60, 5, share=0.3)[1]
+    i, j = np.nonzero(~np.isnan(X))
+    none, twice = np.argwhere(np.isnan(X))[:4], X[i, j][:50]
+    values = np.concatenate([X[i, j], twice, np.full(4, np.nan)])
+    values[:50] += 0.5
+    values[len(i) : len(i) + 50] -= 0.5
+    rows, columns = np.concatenate([i, i[:50], none[:, 0]]), np.concatenate([j, j[:50], none[:, 1]])
+    messy, clean = sp.coo_array((values, (rows, columns)), shape=X.shape), as_sparse(X)
+    model = fit_probabilistic_pca(known_entries(messy), ProbabilisticPCAOptions(2))
+    np.testing.assert_allclose(model.impute(messy), model.impute(clean), atol=1e-5)
+    np.testing.assert_allclose(model.project_std(messy), model.project_std(clean), atol=1e-5)
+    np.testing.assert_allclose(next(model.sample(messy, 1)), next(model.sample(clean, 1)), atol=1e-4)
+    np.testing.assert_allclose(model.impute(messy)[i, j], X[i, j], rtol=1e-12)
+    assert np.isfinite(hold_out(messy).values).all()
+    estimator = gramian.ProbabilisticPCA(2).fit(messy)
+    np.testing.assert_allclose(estimator.impute(messy)[i, j], X[i, j], rtol=1e-6)
+
+
+def test_the_error_of_a_sum_of_shares_is_that_of_the_sum():
+    """Shares are a whole: the error of all of them is far below the root of the sum of their squared errors."""
+    model = fit_probabilistic_pca(known_entries(planted(60, 8, noise=0.05)[1]), ProbabilisticPCAOptions(2))
+    assert model.cumulative_share_errors[0] == pytest.approx(model.share_errors[0], rel=1e-12)
+    left = 1.0 - model.shares.sum()
+    assert left < 0.01
+    # What the two leave is noise, known to a share of itself.
+    assert 0.0 < model.cumulative_share_errors[1] < left
+    assert np.sqrt((model.share_errors**2).sum()) > 5 * left
+
+
 def test_a_sparse_table_is_never_made_dense():
     """A fit of 20,000 known entries of 100,000 x 1,500 takes megabytes, as planned."""
     import tracemalloc
@@ -322,7 +371,8 @@ def test_columns_of_one_pattern_share_their_covariance_and_all_different_ones_ke
     shared[3, 8] = np.nan
     for table in (X, shared):
         known = known_entries(table)
-        apart = SourceEntries(known.center, known.factor, known.counts, known.sums, known.squares, as_source(table))
+        measured = (known.center, known.factor, known.counts, known.sums, known.squares, known.of_sparse)
+        apart = SourceEntries(*measured, as_source(table))
         one, other = (fit_probabilistic_pca(entries, ProbabilisticPCAOptions(2)) for entries in (known, apart))
         np.testing.assert_allclose(one.weights, other.weights, atol=1e-9)
         np.testing.assert_allclose(one.column_covariances, other.column_covariances, rtol=1e-6)

@@ -40,6 +40,29 @@ def test_wood_gravity_has_the_four_outliers_of_the_book():
     assert abs(PCA(1, robust=True).fit(X).components_[0] @ [0.939, 0.176, 0.291, -0.023, -0.040]) > 0.9
 
 
+def test_variances_of_wood_gravity_are_those_of_covmcd_but_for_its_factors():
+    """robustbase's covMcd uses the same 16 rows, and multiplies by 1.331990 (consistency) and 1.395098 (few rows)."""
+    X = np.array(WOOD.split(), dtype=float).reshape(-1, 5)
+    # robustbase 0.95.0, eigen(covMcd(wood[, 1:5], alpha = 0.75)$cov)$values.
+    theirs = [0.0114322640, 0.0058630632, 0.0046151674, 0.0007558638, 0.0001683669]
+    ours = PCA(robust=True).fit(X).explained_variance_
+    assert ours * 1.331990 * 1.395098 == pytest.approx(theirs, rel=2e-6)
+
+
+@pytest.mark.parametrize("n, d, k", [(20, 3, 2), (30, 12, 5), (40, 200, 5)], ids=["tall", "few rows", "wide"])
+def test_gaussian_rows_are_not_said_to_lie_far_out(n, d, k):
+    """In 60 Gaussian tables at most three have a row far out, where 1% of them may; one at 40 deviations always is."""
+    said = 0
+    for seed in range(60):
+        X = np.random.default_rng([seed, n, d]).standard_normal((n, d))
+        model = fit_pca(as_source(X))
+        said += bool(fit_robust(model, np.asarray(model.project(as_source(X))), k=k).far_rows(k).any())
+    assert said <= 3
+    X[7] *= 40.0
+    model = fit_pca(as_source(X))
+    assert fit_robust(model, np.asarray(model.project(as_source(X))), k=k).far_rows(k)[7]
+
+
 def test_cyg_ob1_has_its_four_giants():
     """The giants 11, 20, 30 and 34, and 7; covMcd(starsCYG) has 14 too. Classical distances find none of the giants."""
     X = np.array(STARS.split(), dtype=float).reshape(-1, 2)
@@ -101,3 +124,17 @@ def test_what_cannot_be_robust_is_refused():
         PCA(robust=True).partial_fit(X)
     with pytest.raises(ParameterError, match=r"Leave center=True"):
         PCA(robust=True, center=False).fit(X)
+
+
+def test_a_summary_is_of_the_rows_that_were_used():
+    """Loadings, contributions and squared cosines of a robust fit are those of a PCA of the rows it used."""
+    X = np.random.default_rng(0).standard_normal((60, 4)) * [3.0, 2.0, 1.0, 1.0]
+    X[:6] += [0.0, 40.0, 0.0, 0.0]
+    robust = PCA(2, robust=True).fit(X)
+    found, known = robust.summary(X), PCA(2).fit(X[robust.support_]).summary(X[robust.support_])
+    assert not robust.support_[:6].any()
+    for name in ("loadings", "contributions", "cos2"):
+        np.testing.assert_allclose(getattr(found, name), getattr(known, name), rtol=1e-9, atol=1e-12)
+    parts = np.asarray(found.row_contributions)
+    np.testing.assert_allclose(parts[robust.support_], known.row_contributions, rtol=1e-9, atol=1e-12)
+    assert (parts[~robust.support_] == 0.0).all()

@@ -1,17 +1,16 @@
 """The classical experiment: handwritten digits with Gaussian noise, cleaned by linear and by kernel PCA."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from gramian import PCA, KernelPCA
 from gramian.kernels import Gaussian, facts_of
 from gramian.models.kernel_pca.preimage import FixedPoint, Ridge
+from tests.shared_data import data_at, needs_data
 
-DIGITS = Path(__file__).parents[3] / "shared" / "data" / "images" / "usps_train_digits_2000x16x16.npz"
+DIGITS = "images/usps_train_digits_2000x16x16.npz"
 
-pytestmark = pytest.mark.skipif(not DIGITS.exists(), reason=f"the USPS digits are not at {DIGITS}")
+pytestmark = needs_data(DIGITS)
 
 CASES = [
     pytest.param(FixedPoint(tol=1e-3), 0.25, id="fixed point, weak noise"),
@@ -26,7 +25,7 @@ CASES = [
 @pytest.fixture(scope="module")
 def digits():
     """Clean digits to learn from, to choose on and to judge by."""
-    X = np.load(DIGITS)["images"].reshape(2000, 256) / 255.0
+    X = np.load(data_at(DIGITS))["images"].reshape(2000, 256) / 255.0
     order = np.random.default_rng(0).permutation(2000)
     return X[order[:1000]], X[order[1000:1200]], X[order[1200:1600]]
 

@@ -10,7 +10,10 @@ import pytest
 
 import gramian
 from gramian import ICA, PCA, KernelPCA, how_many, kernels
+from gramian.analysis.filling import fill
+from gramian.analysis.findings import percent
 from gramian.report.analysis import analyze
+from gramian.report.filling import write_filling_page
 from tests.catalog import slowly
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -175,8 +178,8 @@ def test_the_cut_moves_everything_at_once(opened, pca_page):
     assert "3 components" in words(page, "#numbers")
     assert "3 components are kept" in words(page, "#findings")
     assert "n_components=3" in words(page, "#cut-code")
-    # The page computes both distances for the new cut itself; they are those of the library.
-    far = PCA(3).fit(X).outliers(X, n_components=3)
+    # Both distances of the new cut are those that the sentences speak of.
+    far = gramian.analyze(X, n_components=3).at(3).outliers.found
     page.focus("#variance-plot")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
@@ -196,6 +199,49 @@ def test_the_cut_moves_everything_at_once(opened, pca_page):
     assert "1 component holds" in words(page, "#cut-words")
 
 
+def test_rows_drawn_beyond_a_limit_are_those_of_the_sentence(opened, tmp_path):
+    """Every cut draws, lists and saves as many rows as its sentence counts, the six shifted far out among them."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 6))
+    X[:6] += 9 * rng.standard_normal(6)
+    page = opened(PCA().fit(X).report(tmp_path / "planted.html", X, chosen=1))
+    for k in range(1, 7):
+        assert words(page, "#cut-count") == str(k)
+        said = words(page, "#findings .outliers")
+        assert words(page, "#check-table .result") == said
+        drawn = page.evaluate(
+            "gramian.figures['check-plot'].hit.marks.filter(({ shape }) => shape === 'diamond').map(({ i }) => i)"
+        )
+        assert said.startswith(f"{len(drawn)} rows lie beyond")
+        assert set(range(6)) <= set(drawn)
+        assert page.locator("#check-table tbody tr").count() == len(drawn)
+        lines = saved(page, "[data-of=check-plot][data-save=csv]")
+        assert [i for i, line in enumerate(lines[1:]) if line[4] == "yes"] == sorted(drawn)
+        assert words(page, "#numbers a[href='#check'] strong") == str(len(drawn))
+        page.click("#cut-more") if k < 6 else None
+
+
+def test_a_cut_without_distances_has_no_rows_to_check(opened, tmp_path):
+    """Columns that were not centered have distances at one cut alone: at the others that part of the page is away."""
+    X = 3.0 + np.random.default_rng(0).standard_normal((60, 5))
+    page = opened(PCA(3, center=False).fit(X).report(tmp_path / "uncentered.html", X))
+    assert page.locator("#check").is_visible()
+    page.click("#cut-less")
+    assert page.locator("#check").is_hidden()
+    page.click("#cut-more")
+    assert page.evaluate("gramian.figures['check-plot'].hit.marks.length") == 60
+
+
+def test_shares_read_the_same_in_page_and_sentences(opened, pca_page):
+    """The page words a share as Python does: a part is never 0% or 100%."""
+    # Ties as 98.5 are left out: JavaScript rounds them up, Python to even.
+    rng = np.random.default_rng(0)
+    shares = [0.0, 1e-15, 4e-6, 0.0003, 0.05, 0.099, 0.9849, 0.9996, 0.9997, 0.99996, 1 - 1e-15, 1.0, *rng.random(300)]
+    page = opened(pca_page)
+    assert page.evaluate("(shares) => shares.map(gramian.percent)", shares) == [percent(share) for share in shares]
+    assert page.evaluate("gramian.percent(0.9997)") == "99.97%"
+
+
 def test_axes_move_map_and_circle_and_color_moves_map_and_groups(opened, pca_page):
     """Another axis redraws map, circle and table of columns; another color redraws map, legend and strips."""
     page = opened(pca_page)
@@ -208,8 +254,13 @@ def test_axes_move_map_and_circle_and_color_moves_map_and_groups(opened, pca_pag
     assert "map-plot" in changed(page, lambda: page.select_option("#map-color", label="<script>alert(1)</script>"))
     assert "<script>alert(1)</script>" in words(page, "#legend")
     # A cell of the table of labels chooses component and color at once.
-    page.locator("#groups-table tbody tr").first.locator("button").nth(1).click()
-    assert (state(page, "component"), state(page, "color")) == ([1], [1])
+    row = page.locator("#groups-table tbody tr").first
+    row.locator("button").nth(1).click()
+    assert state(page, "component") == [1]
+    assert (
+        page.eval_on_selector("#map-color", "box => box.selectedOptions[0].label")
+        == row.locator("th,td").first.inner_text()
+    )
 
 
 def test_a_group_is_hidden_by_its_entry_in_the_legend(opened, pca_page):
@@ -345,6 +396,25 @@ def test_dark_mode_and_phone_change_page_and_pictures(opened, pca_page):
     assert order[0] == "map"
     assert not page.evaluate("document.getElementById('contents').open")
     assert opened(pca_page, color_scheme="dark").evaluate(look) == dark
+
+
+def test_a_filled_page_turns_dark_and_hands_its_command_over(browser, tmp_path):
+    """The page of a filled table has theme and copying of all pages, and its policy forbids none of it."""
+    X = np.random.default_rng(0).standard_normal((40, 4))
+    X[::7, 1] = np.nan
+    trouble = []
+    page = new_tab(browser, trouble, color_scheme="light")
+    page.goto(write_filling_page(fill(X), tmp_path / "f.html", title="filled", command="gramian fill").as_uri())
+    look = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(look)
+    assert words(page, "#theme") == "Dark"
+    page.click("#theme")
+    assert words(page, "#theme") == "Light"
+    assert page.evaluate(look) != light
+    page.click(".copy")
+    page.wait_for_function("document.querySelector('.copy').textContent !== 'Copy'")
+    page.context.close()
+    assert not trouble
 
 
 def pages_of_every_kind(folder):

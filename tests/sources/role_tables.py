@@ -1,18 +1,14 @@
 """Tables to decide roles on: a small reader of real ones, and makers of generated ones with the right roles."""
 
 import datetime as dt
-import os
 import uuid
 from decimal import Decimal
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from gramian.sources.formats.csv import open_csv
-
-DATA = Path(os.environ.get("GRAMIAN_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
 
 def read_csv(path):

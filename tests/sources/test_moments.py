@@ -152,6 +152,21 @@ def test_what_is_measured_about_a_mean_that_is_given_keeps_its_own_bound(shape, 
     np.testing.assert_allclose(moments.mean, mean.astype(float), rtol=1e-6 if dtype is np.float32 else 1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n, d", [(1024, 16), (800, 20), (1000, 3), (16_000, 1)])
+def test_sums_that_always_round_the_same_way_are_within_their_bounds(n, d, weighted):
+    """Equal rows, but for those that the first look samples: each addition rounds alike, and the mean is far off."""
+    for seed in range(20):
+        X = np.tile(np.random.default_rng(seed).uniform(1, 2, d), (n, 1))
+        X[:: max(1, n // 256)] = 0.0
+        weights = np.full(n, 3.0) if weighted else None
+        moments = measure_moments(DenseRows(X, weights=weights))
+        mean, scatter = _reference(X, np.ones(n) if weights is None else weights)
+        assert np.all(np.abs(moments.mean - mean) <= moments.mean_rounding)
+        rounding = np.sqrt(np.outer(moments.rounding, moments.rounding))
+        assert np.all(np.abs(moments.scatter - scatter) <= rounding)
+
+
 @pytest.mark.parametrize("offset", [0.0, 2000.0])
 def test_the_scatter_of_sparse_rows_takes_no_copy_of_them(offset):
     """Products are made some entries at a time, whether columns have to be made whole or not."""

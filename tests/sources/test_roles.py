@@ -16,9 +16,8 @@ from gramian.errors import InputError, ParameterError
 from gramian.sources.missing_values import MISSING
 from gramian.sources.opening import as_source
 from gramian.sources.roles import ROLES, Column, Reading, table_roles
-from tests.sources.role_tables import DATA, N, generated, names, read_csv, tables
-
-FOUND = DATA.exists()
+from tests.shared_data import DATA, needs_data
+from tests.sources.role_tables import N, generated, names, read_csv, tables
 
 TRUTH = {
     "tables/airquality_with_missing.csv": {},  # Month and Day repeat and have an order
@@ -54,7 +53,7 @@ TRUTH = {
 }
 """The right role of every column of the real tables; those that are not listed are quantities."""
 
-real = pytest.mark.skipif(not FOUND, reason="the tables of ../shared/data are not beside the checkout")
+real = needs_data("tables")
 
 
 def roles_of(columns, **options):

@@ -16,16 +16,24 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gramian.analysis.categories import CODED, columns_in_words, open_for, project_supplementary, supplementary_notes
+from gramian.analysis.categories import (
+    CODED,
+    coded_categories,
+    columns_in_words,
+    open_for,
+    project_supplementary,
+    supplementary_notes,
+)
 from gramian.analysis.examine import Examined, Subject, examine
 from gramian.analysis.findings import Cut, Finding
 from gramian.analysis.folder import write_folder
-from gramian.analysis.groups import groups_by_label, label_values
-from gramian.analysis.noise import count_beyond_blocks, dummy_blocks
+from gramian.analysis.groups import groups_by_label, label_notes, label_values
+from gramian.analysis.noise import count_beyond_blocks, exclusive_columns
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
 from gramian.analysis.table import Prepared, ReadOptions, Say, counted, sentence_of
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.choosing.spectrum import Verdict
 from gramian.errors import ConvergenceWarning, InputError, MemoryBudgetError, Parameter, ParameterError, Sentence
 from gramian.machine import bytes_of
 from gramian.models.categories.model import Supplementary
@@ -33,6 +41,7 @@ from gramian.models.pca.fit import PCASolve, first_facts, solve_pca
 from gramian.models.pca.model import PCAOptions
 from gramian.models.pca.scoring import Outliers
 from gramian.planning.plan import plan_pca
+from gramian.sources.indicator import IndicatorRows
 from gramian.sources.moments import Moments
 from gramian.sources.opening import require_mapping
 from gramian.sources.paths import FileOptions, is_path
@@ -142,6 +151,8 @@ class Analysis:
         The rows that there is room to show.
     recommended : int or None
         Components that stand out, by the one rule that is followed; what the others say is in ``panel``.
+    shuffled : Verdict or None
+        Components of coded rows that stand out of shuffled columns.
     groups : dict of numpy array (n,)
         The group of each row, by the name of the label; none for a label that is a number.
     why : str
@@ -168,6 +179,7 @@ class Analysis:
     measured: RowMeasures | None = None
     sample: ShownRows | None = None
     recommended: int | None = None
+    shuffled: Verdict | None = None
     groups: dict[str, HostArray] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     converged: bool = True
@@ -417,7 +429,10 @@ def analyze_table(
     said = tuple(dict.fromkeys(sentence_of(warning) for warning in caught))
     converged = not any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
     groups = groups_by_label({name: label_values(values) for name, values in table.labels.items()})
-    notes = (*table.notes, *found.notes, *said)
+    tested = (
+        [] if found.scores is None else [name for name in table.labels if name not in coded_categories(table.source)]
+    )
+    notes = (*table.notes, *found.notes, *label_notes(tested), *said)
     found = replace(found, notes=notes, groups=groups, converged=converged, pages=pages)
     if table.options.supplementary and opened is not None:
         found = _with_supplementary(found, opened)
@@ -440,11 +455,20 @@ def _subject(found: Analysis) -> Subject:
         row_names=table.called,
         panel=found.panel,
         telling=found.image_shape is None and (table.source.column_names is not None or len(table.names) <= 40),
-        blocks=dummy_blocks(table.moments) if found.method == "pca" else (),
+        blocks=_blocks(found),
         recommended=found.recommended,
         filled=table.filled,
+        shuffled=found.shuffled,
+        coded=coded_categories(table.source),
         seed=found.seed,
     )
+
+
+def _blocks(found: Analysis) -> tuple[tuple[int, ...], ...]:
+    """Return the columns of each category: as it was coded, or as the numbers tell."""
+    if isinstance(found.table.source, IndicatorRows):
+        return tuple(tuple(range(group.start, group.stop)) for group in found.table.source.coding.groups)
+    return exclusive_columns(found.table.moments) if found.method == "pca" else ()
 
 
 def _with_supplementary(found: Analysis, X: Any) -> Analysis:
@@ -552,7 +576,11 @@ def _categorical(table: Prepared, request: Request, say: Say) -> Analysis:
     whole = fit_coded(rows, replace(options, n_components=most_shown(rows, request.n_components)))
     if request.n_components == "auto":
         say("asking how many components stand out of shuffled columns")
-    choice = count_coded(rows, whole, options)
+    is_auto = request.n_components == "auto"
+    shuffled = None
+    if is_auto or rows.n_rows * rows.n_columns <= ASKED_UNASKED:
+        shuffled = count_coded(rows, whole, replace(options, n_components="auto"))
+    choice = shuffled if is_auto and shuffled is not None else count_coded(rows, whole, options)
     k = max(choice.n_components, 1)
     model, shown = whole.truncated(k), whole.truncated(max(k, min(max(30, k + 10), whole.rank)))
     notes: tuple[str, ...] = ()
@@ -564,14 +592,14 @@ def _categorical(table: Prepared, request: Request, say: Say) -> Analysis:
     why = f"{title}, principal components of coded columns: {model.plan.summary}."
     say("projecting the rows")
     found = _without_distances(table, request, model, shown.project(rows), why=why, notes=notes)
-    return replace(found, shown=shown)
+    return replace(found, shown=shown, shuffled=shuffled)
 
 
 def _recommended(table: Prepared, panel: Any, seed: int) -> int | None:
     """Return how many components stand out; dummy columns, which exclude each other, are no sign of any."""
     if panel is None:
         return None
-    blocks = dummy_blocks(table.moments)
+    blocks = exclusive_columns(table.moments)
     if not blocks or table.moments is None:
         return int(panel.n_components)
     scatter = to_host(table.moments.scatter)

@@ -61,7 +61,8 @@ def open_for(
     if method not in ("auto", *CODED) or (method == "auto" and quantities_are_meant):
         found = "pca" if method == "auto" else method
         return open_table(X, options, say, fill=fill, scatter=fill and found == "pca"), found
-    table = open_table(X, replace(options, categories=True), say, fill=fill, scatter=fill and method == "auto")
+    coded = replace(options, categories=True, quantities=method != "mca")
+    table = open_table(X, coded, say, fill=fill, scatter=fill and method == "auto")
     labels = table.source.label_names
     if not fill and (method != "auto" or 1 < len(labels) >= len(table.names)):
         # Rows that are only looked at have no labels: they are read where the choice rests on them.
@@ -89,7 +90,7 @@ def _chosen(table: Prepared, c: int) -> tuple[str, tuple[str, ...]]:
     q = len(table.names)
     if c < 2 or table.image_shape is not None:
         return "pca", ()
-    if q > max(c, 1):
+    if q > c:
         said = Sentence(
             "The {c} categories color the rows and are not fitted, because the {q} quantities outnumber them; "
             "{famd} fits both.",
@@ -121,7 +122,9 @@ def _coded(table: Prepared, columns: Mapping[str, LevelColumn], method: str, *, 
     """Return a table whose rows are coded columns; ``passive`` where quantities are looked at that were not filled."""
     from gramian.models.categories.fit import coding_of
 
-    if not columns and (method == "mca" or not table.names):
+    if table.source.n_rows == 1:
+        return replace(table, varies=False)
+    if not columns:
         message = Sentence(
             "{origin} has no category of 2 to {most} levels, so there is nothing for {method}. Say which columns are "
             "categories ({roles}), or use {pca}.",
@@ -156,7 +159,7 @@ def _coded(table: Prepared, columns: Mapping[str, LevelColumn], method: str, *, 
         notes=tuple(notes),
         spread=spread,
         moments=None,
-        varies=bool((spread > 0).any()),
+        varies=bool((spread[len(quantities) :] > 0).any()) or (bool(quantities) and table.varies),
         method=method,
     )
 
@@ -212,6 +215,11 @@ def supplementary_notes(found: "Supplementary", prefix: str) -> list[str]:
         parts = [f"{value:.0%} of the variance of {prefix}{j + 1}" for j, value in enumerate(row[:2])]
         said.append(f"Supplementary {name!r}, projected and not fitted: its levels part {' and '.join(parts)}.")
     return said
+
+
+def coded_categories(rows: Any) -> tuple[str, ...]:
+    """Return the categories that rows are the levels of; none where they are numbers."""
+    return rows.coding.categories if isinstance(rows, IndicatorRows) else ()
 
 
 def columns_in_words(table: Prepared) -> str:

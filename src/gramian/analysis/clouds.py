@@ -1,9 +1,9 @@
 """Separate clouds of rows: a gap along a component that Hartigan's dip test supports and the eye would see.
 
 The dip is the distance of a distribution from the nearest one with a single mode (Hartigan and Hartigan, 1985,
-doi:10.1214/aos/1176346577). Among those the uniform has the largest dips, so that limits from it hold for all of them:
-skewed and heavy-tailed scores too. Where a dip is beyond its limit rows are parted at the deepest valley of their
-density, and both parts are asked again.
+doi:10.1214/aos/1176346577). Limits are those of uniform scores, which in large samples are the least favorable of a
+wide class with one mode, skewed and heavy-tailed ones too; of few rows no law is known to have the largest dips. Where
+a dip is beyond its limit rows are parted at the deepest valley of their density, and both parts are asked again.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.findings import Finding, joined
+from gramian.analysis.findings import Finding, joined, not_kept
 from gramian.arrays.namespace import HostArray
 from gramian.models.pca.robust import sample_rows
 
@@ -66,14 +66,14 @@ class Clouds:
         Rows of each cloud, largest first.
     first : numpy array of bool (n,)
         Rows above the first gap.
-    n_examined : int
-        Components that were looked along.
+    examined : tuple of int
+        Components that were looked along: those whose scores repeat little.
     """
 
     gaps: tuple[Gap, ...]
     sizes: tuple[int, ...]
     first: HostArray
-    n_examined: int
+    examined: tuple[int, ...]
 
 
 def dip(values: HostArray) -> float:
@@ -144,13 +144,16 @@ def find_clouds(scores: HostArray, *, order: HostArray, seed: int = 0) -> Clouds
     Returns
     -------
     Clouds or None
-        ``None`` where there are fewer than 20 rows.
+        ``None`` where there are fewer than 20 rows, or scores along every component take few values.
     """
     n, k = scores.shape
     if n < 20:
         return None
     q = min(k, MOST_COMPONENTS)
     at = sample_rows(order, MOST_ROWS, seed=seed)
+    examined = tuple(j for j in range(q) if _is_continuous(scores[at, j]))
+    if not examined:
+        return None
     least = max(5.0, LEAST_SHARE * len(at))
     gaps: list[Gap] = []
     parts: list[tuple[HostArray, tuple[tuple[int, float, bool], ...]]] = [(at, ())]
@@ -165,7 +168,7 @@ def find_clouds(scores: HostArray, *, order: HostArray, seed: int = 0) -> Clouds
         above = scores[rows, gap.component] > gap.threshold
         sides = (False, True)
         parts += [(rows[above == side], (*inside, (gap.component, gap.threshold, side))) for side in sides]
-    return Clouds(tuple(gaps), _sizes(scores, gaps), _first_side(scores, gaps), q)
+    return Clouds(tuple(gaps), _sizes(scores, gaps), _first_side(scores, gaps), examined)
 
 
 def _first_side(scores: HostArray, gaps: Sequence[Gap]) -> HostArray:
@@ -232,16 +235,17 @@ def valley(values: HostArray, least: float) -> float | None:
 
 
 def cloud_finding(
-    clouds: Clouds, components: Sequence[str], names: Sequence[str], differences: HostArray | None
+    clouds: Clouds, components: Sequence[str], names: Sequence[str], differences: HostArray | None, *, kept: int
 ) -> Finding:
     """Say how many clouds there are, how large they are, and which columns part them most.
 
-    ``differences`` are those of the columns' means above and below the first gap, in their deviations.
+    ``differences`` are those of the columns' means above and below the first gap, in their deviations. Components
+    beyond the ``kept`` ones are said to be.
     """
     evidence: dict[str, Any] = {
         "test": "dip test of the scores against uniform ones, and a valley of their density",
         "level": LEVEL,
-        "components_examined": clouds.n_examined,
+        "components_examined": list(clouds.examined),
         "gaps": [
             {
                 "component": gap.component,
@@ -253,18 +257,23 @@ def cloud_finding(
             for gap in clouds.gaps
         ],
     }
-    examined = components[: clouds.n_examined]
-    along = examined[0] if len(examined) == 1 else f"{examined[0]} to {examined[-1]}"
+    examined = [components[j] for j in clouds.examined]
+    is_run = len(examined) > 2 and clouds.examined[-1] - clouds.examined[0] == len(examined) - 1
+    along = f"{examined[0]} to {examined[-1]}" if is_run else joined(examined)
     if not clouds.gaps:
         return Finding(
             "clouds", f"No gap along {along} parts the rows into clouds (dip test).", {"clouds": 1}, evidence
         )
     used = sorted({gap.component for gap in clouds.gaps})
     sizes = joined([f"{size:,}" for size in clouds.sizes])
+    left_out = [j for j in used if j >= kept]
     axes = joined([components[j] for j in used])
+    if left_out:
+        axes += not_kept(kept) if len(used) == 1 else f" ({joined([components[j] for j in left_out])} not kept)"
     words = f"The rows fall into {len(clouds.sizes)} separate clouds along {axes}, of {sizes} rows"
     numbers: dict[str, Any] = {"clouds": len(clouds.sizes)}
     numbers |= {f"rows_{i + 1}": size for i, size in enumerate(clouds.sizes)}
+    numbers |= {"kept": kept} if left_out and len(used) == 1 and kept > 1 else {}
     if differences is not None:
         order = np.argsort(-np.round(np.abs(differences), 9), kind="stable")
         most = np.abs(differences[order[0]])

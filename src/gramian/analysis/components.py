@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.findings import Finding, joined, percent, share_words
+from gramian.analysis.findings import Finding, called, joined, percent, share_words
 from gramian.analysis.intervals import Intervals, correlations_of
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
@@ -193,7 +193,7 @@ def _columns_words(about: Described, component: int, ends: Ends) -> str:
 def _rows_words(about: Described, ends: Ends) -> str:
     if not ends.high or about.row_names is None:
         return ""
-    high, low = (joined([about.row_names[i] for i in side]) for side in (ends.high, ends.low))
+    high, low = (called([about.row_names[i] for i in side]) for side in (ends.high, ends.low))
     return f": {high} at one end, {low} at the other"
 
 

@@ -13,17 +13,18 @@ import numpy as np
 
 from gramian.analysis.clouds import Clouds, cloud_finding, find_clouds
 from gramian.analysis.components import ColumnParts, Described, component_finding, plane_finding
-from gramian.analysis.findings import Cut, Finding, joined, percent, share_words
+from gramian.analysis.findings import Cut, Finding, called, joined, percent, share_words
 from gramian.analysis.groups import LabelTest, examine_labels, group_finding
 from gramian.analysis.independent import source_correlations, source_findings
 from gramian.analysis.intervals import bootstrap
 from gramian.analysis.kernel import kernel_findings
-from gramian.analysis.noise import Relation, noise_finding, relation_of
+from gramian.analysis.noise import Relation, noise_finding, relation_of, relation_of_coded
 from gramian.analysis.outliers import OutlierMap, unusual_rows
 from gramian.analysis.rows import LISTED_UNUSUAL, RowMeasures, spread_of
 from gramian.analysis.table import counted
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.choosing.spectrum import Verdict
 from gramian.models.pca.robust import RobustFit, fit_robust, row_order
 
 MOST_CUTS = 10
@@ -31,6 +32,11 @@ MOST_CUTS = 10
 
 NAMED_ROWS = 6
 """Rows that a sentence names, at most."""
+
+MOST_TIMES = 100
+"""Times a limit up to which a distance is said by how many."""
+
+NOTHING = "nothing stands out from noise, and one is kept to look at"
 
 DESCRIBED = 4
 """Components that are described in sentences, at most."""
@@ -66,6 +72,11 @@ class Subject:
         Components that stand out, by the one rule that is followed; ``None`` where it was not asked.
     filled : numpy array of bool (n, d) or None
         Cells that were filled.
+    shuffled : Verdict or None
+        How many components of coded rows stand out of shuffled columns.
+    coded : tuple of str
+        Categories that were analyzed themselves. Components part their levels by construction, and rows that are
+        levels lie on a lattice: neither groups of these nor clouds are said.
     seed : int
     """
 
@@ -83,6 +94,8 @@ class Subject:
     blocks: tuple[tuple[int, ...], ...] = ()
     recommended: int | None = None
     filled: HostArray | None = None
+    shuffled: Verdict | None = None
+    coded: tuple[str, ...] = ()
     seed: int = 0
 
     @property
@@ -152,7 +165,7 @@ class Examined:
             found = [*self._components(k), count_finding(subject, self.about, k, self.relation)]
         found += [group_finding(test, k, subject.components[: len(test.effects)]) for test in self.labels]
         if self.clouds is not None:
-            found.append(cloud_finding(self.clouds, subject.components, subject.names, self._parted))
+            found.append(cloud_finding(self.clouds, subject.components, subject.names, self._parted, kept=k))
         found += [] if self.robust is None else few_rows_findings(subject, self.robust, k)
         found += [] if outliers is None else outlier_findings(subject, outliers)
         return [*found, table_finding(subject)]
@@ -162,7 +175,7 @@ class Examined:
         if self.relation is not None and not self.relation.stands_out:
             subject = self.subject
             first, d = float(subject.shares[0]), subject.model.n_columns
-            return [noise_finding(self.relation, first, d, dummies=bool(subject.blocks))]
+            return [noise_finding(self.relation, first, d, subject.blocks)]
         found: list[Finding] = []
         done: set[int] = set()
         for j in range(min(k, DESCRIBED)):
@@ -182,7 +195,8 @@ def examine(subject: Subject) -> Examined:
     order = np.zeros(0, dtype=np.int64) if scores is None else row_order(scores)
     intervals = None
     if is_pca and scores is not None and spread is not None and model.is_centered:
-        intervals = bootstrap(model, scores, spread, order=order, seed=subject.seed)
+        coding = getattr(model, "coding", None)
+        intervals = bootstrap(model, scores, spread, order=order, coding=coding, seed=subject.seed)
     parts = ColumnParts.of(model, spread) if is_pca else ColumnParts(None, np.zeros((0, 0)))
     about = Described(
         subject.names, subject.shares, parts, intervals, scores, subject.row_names, subject.telling, model.prefix
@@ -191,12 +205,17 @@ def examine(subject: Subject) -> Examined:
     if scores is not None:
         # The scores of a null direction are rounding, and tell nothing.
         varying = scores[:, : max(model.rank, 1)] if is_pca else scores
-        tests = examine_labels(varying, subject.labels, subject.groups, order=order, seed=subject.seed)
+        labels = {name: values for name, values in subject.labels.items() if name not in subject.coded}
+        tests = examine_labels(varying, labels, subject.groups, order=order, seed=subject.seed)
     sources = source_correlations(model, scores, subject.spread) if model.kind == "ica" else None
     relation = None
-    if is_pca and scores is not None:
+    if subject.shuffled is not None:
+        relation = relation_of_coded(subject.shuffled, float(to_host(model.variances)[0]), model.n_rows)
+    elif is_pca and scores is not None:
         relation = relation_of(model, scores, subject.panel, subject.blocks, order=order, seed=subject.seed)
-    clouds = None if scores is None or model.kind == "ica" else find_clouds(scores, order=order, seed=subject.seed)
+    clouds = None
+    if scores is not None and model.kind != "ica" and not subject.coded:
+        clouds = find_clouds(scores, order=order, seed=subject.seed)
     robust = _robust(subject, order) if is_pca else None
     return Examined(subject, about, tests, sources, relation, clouds, robust)
 
@@ -249,9 +268,8 @@ def outliers_at(subject: Subject, robust: RobustFit | None, k: int) -> OutlierMa
         return None
     if robust is None:
         return measured.outlier_map(subject.names) if k == subject.kept else None
-    found, limits = robust.outliers(k), robust.far_limits(k)
-    size = np.fmax(found.t2 / limits[0], found.spe / limits[1])
-    far = [int(i) for i in found.flagged if size[i] > 1.0]
+    found = robust.outliers(k)
+    far = [int(i) for i in found.flagged[robust.far_rows(k)[found.flagged]]]
     model, shown = subject.model, found.flagged[:LISTED_UNUSUAL]
     if model.n_components >= min(model.n_rows - 1, model.n_columns):
         rows = to_host(model.reconstruct(scores[shown]))
@@ -281,7 +299,7 @@ def count_finding(subject: Subject, about: Described, k: int, relation: Relation
     if recommended is not None:
         reason, more = _reason(subject, recommended)
         if relation is not None and not relation.stands_out:
-            reason, more = "nothing stands out from noise, and one is the least" if recommended == 1 else "", {}
+            reason, more = NOTHING if recommended == 1 else "", {}
         numbers |= more
         if k != recommended:
             words += f". {counted(recommended, 'component')} {'is' if recommended == 1 else 'are'} recommended"
@@ -295,7 +313,7 @@ def _reason(subject: Subject, k: int) -> tuple[str, dict[str, Any]]:
     detail, variances = subject.panel.verdicts[0].detail, to_host(subject.model.variances).astype(FLOAT64)
     parallel, thresholds = int(detail["parallel"]), detail["thresholds"]
     if parallel == 0:
-        return "nothing stands out from noise, and one is the least", {}
+        return NOTHING, {}
     following = subject.components[k] if k < len(variances) else ""
     if k < parallel and subject.blocks:
         return "the others are no larger than dummy columns of unrelated categories make them", {}
@@ -339,20 +357,28 @@ def outlier_findings(subject: Subject, outliers: OutlierMap) -> list[Finding]:
     }
     side = max(times, key=lambda where: times[where])
     numbers |= {"far": len(outliers.far), "rows": len(found.t2), "times_limit": times[side]}
+    if times[side] > MOST_TIMES:
+        numbers["more_than"] = MOST_TIMES
+    size = f"{times[side]:.2g}" if times[side] <= MOST_TIMES else f"more than {MOST_TIMES}"
     who = _rows_named(subject, outliers.far) if len(outliers.far) <= NAMED_ROWS else f"{len(outliers.far):,} of them"
-    verb, the_furthest = ("lies", "") if len(outliers.far) == 1 else ("lie", f"{_row_name(subject, first)} ")
-    words += f". {who} {verb} further out than any of {len(found.t2):,} Gaussian rows would: "
-    words += f"{the_furthest}{times[side]:,.1f} times the limit {side}."
+    verb, the_furthest = (
+        ("lies", "") if len(outliers.far) == 1 else ("lie", f" {_row_name(subject, first)} is furthest,")
+    )
+    words += (
+        f". {who} {verb} further out than any of {len(found.t2):,} Gaussian rows would{':' if the_furthest else ''}"
+    )
+    words += f"{the_furthest or ','} at {size} times the limit of the squared distance {side}."
     return [Finding("outliers", words, numbers, evidence)]
 
 
 def _row_name(subject: Subject, row: int) -> str:
-    return f"row {row + 1}" if subject.row_names is None else subject.row_names[row]
+    return f"row {row + 1}" if subject.row_names is None else called([subject.row_names[row]])
 
 
 def _rows_named(subject: Subject, rows: Sequence[int]) -> str:
     if subject.row_names is not None:
-        return joined([subject.row_names[row] for row in rows])
+        named = called([subject.row_names[row] for row in rows])
+        return f"T{named[1:]}" if named.startswith("the row") else named
     return f"{'Row' if len(rows) == 1 else 'Rows'} {joined([str(row + 1) for row in sorted(rows)])}"
 
 
@@ -376,7 +402,8 @@ def few_rows_findings(subject: Subject, robust: RobustFit, k: int) -> list[Findi
         rows = order[: int(np.searchsorted(np.cumsum(parts[order]), max(0.5, 0.9 * parts.sum()))) + 1].tolist()
         share, name = float(parts[rows].sum()), subject.components[j]
         who = f"{len(rows):,} rows" if len(rows) > NAMED_ROWS else _rows_named(subject, rows)
-        words = f"{who} {'makes' if len(rows) == 1 else 'make'} {name}: {percent(share)} of its variance is theirs."
+        make, theirs = ("makes", "of that row") if len(rows) == 1 else ("make", "theirs")
+        words = f"{who} {make} {name}: {percent(share)} of its variance is {theirs}."
         evidence = {"rows": rows, "contributions": parts[rows].tolist(), "location_and_scatter": robust.method}
         found.append(Finding("rows", words, {"rows": len(rows), "share": share}, evidence, (j,)))
     return found

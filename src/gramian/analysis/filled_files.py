@@ -299,7 +299,7 @@ def _write_parquet(path: Path, header: tuple[str, ...], parts: Iterator[tuple[Pa
 
 
 def _loadings(found: Filling) -> tuple[list[str], list[Any]]:
-    """Return the columns of the table: how much is known of each, its mean, and its weight in each component."""
-    header = ["column", "known", "mean", *found.components]
+    """Return the columns of the table: how much is known of each, its level, and its weight in each component."""
+    header = ["column", "known", "level", *found.components]
     columns = [np.array(found.known.names, dtype=object), found.known.counts, found.model.mean]
     return header, [*columns, *found.model.components]

@@ -72,7 +72,7 @@ class FillRequest:
     n_components : int or None
         At most so many; ``None``: as many as predict held-out entries best.
     biases : bool or None
-        Whether rows have levels of their own; ``None``: for long, sparse and mostly empty tables.
+        Whether rows have levels of their own; ``None``: for long and sparse tables.
     bounds : (float, float) or None
         Limits of filled values.
     row, column, value : str or None
@@ -234,6 +234,15 @@ class Check:
     def rmse_of_means(self) -> float:
         """The same of the means."""
         return float(np.sqrt(np.mean((self.actual - self.means) ** 2)))
+
+    @property
+    def means_are_better(self) -> bool:
+        """Whether squared errors exceed those of the means, entry by entry, by more than two standard errors.
+
+        An entry held out in several draws counts once: of m entries in r draws as m / r.
+        """
+        m, lost = len(self.actual), (self.actual - self.predicted) ** 2 - (self.actual - self.means) ** 2
+        return m > 1 and bool(lost.mean() > 2.0 * lost.std(ddof=1) * np.sqrt(self.draws / m))
 
     @property
     def within(self) -> HostArray:
@@ -515,8 +524,7 @@ def fill_known(known: Known, request: FillRequest, say: Say | None = None) -> Fi
 def fill_plan(known: Known, request: FillRequest) -> str:
     """Say what would be done, and what it takes."""
     n, d = known.X.shape
-    sparse = known.long is not None or 2 * known.n_missing > n * d
-    biases = sparse if request.biases is None else request.biases
+    biases = known.long is not None if request.biases is None else request.biases
     k = "as many components as predict held-out entries best"
     if request.n_components is not None:
         k = f"at most {counted(request.n_components, 'component')}"
@@ -809,25 +817,29 @@ def _model_notes(model: ProbabilisticPCAModel, known: Known, bounds: tuple[float
         notes.append(f"Filled values are kept within {low:g} and {high:g}.{beyond}")
     if model.row_bias_variance > 0:
         notes.append("Rows have levels of their own.")
-    notes.append("The errors are right where values are missing by chance, and not because of what they are.")
+    if known.n_missing:
+        notes.append("Errors count on values that are missing by chance, and not because of what they are.")
     return notes
 
 
 def _checked(known: Known, model: ProbabilisticPCAModel, options: ProbabilisticPCAOptions) -> Check | None:
-    """Hold known entries out, fit the others with as many components, and predict them."""
-    share = min(HELD_OUT, MOST_HELD_OUT / max(known.n_known, 1))
-    options = replace(options, n_components=model.n_components, keep_rows=True, biases=model.row_bias_variance > 0)
+    """Hold known entries out, fit the others as the table was fitted, and predict them.
+
+    The number of components is chosen anew, without a look at them, where it is not given.
+    """
+    share, options = min(HELD_OUT, MOST_HELD_OUT / max(known.n_known, 1)), replace(options, keep_rows=True)
     parts: list[list[HostArray]] = []
     draws = 1
     while len(parts) < draws:
-        held = hold_out(known.X, share=share, seed=options.seed + len(parts))
+        # Other entries than those by which the number of components was chosen.
+        held = hold_out(known.X, share=share, seed=options.seed + 1 + len(parts))
         if not len(held.values):
             return None
         draws = min(MOST_DRAWS, -(-FEW_HELD_OUT // len(held.values)))
         trained = fit_probabilistic_pca(known_entries(held.X, scale=known.scale), options)
         predicted, errors = trained.predict(held.rows, held.columns)
         factor = trained.factor[held.columns]
-        means = _means(held, by_rows=bool(options.biases))
+        means = _means(held, by_rows=model.row_bias_variance > 0)
         # Columns that are scaled are measured from their means.
         zero = trained.mean[held.columns] if known.scale else 0.0
         here = [(values - zero) * factor for values in (held.values, predicted, means)]
@@ -863,7 +875,8 @@ def _long_predictions(found: Filling, notes: list[str]) -> Filling:
     if long is None:
         return found
     lines = model.predict(long.i, long.j) if len(long.empty) else None
-    pairs, predicted = None, None
+    pairs: Pairs | None = None
+    predicted: tuple[HostArray, HostArray] | None = None
     writes_all = request.predict == "all" or (request.predict is None and known.n_missing <= LARGEST_UNASKED)
     if request.predict not in (None, "all"):
         pairs = _asked_pairs(str(request.predict), long, known.options)
@@ -882,6 +895,19 @@ def _long_predictions(found: Filling, notes: list[str]) -> Filling:
             all=Parameter("predict", ("all",)),
         )
         notes.append(said)
+    if predicted is not None and found.request.bounds is None:
+        least, most = float(known.X.data.min()), float(known.X.data.max())
+        beyond = int(((predicted[0] < least) | (predicted[0] > most)).sum())
+        if beyond:
+            said = Sentence(
+                "{count} {lie} beyond all known values, {least:g} to {most:g}: {bounds} keeps them within.",
+                count=counted(beyond, "prediction"),
+                lie="lies" if beyond == 1 else "lie",
+                least=least,
+                most=most,
+                bounds=Parameter("bounds", (f"{least:g},{most:g}",)),
+            )
+            notes.append(said)
     return replace(found, lines=lines, pairs=pairs, predicted=predicted, writes_all=writes_all, notes=tuple(notes))
 
 
@@ -901,7 +927,14 @@ def _asked_pairs(path: str, long: LongTable, options: ReadOptions) -> Pairs:
             )
             raise InputError(message, column=name)
     rows, columns = (whole.column(name) for name in (long.names.row, long.names.column))  # type: ignore[union-attr]
-    return Pairs(_places(rows, long.rows), _places(columns, long.columns), rows, columns)
+    return Pairs(_places(rows, long.rows), _places(columns, long.columns), _written(rows), _written(columns))
+
+
+def _written(ids: Any) -> Any:
+    """Return ids with an empty text where there is none, as the cell was."""
+    import pyarrow as pa
+
+    return ids.cast(pa.string()).fill_null("") if ids.null_count else ids
 
 
 # What is said.
@@ -944,7 +977,7 @@ def _check_words(found: Filling) -> Finding | None:
     # Three standard errors of a share of so many entries.
     slack = 3.0 * float(np.sqrt(0.05 * 0.95 / m * check.draws))
     said += ": the errors are too small here." if inside < 0.95 - max(slack, 0.02) else "."
-    if rmse > plain:
+    if found.model.n_components and check.means_are_better:
         said += " The means do better: take the filled values with care."
     numbers = {"entries": m, "draws": check.draws, "rmse": rmse, "rmse_of_means": plain, "coverage": inside}
     return Finding("held out", said, numbers)
@@ -957,7 +990,7 @@ def _component_words(found: Filling) -> Finding:
     if not k:
         said = f"No component is needed ({model.reason}): values are filled with {levels}."
         return Finding("component", said, numbers)
-    share, error = float(model.shares.sum()), float(np.sqrt((model.share_errors**2).sum()))
+    share, error = float(model.shares.sum()), float(model.cumulative_share_errors[-1])
     asked = found.request.n_components
     why = model.reason if asked in (None, k) else f"of the {asked} asked for, the others are not needed"
     columns = [name for name, _ in found.leading(0, 4 if len(found.known.names) > 4 else 2)]

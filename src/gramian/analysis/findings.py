@@ -19,8 +19,8 @@ class Finding:
     Attributes
     ----------
     kind : str
-        What it is about: "component", "plane", "noise", "count", "group", "clouds", "outliers", "scale", "table",
-        "kernel", "source".
+        What it is about: "component", "plane", "noise", "count", "group", "clouds", "outliers", "rows",
+        "table", "kernel", "source", "missing", "held out".
     sentence : str
         What a person reads.
     numbers : mapping of str to number
@@ -91,23 +91,50 @@ def joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def called(rows: Sequence[str]) -> str:
+    """Names of rows as a sentence has them, where a bare number would be read as one of its figures.
+
+    Examples
+    --------
+    >>> called(["Utah", "Ohio"]), called(["4", "12"])
+    ('Utah and Ohio', 'the rows named 4 and 12')
+    """
+    if any(any(letter.isalpha() for letter in name) for name in rows):
+        return joined(rows)
+    return f"the {'row' if len(rows) == 1 else 'rows'} named {joined(rows)}"
+
+
+def not_kept(kept: int) -> str:
+    """Say of a component that it lies beyond those that are kept.
+
+    Examples
+    --------
+    >>> not_kept(3), not_kept(1)
+    (', which is not among the 3 kept', ', which is not kept')
+    """
+    return f", which is not among the {kept} kept" if kept > 1 else ", which is not kept"
+
+
 def percent(share: float) -> str:
     """Return a share as a person reads it: whole percents, with a digit more near both ends.
 
     Examples
     --------
-    >>> percent(0.4512), percent(0.061), percent(0.9987)
-    ('45%', '6.1%', '99.9%')
+    >>> percent(0.4512), percent(0.061), percent(0.9987), percent(0.9997), percent(1.0 - 1e-15)
+    ('45%', '6.1%', '99.9%', '99.97%', '100.0%')
     """
     return f"{share:.{_digits(share)}%}"
 
 
 def _digits(share: float) -> int:
-    """Return the digits after the point that a share in percent needs, so that a part is neither 0% nor 100%."""
-    digits = 0 if 0.0995 <= share <= 0.985 else 1
-    while digits < 4 and 0.0 < share < 1.0 and f"{share:.{digits}%}" in (f"{0.0:.{digits}%}", f"{1.0:.{digits}%}"):
-        digits += 1
-    return digits
+    """Return the digits after the point that a share in percent needs, so that a part is neither 0% nor 100%.
+
+    What four digits do not tell from either is rounding.
+    """
+    least = 0 if 0.0995 <= share <= 0.985 else 1
+    if not 0.0 < share < 1.0:
+        return least
+    return next((n for n in range(least, 5) if float(f"{100 * share:.{n}f}") not in (0.0, 100.0)), least)
 
 
 def share_words(share: float, interval: tuple[float, float] | None) -> str:

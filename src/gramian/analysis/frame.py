@@ -7,7 +7,9 @@ the rules for files (:func:`~gramian.sources.table_facts.choose_columns`).
 from collections import Counter
 from typing import Any
 
-from gramian.arrays.namespace import is_dask
+import numpy as np
+
+from gramian.arrays.namespace import HostArray, is_dask
 from gramian.errors import InputError
 from gramian.machine import memory_budget as memory_left
 from gramian.sources.file_rows import FileRows
@@ -94,6 +96,23 @@ def _own_index(native: Any) -> dict[str, Any]:
         return {}
     name = "__index_level_0__" if index.name is None else str(index.name)
     return {} if name in map(str, native.columns) else {name: _arrow_column(index.to_series())}
+
+
+def names_of_rows(X: Any) -> HostArray | None:
+    """Return the index of a pandas frame as the names of its rows, where it is of integers and more than their places.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names_of_rows(pd.DataFrame({"a": [1.0, 2.0]}, index=[7, 9])).tolist()
+    ['7', '9']
+    >>> names_of_rows(pd.DataFrame({"a": [1.0, 2.0]})) is None
+    True
+    """
+    index = getattr(X, "index", None) if type(X).__module__.partition(".")[0] == "pandas" else None
+    if index is None or index.nlevels > 1 or index.dtype.kind not in "iu" or not index.is_unique:
+        return None
+    return None if (index == np.arange(len(index))).all() else np.array(list(map(str, index)), dtype=object)
 
 
 def _arrow_column(series: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.findings import Finding, percent
+from gramian.analysis.findings import Finding, not_kept, percent
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.models.pca.robust import sample_rows
@@ -121,6 +121,22 @@ def eta_squared(scores: HostArray, groups: HostArray) -> HostArray:
     return found
 
 
+def label_notes(names: Sequence[str]) -> tuple[str, ...]:
+    """Say which labels are tested, where they are more than are.
+
+    Examples
+    --------
+    >>> label_notes([f"label {i}" for i in range(25)])
+    ("Of 25 labels the first 20 by name are tested, 'label 0' to 'label 4'.",)
+    """
+    if len(names) <= MOST_LABELS:
+        return ()
+    first = sorted(names)
+    ends = f"{first[0]!r} to {first[MOST_LABELS - 1]!r}"
+    words = f"Of {len(names)} labels the first {MOST_LABELS} by name are tested, {ends}."
+    return (words,)
+
+
 def examine_labels(
     scores: HostArray,
     labels: Mapping[str, HostArray],
@@ -152,13 +168,14 @@ def examine_labels(
     Returns
     -------
     tuple of LabelTest
-        Labels that name rows one by one, or have one group, are left out.
+        Of the first 20 labels by name; labels that name rows one by one, or have one group, are
+        left out.
     """
     n, k = scores.shape
     # Squares of scores near the end of the range of floats are not floats.
     scores = scores / (np.abs(scores).max(initial=0.0) or 1.0)
     varying = np.ptp(scores, axis=0) > 0
-    coded = [_coded(name, labels[name], groups.get(name)) for name in list(labels)[:MOST_LABELS]]
+    coded = [_coded(name, labels[name], groups.get(name)) for name in sorted(labels)[:MOST_LABELS]]
     usable = [code for code in coded if code is not None]
     if not usable or n < 4 or not varying.any():
         return ()
@@ -285,7 +302,7 @@ def group_finding(test: LabelTest, kept: int, names: Sequence[str]) -> Finding:
     numbers = {"effect": effect}
     beyond = ""
     if best >= kept:
-        beyond = f", which is not among the {kept} kept," if kept > 1 else ", which is not kept,"
+        beyond = f"{not_kept(kept)},"
         numbers |= {"kept": kept} if kept > 1 else {}
     who = f"{names[best]}{beyond}"
     if test.correlations is not None:

@@ -15,6 +15,8 @@ from gramian.analysis.table import counted
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.choosing.parallel import TRACY_WIDOM_MEAN, noise_edge, tracy_widom_quantile
+from gramian.choosing.shuffled import DRAWS
+from gramian.choosing.spectrum import Verdict
 from gramian.models.pca.model import PCAModel
 from gramian.models.pca.robust import sample_rows
 from gramian.sources.moments import Moments
@@ -37,10 +39,12 @@ class Relation:
     variance : float
         Of the first component.
     noise_reaches : float
-        What the first component of unrelated columns stays under but for 0.75 times of 100.
+        What the first component of unrelated columns stays under, but for the chance that is the level.
     test : str
     n_rows : int
         Rows of the test.
+    level : float
+        Chance that unrelated columns are said to be related.
     """
 
     stands_out: bool
@@ -48,10 +52,11 @@ class Relation:
     noise_reaches: float
     test: str
     n_rows: int
+    level: float = LEVEL
 
 
-def dummy_blocks(moments: Moments | None) -> tuple[tuple[int, ...], ...]:
-    """Return the sets of columns that are dummies of one category: zeros and ones, of which no row has two.
+def exclusive_columns(moments: Moments | None) -> tuple[tuple[int, ...], ...]:
+    """Return the sets of columns of zeros and ones of which no row has two: dummies of one category.
 
     Computes from the moments alone. Values of 0 and 1 have the variance p (1 - p); columns that are never one together
     have the covariance -p q. Columns that are rare, and might well have missed each other by chance (fewer than five
@@ -63,7 +68,7 @@ def dummy_blocks(moments: Moments | None) -> tuple[tuple[int, ...], ...]:
     >>> from gramian.sources.dense import DenseRows
     >>> level = np.arange(60) % 3
     >>> X = np.column_stack([level == 0, level == 1, level == 2, np.arange(60) % 2 == 0]).astype(float)
-    >>> dummy_blocks(measure_moments(DenseRows(X)))
+    >>> exclusive_columns(measure_moments(DenseRows(X)))
     ((0, 1, 2),)
     """
     if moments is None or moments.scatter is None or moments.weight != moments.count or moments.count < 2:
@@ -95,11 +100,10 @@ def count_beyond_blocks(
 ) -> int:
     """Count the components that are larger than those of columns related within blocks alone.
 
-    Computes the variances of 99 Gaussian tables whose covariance is that of the columns within blocks and nothing
-    between them (Bartlett's factor of a Wishart matrix), and counts the components that are larger than 95% of the
-    first of those: parallel analysis with a null that knows dummy columns.
+    Counts the components that are larger than 95% of the first variances of 99 Gaussian tables whose covariance is
+    that of the columns within blocks and nothing between them: parallel analysis with a null that knows dummy columns.
 
-    Cost: 99 problems of d x d; no pass.
+    Cost: 99 problems of min(d, n - 1) and products of d x d; no pass.
     """
     C = scatter / max(n_rows - 1, 1)
     if is_scaled:
@@ -108,16 +112,31 @@ def count_beyond_blocks(
     within = np.eye(len(C), dtype=bool)
     for block in blocks:
         within[np.ix_(block, block)] = True
-    values, vectors = np.linalg.eigh(np.where(within, C, 0.0))
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    rng, d = np.random.default_rng(seed), len(C)
-    drawn = np.empty(99)
-    for i in range(len(drawn)):
-        L = np.tril(rng.standard_normal((d, d)), -1)
-        np.fill_diagonal(L, np.sqrt(rng.chisquare(np.maximum(n_rows - 1 - np.arange(d), 1))))
-        half = root @ L
-        drawn[i] = np.linalg.eigvalsh(half @ half.T / max(n_rows - 1, 1))[-1]
+    drawn = first_variances(np.where(within, C, 0.0), n_rows, count=99, seed=seed)
     return int((np.linalg.eigvalsh(C) > np.quantile(drawn, 0.95)).sum())
+
+
+def first_variances(covariance: HostArray, n_rows: int, *, count: int, seed: int = 0) -> HostArray:
+    """Return the first variances of Gaussian tables of so many rows, without drawing the rows (count,).
+
+    Computes the largest eigenvalue of  R L L' R' / (n - 1)  with  R R' = covariance  and Bartlett's factor L of a
+    Wishart matrix: d x min(d, n - 1), lower trapezoidal, normal under the diagonal and chi on it.
+
+    Examples
+    --------
+    >>> first_variances(np.eye(3), 1_000_000, count=2).round(2).tolist()
+    [1.0, 1.0]
+    """
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    rng, d, m = np.random.default_rng(seed), len(covariance), max(n_rows - 1, 1)
+    width, drawn = min(d, m), np.empty(count)
+    for i in range(count):
+        L = np.tril(rng.standard_normal((d, width)), -1)
+        np.fill_diagonal(L, np.sqrt(rng.chisquare(m - np.arange(width))))
+        half = root @ L
+        drawn[i] = np.linalg.eigvalsh(half.T @ half)[-1] / m
+    return drawn
 
 
 def relation_of(
@@ -161,6 +180,15 @@ def relation_of(
     if panel is None:
         return None
     return _by_law(model, panel)
+
+
+def relation_of_coded(verdict: Verdict, variance: float, n_rows: int) -> Relation:
+    """Return what tables of shuffled categories and quantities say of the first component of coded rows.
+
+    ``verdict`` is that of :func:`~gramian.choosing.shuffled.shuffled_verdict`, the rule that counts their components.
+    """
+    reaches, test = float(verdict.detail["limits"][0]), f"first inertia of {DRAWS} tables of shuffled columns"
+    return Relation(verdict.n_components > 0, variance, reaches, test, n_rows, level=2 / (DRAWS + 1))
 
 
 def _shuffled(
@@ -216,15 +244,16 @@ def _column_variances(model: PCAModel) -> HostArray:
     return found
 
 
-def noise_finding(relation: Relation, share: float, d: int, *, dummies: bool = False) -> Finding:
-    """Say that no direction stands out."""
-    noise = "unrelated categories, as dummy columns," if dummies else f"{counted(d, 'unrelated column')} of noise"
+def noise_finding(relation: Relation, share: float, d: int, blocks: Sequence[Sequence[int]] = ()) -> Finding:
+    """Say that no direction stands out; ``blocks`` are columns of one category."""
+    is_whole = sum(map(len, blocks)) == d
+    noise = "unrelated categories, as dummy columns," if is_whole else "unrelated columns and categories"
+    noise = noise if blocks else f"{counted(d, 'unrelated column')} of noise"
     words = (
         f"No direction stands out from what {noise} would show: PC1 has variance "
-        f"{relation.variance:.3g}, and noise alone reaches {relation.noise_reaches:.3g}. Fewer components than columns "
-        "would lose what is there."
+        f"{relation.variance:.3g}, and noise alone reaches {relation.noise_reaches:.3g}."
     )
     numbers: dict[str, Any] = {"variance": relation.variance, "noise_reaches": relation.noise_reaches}
-    numbers |= {} if dummies else {"columns": d}
-    evidence = {"test": relation.test, "level": LEVEL, "rows_tested": relation.n_rows, "share": share}
+    numbers |= {} if blocks else {"columns": d}
+    evidence = {"test": relation.test, "level": relation.level, "rows_tested": relation.n_rows, "share": share}
     return Finding("noise", words, numbers, evidence, (0,))

@@ -43,7 +43,8 @@ class UnusualRow:
         Its position.
     t2, spe : float
     beyond : str
-        "within the components", "off the components" or "both": which limit it passes.
+        "within the components", "off the components" or "within and off the components": which limit it
+        passes.
     blame : tuple of Blame
         Columns with the largest parts, largest first.
     """
@@ -134,7 +135,7 @@ def unusual_rows(
 
 def _beyond(found: Outliers, row: int) -> str:
     far, off = found.t2[row] > found.t2_limit, found.spe[row] > found.spe_limit
-    return "both" if far and off else "within the components" if far else "off the components"
+    return "within and off the components" if far and off else "within the components" if far else "off the components"
 
 
 def _parts(model: PCAModel, rows: np.ndarray, found: Outliers, shown: np.ndarray) -> np.ndarray:

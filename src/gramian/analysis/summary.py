@@ -40,7 +40,8 @@ class Summary:
     scores : table (n, k) or None
         Of the rows that were given (``ind$coord``).
     row_contributions : table (n, k) or None
-        Parts of a component that rows make up, of the sum over these rows (``ind$contrib``, over 100).
+        Parts of a component that rows make up, of the sum over these rows (``ind$contrib``, over 100); zero of rows
+        that a robust fit did not use.
     row_cos2 : table (n, k) or None
         Parts of a row's squared distance from the mean that components hold (``ind$cos2``).
     """
@@ -63,11 +64,12 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class SummaryRows:
-    """What a summary says of rows: scores (n, k), squared distances from the mean (n,) and names."""
+    """What a summary says of rows: scores (n, k), squared distances from the mean (n,), names, which were used."""
 
     scores: HostArray
     squares: HostArray
     names: Sequence[str]
+    used: HostArray
 
 
 def library_of(X: Any) -> str | None:
@@ -143,7 +145,8 @@ def summarize(
     )
     row_parts = row_cos2 = None
     if rows is not None and squares is not None:
-        row_parts, row_cos2 = _over(squares, squares.sum(axis=0)), _over(squares, rows.squares[:, None])
+        fitted = np.where(rows.used[:, None], squares, 0.0)
+        row_parts, row_cos2 = _over(fitted, fitted.sum(axis=0)), _over(squares, rows.squares[:, None])
         text.append(_detailed("Rows", rows.names, called, values=rows.scores, contributions=row_parts, cos2=row_cos2))
 
     def table(values: HostArray | None, first: str, at: Sequence[str], columns: Sequence[str]) -> Any:

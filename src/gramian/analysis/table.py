@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.frame import is_frame, open_frame
+from gramian.analysis.frame import is_frame, names_of_rows, open_frame
 from gramian.arrays.namespace import Array, HostArray, is_sparse, to_host
 from gramian.errors import InputError, MemoryBudgetError, Parameter, ParameterError, Phrase, Sentence
 from gramian.machine import available_memory
@@ -84,6 +84,8 @@ class ReadOptions:
         Columns that are projected on the components and never fitted.
     categories : bool
         Whether categories are analyzed too: a table without numbers is one then, and nothing is said of scaling.
+    quantities : bool
+        Whether columns of numbers are used: missing values of others are not filled, nor their rows dropped.
     """
 
     columns: tuple[str, ...] = ()
@@ -99,6 +101,7 @@ class ReadOptions:
     file: FileOptions = FileOptions()
     supplementary: tuple[str, ...] = ()
     categories: bool = False
+    quantities: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,15 +212,19 @@ def open_table(
     origin = origin_of(X, options)
     say(f"opening {origin}")
     read = _read(X, options, say, scatter=scatter)
-    if options.missing == "error" and read.missing.any():
+    if options.missing == "error" and options.quantities and read.missing.any():
         raise _refusal(origin, read)
     shape = _image_shape(read.source)
     prepared = replace(
         _plain(read.source, described=fill), left_out=read.left_out, moments=read.moments, image_shape=shape
     )
+    if fill and prepared.row_names is None:
+        prepared = replace(prepared, row_names=names_of_rows(X))
     if shape is not None:
         options = replace(options, keep_constant=True)
-    if read.missing.any():
+    if read.missing.any() and not options.quantities:
+        prepared = _with_spread(prepared)
+    elif read.missing.any():
         prepared = replace(prepared, notes=_mostly_missing(read.missing, read.source.n_rows))
         prepared = _without_missing(options, prepared, read.missing, say, fill=fill)
         if fill and scatter:
@@ -660,9 +667,14 @@ def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
         share=_share(missing, prepared.source.n_rows),
         fill=FILL,
     )
-    spread, mean = _scaled_moments(prepared.source, np.ones(len(missing), dtype=bool))
+    return _with_spread(replace(prepared, notes=(*prepared.notes, said)))
+
+
+def _with_spread(prepared: Prepared) -> Prepared:
+    """Measure the deviations of columns from what is there."""
+    spread, mean = _scaled_moments(prepared.source, np.ones(len(prepared.names), dtype=bool))
     spread[spread <= 8 * np.finfo(np.float64).eps * np.abs(mean)] = 0.0
-    return replace(prepared, notes=(*prepared.notes, said), spread=spread)
+    return replace(prepared, spread=spread)
 
 
 def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, scale: bool) -> Prepared:

@@ -26,6 +26,10 @@ FEW_NUMBERS = 1 << 14
 """Numbers up to which a product is made in two parts, so that its bound does not grow with the rows: a bound for any
 order of summation would be hundreds of times too large for a table of 64 x 16."""
 
+SUM_DEPTH = 15
+"""Roundings that a sum of rows goes through at most, in addition to those of their products: few numbers are added in
+pairs, up to 2**14 of them, and multiplied by their weights before."""
+
 
 class SquareSum(NamedTuple):
     """A running sum of rows'rows.
@@ -113,12 +117,15 @@ def _summed_in_pairs(left: HostArray, right: HostArray) -> HostArray:
     parts = np.matmul(x.transpose(0, 2, 1), y)
     if whole < n:
         parts = np.concatenate([parts, (left[whole:].T @ right[whole:])[None]])
+    return _in_pairs(parts)
+
+
+def _in_pairs(parts: HostArray) -> HostArray:
+    """Return the sum of some numbers or matrices: every two are added, and every two of these sums."""
     while len(parts) > 1:
         half = len(parts) // 2
-        sums = parts[:half] + parts[half : 2 * half]
-        if len(parts) % 2:
-            sums[-1] += parts[-1]
-        parts = sums
+        sums, odd = parts[:half] + parts[half : 2 * half], parts[2 * half :]
+        parts = np.concatenate([sums, odd]) if len(odd) else sums
     return np.asarray(parts[0])
 
 
@@ -126,15 +133,16 @@ def _depth(rows: Array) -> int:
     """Return how many roundings an entry of a product of rows goes through."""
     n: int = rows.shape[0]
     if is_numpy(rows) and rows.shape[1] < NARROW:
-        # An odd one out is one more addition to the sum that it joins.
-        return min(n, SHORT) + 2 * (-(-n // SHORT)).bit_length()
+        return min(n, SHORT) + (-(-n // SHORT)).bit_length()
     chunk = _chunk(rows)
     return n if n <= 2 * chunk else chunk + -(-n // chunk)
 
 
 def weighted_sum(weights: Array, rows: Array) -> Array:
-    """Return  weights'rows,  summed as products of the rows are."""
+    """Return  weights'rows,  summed as products of the rows are, or with ``SUM_DEPTH`` roundings at most."""
     n, m = rows.shape
+    if is_numpy(rows) and rows.size <= FEW_NUMBERS:
+        return _in_pairs(weights[:, None] * rows)
     if is_numpy(rows) and m < NARROW:
         return _summed_in_pairs(weights[:, None], rows)[0]
     if n <= 2 * CHUNK or not is_numpy(rows):

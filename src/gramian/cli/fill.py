@@ -53,7 +53,7 @@ class Bounds(click.ParamType):  # type: ignore[type-arg]  # generic from click 8
 @click.option("--column", metavar="COL", help="Of a long table: the column that names the column, such as the item.")
 @click.option("--value", metavar="COL", help="Of a long table: the column of values, such as the rating.")
 @click.option("--predict", metavar="FILE|all", help="Of a long table: pairs to predict, or all that are missing.")
-@click.option("--biases/--no-biases", default=None, help="Levels of rows; default: in long and mostly empty tables.")
+@click.option("--biases/--no-biases", default=None, help="Levels of rows; default: in long and sparse tables.")
 @click.option("--scale/--no-scale", default=None, help="Columns count alike; default: where spreads differ.")
 @click.option("--no-report", is_flag=True, help="Write no page.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and stop.")

@@ -52,6 +52,7 @@ def command(model: str, file: str, **flags: Any) -> None:
         f"{len(unusual.found.flagged):,} of {counted(len(unusual.found.t2), 'row')} {lie} beyond a limit; "
         f"{unusual.found.expected:.1f} are expected of Gaussian rows."
     )
+    click.echo("Distances are from the components of all rows of the fit; gramian pca leaves out those that lie apart.")
     for row in listed:
         blame = ", ".join(
             f"{part['column']} {part['value']:.4g} ({part['deviations']:+.1f} sd)" for part in row["blame"]

@@ -36,6 +36,7 @@ FLAGS = {
     "row": "--row",
     "column": "--column",
     "value": "--value",
+    "bounds": "--bounds",
     "predict": "--predict",
 }
 """Flags by the parameters that they set."""

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -34,7 +33,7 @@ from gramian.estimators.inputs import (
     seed_of,
     whole,
 )
-from gramian.estimators.mixins import ReportMixin, SaveMixin
+from gramian.estimators.mixins import ReportMixin, SavedTransformer
 from gramian.models.archive.catalog import refuse
 from gramian.models.categories.fit import fit_famd, fit_mca
 from gramian.models.categories.model import CategoryOptions, CodedModel, FAMDModel, MCAModel, Supplementary
@@ -55,7 +54,7 @@ COLUMNS = Limit(
 )
 
 
-class CodedComponents(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class CodedComponents(ReportMixin, SavedTransformer):
     """Fitted principal components of coded categories and quantities. Abstract: see ``MCA`` and ``FAMD``."""
 
     _LIMITS: ClassVar[Limits] = {

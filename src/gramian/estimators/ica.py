@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning as TheirConvergenceWarning
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, is_sparse
@@ -38,7 +36,7 @@ from gramian.estimators.inputs import (
     seed_of,
     whole,
 )
-from gramian.estimators.mixins import ReportMixin, SaveMixin
+from gramian.estimators.mixins import ReportMixin, SavedTransformer
 from gramian.models.ica.fit import METHODS, fit_ica
 from gramian.models.ica.model import ICAModel, ICAOptions
 from gramian.models.score_file import write_scores
@@ -76,7 +74,7 @@ FASTICA_LIMITS: Limits = {
 """Limits of the parameters that both classes have."""
 
 
-class UnmixedSources(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class UnmixedSources(ReportMixin, SavedTransformer):
     """A fitted linear map to independent sources and back, in scikit-learn's manners. Abstract: see ``ICA``."""
 
     _MODEL: ClassVar[type] = ICAModel
@@ -206,13 +204,6 @@ class UnmixedSources(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Tr
         source = self._opened(X)
         positions = source_positions(sources, self._n_features_out, name=type(self).__name__)
         return finite_results(self._model.remove(source, positions), source)
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn what this estimator takes."""
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.sparse = True
-        return tags
 
     @property
     def _n_features_out(self) -> int:

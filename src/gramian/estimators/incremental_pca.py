@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import Tags
 
 from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, to_host
 from gramian.errors import NotSupportedError, ParameterError
@@ -198,13 +197,6 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
                 batches = earlier.absorb(source)
         self._remember(batches, options, self._counts(batches, options) | self._first_names(X, source, earlier))
         return self
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn what this estimator takes."""
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.sparse = True
-        return tags
 
     def _fit(self, X: Any, sample_weight: Any) -> RowSource:
         with naming_the_model_of_missing_values():

@@ -185,15 +185,15 @@ def open_rows(estimator: Any, X: Any, *, weights: Any = None) -> RowSource:
     return source
 
 
-def open_new_rows(estimator: Any, X: Any) -> RowSource:
+def open_new_rows(estimator: Any, X: Any, *, weights: Any = None) -> RowSource:
     """Open rows for a fitted estimator: of a table file the columns of the fit, in their order."""
     names = getattr(estimator, "feature_names_in_", None)
     if not is_path(X):
-        source = as_source(X)
+        source = as_source(X, weights=weights)
     elif names is None:
-        source = _open_path(estimator, X)
+        source = _open_path(estimator, X, weights=weights)
     else:
-        source = _open_path(estimator, X, columns=list(names))
+        source = _open_path(estimator, X, columns=list(names), weights=weights)
     check_features(estimator, X, source)
     return source
 

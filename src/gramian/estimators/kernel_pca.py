@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -45,7 +45,7 @@ from gramian.estimators.inputs import (
     whole,
 )
 from gramian.estimators.maps import ExplicitMap
-from gramian.estimators.mixins import ReportMixin, SaveMixin
+from gramian.estimators.mixins import ReportMixin, SavedTransformer
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.kernel_error import KernelError
 from gramian.kernels.named import Precomputed, as_kernel
@@ -71,7 +71,7 @@ from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import Block, RowSource, require_local
 
 
-class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelPCA(ReportMixin, SavedTransformer):
     """Kernel principal component analysis: PCA of features that are known by their inner products alone.
 
     Computes, with  K_ij = k(x_i, x_j)  centered,  the k largest eigenpairs  K u = lambda u,  |u| = 1.  The scores of
@@ -442,7 +442,6 @@ class KernelPCA(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, Transfo
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.pairwise = self._is_precomputed()
         tags.input_tags.sparse = _takes_sparse(self)
         return tags

@@ -7,7 +7,6 @@ from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,7 +32,7 @@ from gramian.estimators.inputs import (
     seed_of,
     whole,
 )
-from gramian.estimators.mixins import SaveMixin
+from gramian.estimators.mixins import SavedTransformer
 from gramian.features.feature_map import FeatureMap, FeatureRecipe, MappedRows
 from gramian.features.fourier import FourierMap, RandomFourier
 from gramian.features.kernel_error import KernelError, measure_kernel_error
@@ -47,7 +46,7 @@ from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import Block, RowSource
 
 
-class ExplicitMap(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ExplicitMap(SavedTransformer):
     """A feature map in scikit-learn's manners. Abstract: see ``PolynomialMap``, ``FourierFeatures``, ``Nystroem``."""
 
     _LIMITS: ClassVar[Limits]
@@ -109,13 +108,6 @@ class ExplicitMap(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if source.is_local:
             require_finite(source)
         return self._features(source)
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tell scikit-learn what this estimator takes."""
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        tags.input_tags.sparse = True
-        return tags
 
     @abstractmethod
     def _recipe(self) -> FeatureRecipe:

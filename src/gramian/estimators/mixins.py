@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
 
 from gramian.arrays.namespace import HostArray
 from gramian.errors import GramianError, ModelFileError
@@ -102,6 +104,17 @@ class SaveMixin(ABC):
         """Return the estimator that asks for a model saved without one, and the model as this estimator holds it."""
         del model
         refuse("it names no estimator")
+
+
+class SavedTransformer(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What every estimator is: a transformer of scikit-learn's that can be saved and takes sparse rows."""
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn what this estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = True
+        return tags
 
 
 def load(path: str | os.PathLike[str]) -> Any:

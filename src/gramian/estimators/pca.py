@@ -299,7 +299,6 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.array_api_support = True
         tags.input_tags.sparse = self.svd_solver not in DENSE_ONLY
         return tags

@@ -67,8 +67,9 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     Parameters
     ----------
     n_components : int, "auto" or None, default=None
-        At most so many, from 1 to min(n, d); those that the data do not need are removed, down to one. None and "auto":
-        as many as predict held-out entries best.
+        At most so many, from 1 to min(n, d); those that the data do not need are removed, down to one, but for
+        a complete table without row biases, whose closed form keeps all. None and "auto":
+        as many as predict held-out entries best, which may be none: then columns are predicted by their means.
     biases : bool or None, default=None
         Whether rows have a level of their own, a_i: users who rate high, plates that are bright. None: for sparse
         tables.
@@ -76,7 +77,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Whether columns are divided by the deviation of what is known in them; noise is taken to be equal in all.
     bounds : (low, high) or None, default=None
         Limits of filled and predicted values: (1, 5) for stars.
-    tol : float, default=1e-4
+    tol : float, default=1e-5
         Rounds end when one raises the log evidence of an entry by less than this.
     max_iter : int, default=500
         Rounds, at most.
@@ -148,7 +149,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         biases: bool | None = None,
         scale: bool = False,
         bounds: tuple[float, float] | None = None,
-        tol: float = 1e-4,
+        tol: float = 1e-5,
         max_iter: int = 500,
         random_state: Any = None,
         memory_budget: int | None = None,
@@ -193,8 +194,8 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
             raise ParameterError(message)
         options = ProbabilisticPCAOptions(
             n_components=int(k) if is_whole(k) else None,  # type: ignore[arg-type]
-            least=1,
-            biases=source.is_sparse if self.biases is None else bool(self.biases),
+            least=1 if is_whole(k) else 0,
+            biases=None if self.biases is None else bool(self.biases),
             bounds=None if self.bounds is None else (float(self.bounds[0]), float(self.bounds[1])),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
@@ -219,6 +220,8 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def inverse_transform(self, X: Any) -> HostArray:
         """Return the rows (n, d) that scores (n, k) stand for: scores times components, plus the mean."""
         check_is_fitted(self)
+        if np.shape(X)[1:] == (self.n_components_,) == (0,):  # no table that others open
+            return self._model.reconstruct(np.zeros(np.shape(X)))
         scores = open_scores(self, X, k=self.n_components_).map_rows(_rows_of)
         return self._model.reconstruct(np.asarray(scores, dtype=FLOAT64))
 
@@ -265,10 +268,11 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return found if return_std else found[0]
 
     def sample_imputations(self, X: Any, m: int = 10, *, random_state: Any = None) -> HostArray:
-        """Return m filled tables (m, n, d), missing values drawn from the posterior: multiple imputation.
+        """Return m filled tables (m, n, d), missing values drawn from the variational posterior: multiple imputation.
 
-        Between the tables rows, columns and noise all vary by what is not known of them. Combine what is computed from
-        each by Rubin's rules (1987).
+        Between the tables rows and columns vary by what is not known of them, and new noise is added. Combine what is
+        computed from each by Rubin's rules (1987). Rows and columns are drawn independently of each other, and the
+        variance of the noise is fixed at its estimate: from few entries the tables differ less than they should.
         """
         source = self._new_rows(X)
         rows = list(source.map_blocks(lambda block: block.rows))

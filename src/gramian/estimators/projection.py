@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import (
@@ -39,7 +38,7 @@ from gramian.estimators.inputs import (
     open_new_rows,
     open_scores,
 )
-from gramian.estimators.mixins import ReportMixin, SaveMixin, saved_numbers
+from gramian.estimators.mixins import ReportMixin, SavedTransformer, saved_numbers
 from gramian.machine import memory_budget
 from gramian.models.pca import scoring
 from gramian.models.pca.model import PCAModel, PCAOptions
@@ -51,7 +50,7 @@ from gramian.sources.moments import measure_moments
 from gramian.sources.rows import Block, RowSource, rows_here
 
 
-class LinearProjection(ReportMixin, SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearProjection(ReportMixin, SavedTransformer):
     """A fitted linear map to scores and back, in scikit-learn's manners. Abstract: see ``PCA``.
 
     The fitted fields are those of one frozen model. A field that a person assigns afterwards
@@ -302,7 +301,8 @@ class GaussianScores:
         Parameters
         ----------
         X : array, table or path (n, d), optional
-            Rows to tell of: those of the fit, or others.
+            Rows to tell of: those of the fit, or others. After a fit with ``robust=True``, as many rows as were fitted
+            are taken for those of the fit, and the ones that were not used have contributions of zero.
 
         Returns
         -------
@@ -328,6 +328,10 @@ class GaussianScores:
         if X is None:
             return summarize(model, called, library=library)
         model, source = self._opened(X, "summary")
+        support = getattr(self, "support_", None)
+        used = np.ones(source.n_rows, dtype=bool)
+        if support is not None and len(support) == source.n_rows:
+            used, source = support, open_new_rows(self, X, weights=support)
         scores = to_host(rows_here(model.project(source))).astype(FLOAT64)
         off = find_outliers(model, source).spe
         spread = None
@@ -335,7 +339,7 @@ class GaussianScores:
             moments = measure_moments(source, scatter=False)
             spread = np.sqrt(moments.squares / max(moments.weight - model.options.ddof, 1.0))
         at = X.index if library_of(X) == "pandas" else range(len(scores))
-        rows = SummaryRows(scores, np.square(scores).sum(axis=1) + off, list(map(str, at)))
+        rows = SummaryRows(scores, np.square(scores).sum(axis=1) + off, list(map(str, at)), used)
         return summarize(model, called, spread=spread, rows=rows, library=library_of(X) or library)
 
     def get_covariance(self) -> Array:

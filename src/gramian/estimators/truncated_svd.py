@@ -181,9 +181,7 @@ class TruncatedSVD(LinearProjection):
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""
         tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.array_api_support = True
-        tags.input_tags.sparse = True
         return tags
 
     def _check_count(self, source: RowSource) -> None:

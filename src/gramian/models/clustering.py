@@ -36,7 +36,8 @@ class KMeansCurve:
     seconds : numpy array (p,)
         For k-means on the scores.
     bounds : numpy array (p,)
-        The most by which the cost of the best clustering can grow, relative to it, whatever the clusters are.
+        The most by which the cost of the best clustering can grow, relative to it, whatever the clusters are; infinity
+        where rows of rank k or less leave nothing to compare it with.
     full_cost, full_seconds : float
         Of k-means on the rows.
     pca_seconds : float
@@ -67,7 +68,8 @@ class KMeansCurve:
         ]
         for m, more, bound, seconds in zip(self.dimensions, self.increases, self.bounds, self.seconds, strict=True):
             faster = self.full_seconds / max(seconds, 1e-9)
-            lines.append(f"{m:>10,}{more:>+10.1%}{bound:>+10.1%}{seconds:>10.3g} s{faster:>8.1f}x")
+            most = f"{bound:+.1%}" if np.isfinite(bound) else "no bound"
+            lines.append(f"{m:>10,}{more:>+10.1%}{most:>10}{seconds:>10.3g} s{faster:>8.1f}x")
         return "\n".join(lines)
 
 
@@ -152,7 +154,9 @@ def kmeans_cost(
     total = model.total_variance * (model.weight - model.options.ddof)
     least = max(total - float(squares[:n_clusters].sum()), 0.0)
     more = np.array([float(squares[m : m + n_clusters].sum()) for m in tried])
-    bounds = np.divide(more, least, out=np.zeros_like(more), where=least > 0)
+    # What is left of the total by rounding is nothing: the cost of the best clusters may be zero.
+    rounding = 1e-12 * total
+    bounds = np.where(more > rounding, np.inf, 0.0) if least <= rounding else more / least
     return KMeansCurve(n_clusters, tried, costs, seconds, bounds, full_cost, full_seconds, pca_seconds, d)
 
 

@@ -107,8 +107,8 @@ def plan(
     """
     if missing:
         source = as_source(X)
-        own = source.is_sparse if biases is None else biases
         known = known_entries(source, budget=memory_budget)
+        own = known.of_sparse if biases is None else biases
         most = min(source.n_rows, source.n_columns)
         k = int(_at_most(10 if n_components in (None, "auto") else n_components, most))
         return plan_known(known, k, biases=own, budget=memory_budget)

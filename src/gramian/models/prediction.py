@@ -12,7 +12,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
-from gramian.errors import ParameterError
+from gramian.errors import NotSupportedError, ParameterError
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
 from gramian.sources.opening import as_source
@@ -25,9 +25,11 @@ class PredictionCurve:
     Attributes
     ----------
     dimensions : numpy array (p,) of int
-    errors, standard_errors : numpy array (p,)
-        Share of wrong labels, or of the variance of a number that is not predicted; their mean over the splits.
-    full_error, full_standard_error : float
+    errors, spreads : numpy array (p,)
+        Share of wrong labels, or of the variance of a number that is not predicted: mean and standard deviation over
+        the splits. These share rows, so that the deviation over the root of their number would be no standard error of
+        the mean (Nadeau and Bengio, 2003, doi:10.1023/A:1024068626366).
+    full_error, full_spread : float
         Without PCA, from all columns.
     n_train, n_columns : int
     of_labels : bool
@@ -36,23 +38,21 @@ class PredictionCurve:
 
     dimensions: HostArray
     errors: HostArray
-    standard_errors: HostArray
+    spreads: HostArray
     full_error: float
-    full_standard_error: float
+    full_spread: float
     n_train: int
     n_columns: int
     of_labels: bool
 
     def __str__(self) -> str:
         what = "labels that are wrong" if self.of_labels else "variance that is not predicted"
-        lines = [f"{what}, of rows left out; {self.n_train:,} rows learned from"]
+        lines = [f"{what}, of rows left out; {self.n_train:,} rows learned from; +- over the splits"]
         lines += [
             f"{m:>8,} components {error:>8.1%} +- {spread:.1%}"
-            for m, error, spread in zip(self.dimensions, self.errors, self.standard_errors, strict=True)
+            for m, error, spread in zip(self.dimensions, self.errors, self.spreads, strict=True)
         ]
-        return "\n".join(
-            [*lines, f"{self.n_columns:>8,} columns    {self.full_error:>8.1%} +- {self.full_standard_error:.1%}"]
-        )
+        return "\n".join([*lines, f"{self.n_columns:>8,} columns    {self.full_error:>8.1%} +- {self.full_spread:.1%}"])
 
 
 def prediction_curve(
@@ -69,7 +69,8 @@ def prediction_curve(
 
     Parameters
     ----------
-    X : array or path (n, d)
+    X : array, table or path (n, d)
+        Dense: sparse rows are refused.
     y : array (n,)
         Numbers (floats), or labels of any other type.
     n_train : int
@@ -92,12 +93,17 @@ def prediction_curve(
     >>> bool(curve.errors[0] < 0.05 < curve.full_error)
     True
     """
-    X, y = to_host(as_source(X).whole).astype(FLOAT64), np.asarray(y)
-    n, d = X.shape
+    source, y = as_source(X), np.asarray(y)
+    if source.is_sparse or not source.is_local:
+        kind = "sparse" if source.is_sparse else "Dask's"
+        message = f"prediction_curve holds dense rows in this process, and these are {kind}. Pass an array of them."
+        raise NotSupportedError(message)
+    n, d = source.n_rows, source.n_columns
     if not 2 <= n_train < n or len(y) != n:
         message = f"n_train={n_train} of {n:,} rows and {len(y):,} values of y: learn from 2 to n - 1 of as many rows."
         raise ParameterError(message, parameter="n_train", value=n_train)
-    most = min(n_train - 1, d)
+    X = source.whole if source.whole is not None else source.map_rows(lambda block: to_host(block.rows))
+    X, most = to_host(X).astype(FLOAT64), min(n_train - 1, d)
     tried = np.unique(
         dimensions if dimensions is not None else [m for m in (1, 2, 5, 10, 20, 50, 100, most) if m <= most]
     )
@@ -119,6 +125,6 @@ def prediction_curve(
             found, truth = Z[test] @ B + mean, target[test]
             wrong = found.argmax(axis=1) != truth.argmax(axis=1) if of_labels else (found - truth) ** 2 / y[test].var()
             split[i] = wrong.mean()
-    means, spreads = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(repeats)
+    means, spreads = errors.mean(axis=0), errors.std(axis=0, ddof=1)
     full = float(means[-1]), float(spreads[-1])
     return PredictionCurve(tried, means[:-1], spreads[:-1], *full, n_train, d, of_labels)

@@ -180,18 +180,19 @@ class Gram(SymmetricOperator):
         total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
         return to_host(completed(total.matrix))
 
-    def components(self, vectors: Array, values: HostArray, *, repaired: int = 0) -> Array:
+    def components(self, vectors: Array, values: HostArray, *, repaired: int = 0, room: int = 0) -> Array:
         """Return the components (d, k) of eigenvectors: orthonormal columns but for null ones.
 
         float64, or float32 where the rows are. Columns whose singular value is rounding are no directions yet, and zero
-        where there are more of them than directions. Cost: one pass, 2 n d k + 2 d k^2 operations, d k numbers.
+        where there are more of them than directions, or ``room`` for more and columns can be read. Cost: one pass,
+        2 n d k + 2 d k^2 operations, d k numbers.
         """
         k = len(values)
         # Centered rows sum to zero: the last of n directions is none, and its rounding would cost the others time.
         real = min(k, max(self.size - self.standardization.centered, 1))
         squares = np.maximum(values[:real], 0.0)
         U = cast(vectors[:, :real], self._mapped_in(values[:real], repaired))
-        Y, inner = self.to_features(U, room=k)
+        Y, inner = self.to_features(U, room=max(k, room))
         r = int(np.count_nonzero(squares > (len(squares) * eps_of(FLOAT64)) ** 2 * squares[:1].sum()))
         Y[:, :r] = orthonormal_features(Y[:, :r], squares[:r], inner[:r, :r])
         return Y

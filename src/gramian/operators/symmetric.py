@@ -147,12 +147,13 @@ class SymmetricOperator(ABC):
         """Return, for each eigenvalue, how much a residual grows on its way to the caller's space: here, not at all."""
         return np.ones_like(values)
 
-    def components(self, vectors: Array, values: HostArray, *, repaired: int = 0) -> Array:
+    def components(self, vectors: Array, values: HostArray, *, repaired: int = 0, room: int = 0) -> Array:
         """Return eigenvectors (m, k) as orthonormal columns in the caller's space; here they are that already.
 
-        ``repaired`` of all values were computed without squaring: see :class:`~gramian.eigen.pairs.EigenPairs`.
+        ``repaired`` of all values were computed without squaring: see :class:`~gramian.eigen.pairs.EigenPairs`. An
+        operator that makes new columns leaves ``room`` for that many, zero beyond the k.
         """
-        del values, repaired
+        del values, repaired, room
         return vectors
 
     def rough_components(self, vectors: Array, values: HostArray) -> Array:

@@ -262,11 +262,8 @@ def _forming_price(facts: Facts) -> Forming:
     """
     a_pass = _apply_seconds(facts)
     forming = (_forming(facts) * facts.itemsize / 8 + 2 * facts.m**3 / 3) / FLOP_RATE
-    return Forming(forming / a_pass, max(1 - _matrix_seconds(facts.m) / a_pass, 1e-3), PROOF)
-
-
-def _matrix_seconds(m: int) -> float:
-    return 8.0 * m * m / BYTE_RATE
+    by_matrix = 8 * facts.m**2 / BYTE_RATE
+    return Forming(forming / a_pass, max(1 - by_matrix / a_pass, 1e-3), PROOF)
 
 
 def _apply_seconds(facts: Facts) -> float:

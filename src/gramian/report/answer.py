@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gramian.analysis.findings import Finding, joined
+from gramian.analysis.findings import Finding
 from gramian.pictures.certificate import CertificateTable
-from gramian.pictures.loadings import ColumnWeight
 from gramian.report.material import Labels, Material, gather
 
 
@@ -47,29 +46,6 @@ def answer(made: Material) -> tuple[Finding, ...]:
     return made.at(max(made.scree.chosen, 1)).findings
 
 
-def component_words(
-    component: int, share: float, columns: Sequence[ColumnWeight], *, n_columns: int, name: str | None = None
-) -> str:
-    """Name a component by the columns that rise and fall along it.
-
-    Examples
-    --------
-    >>> columns = [ColumnWeight("height", 0.8, 0.64), ColumnWeight("age", -0.6, 0.36)]
-    >>> component_words(0, 0.7, columns, n_columns=3)
-    'PC1 holds 70.0% of the variance: height rises along it, age falls.'
-    """
-    # Half of an equal share: columns that share a component equally have one each but for rounding, and all are named.
-    heavy = [column for column in columns if column.contribution * n_columns >= 0.5] or columns[:1]
-    rising = [column.name for column in heavy if column.weight > 0]
-    falling = [column.name for column in heavy if column.weight < 0]
-    opening = f"{name or f'PC{component + 1}'} holds {share:.1%} of the variance"
-    if not falling:
-        return f"{opening}: {joined(rising)} {_verb(rising, 'rise')} along it."
-    if not rising:
-        return f"{opening}: {joined(falling)} {_verb(falling, 'fall')} along it."
-    return f"{opening}: {joined(rising)} {_verb(rising, 'rise')} along it, {joined(falling)} {_verb(falling, 'fall')}."
-
-
 def certificate_words(certificate: CertificateTable) -> str:
     """Say what the certificate promises, and what it does not.
 
@@ -99,8 +75,3 @@ def _direction_words(certificate: CertificateTable) -> str:
 def _all_of(count: int) -> str:
     """All of some components, as a person says it."""
     return {1: "The one component", 2: "Both components"}.get(count, f"All {count} components")
-
-
-def _verb(names: Sequence[str], verb: str) -> str:
-    """The verb as one or many do it."""
-    return f"{verb}s" if len(names) == 1 else verb

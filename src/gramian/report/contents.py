@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.components import ColumnParts, ends_of
-from gramian.analysis.findings import percent
+from gramian.analysis.findings import percent, share_words
 from gramian.analysis.groups import LEVEL, groups_of, is_number
 from gramian.analysis.rows import ShownRows
 from gramian.analysis.table import counted, shortened
+from gramian.choosing.spectrum import Verdict
 from gramian.errors import NotSupportedError
 from gramian.models.categories.model import CodedModel
-from gramian.models.pca.scoring import whitening
+from gramian.models.pca.scoring import Outliers
 from gramian.models.row_values import values_at
 from gramian.pictures import column_map, eigenfunctions_of, kernel_profiles, source_traces
 from gramian.pictures.fitted import host
@@ -76,30 +77,27 @@ def cuts_of(made: Material) -> dict[str, Any]:
 def _cut(made: Material, k: int) -> dict[str, Any]:
     cut = made.at(k)
     found = {
-        "share": cut.share,
-        "interval": None if cut.share_interval is None else rounded(cut.share_interval),
+        "holds": share_words(cut.share, cut.share_interval),
         "said": [{"kind": one.kind, "text": str(one)} for one in cut.findings],
         "figures": _figures(made, k, cut),
         "code": cut_code(made).replace("{}", str(k)),
     }
     if cut.outliers is None:
         return found
-    far = cut.outliers.found
-    limits = rounded([far.t2_limit, far.spe_limit])
-    check: dict[str, Any] = {"flagged": len(far.flagged), "expected": far.expected, "level": far.level}
-    check |= {"t2Limit": limits[0], "speLimit": limits[1]}
+    check: dict[str, Any] = {"flagged": len(cut.outliers.found.flagged)}
     if made.rows is not None:
+        listed = cut.outliers.unusual
+        times = _over_limits(cut.outliers.found, [row.row for row in listed])
         check["unusual"] = [
             {
                 "row": row.row,
                 "name": short(made.row_name(row.row)),
-                **dict(zip(("t2", "spe"), rounded([row.t2, row.spe]), strict=True)),
-                "beyond": row.beyond,
-                "blame": [[short(b.name), *rounded([b.value, b.deviations, b.share], 4)] for b in row.blame]
+                **{name: None if d is None else rounded(d)[i] for name, d in times.items()},
+                "blame": [[short(b.name), *rounded([b.value, b.deviations], 4)] for b in row.blame]
                 if made.telling
                 else [],
             }
-            for row in cut.outliers.unusual
+            for i, row in enumerate(listed)
         ]
     return found | {"check": check}
 
@@ -115,9 +113,8 @@ def _figures(made: Material, k: int, cut: Any) -> list[list[str]]:
         remark = f"{ends[0]} to {ends[1]} in other samples" if cut.share_interval and ends[0] != ends[1] else ""
         found.append([percent(cut.share), f"of the variance in {counted(k, 'component')}", remark, "variance"])
     if cut.outliers is not None and np.isfinite([cut.outliers.found.t2_limit, cut.outliers.found.spe_limit]).any():
-        count, expected = len(cut.outliers.found.flagged), cut.outliers.found.expected
-        chance = f"{expected:,.0f} expected of Gaussian rows"
-        found.append([f"{count:,}", "row to check" if count == 1 else "rows to check", chance, "check"])
+        count, remark = len(cut.outliers.found.flagged), f"beyond the {cut.outliers.found.level:.0%} limits"
+        found.append([f"{count:,}", "row to check" if count == 1 else "rows to check", remark, "check"])
     sure = [t for t in made.told.labels if not t.is_number and t.p_values.min(initial=1.0) <= LEVEL]
     clouds = made.told.clouds
     if sure:
@@ -141,16 +138,20 @@ def _figures(made: Material, k: int, cut: Any) -> list[list[str]]:
 
 def _scree(made: Material) -> dict[str, Any]:
     scree, shown = made.scree, slice(0, MOST_COMPONENTS)
-    rules = [] if made.choice is None else [{"rule": v.rule, "k": v.n_components} for v in made.choice.verdicts]
+    rules = [] if made.choice is None else [{"rule": v.rule, "k": _stands_out(v)} for v in made.choice.verdicts]
     intervals = made.told.about.intervals
     return {
         "shares": rounded(scree.shares[shown], 8),
         "variances": rounded(scree.variances[shown], 8),
         "noise": rounded(scree.noise[shown], 6),
-        "intervals": [] if intervals is None else [rounded(pair, 5) for pair in intervals.shares[shown]],
-        "together": [] if intervals is None else [rounded(pair, 5) for pair in intervals.together[shown]],
+        "intervals": [] if intervals is None else [rounded(pair, 8) for pair in intervals.shares[shown]],
         "rules": rules,
     }
+
+
+def _stands_out(verdict: Verdict) -> int:
+    """Return what a rule answers: none, where one is kept although nothing stands out."""
+    return 0 if verdict.detail.get("parallel") == 0 else verdict.n_components
 
 
 def _poles(made: Material, shown: range) -> list[list[list[str]]] | None:
@@ -194,30 +195,18 @@ def _rows(made: Material) -> dict[str, Any] | None:
         "labels": [_label(name, values[at]) for name, values in made.labels.items()],
         "dates": [_dates(name, values[at]) for name, values in made.dates.items()],
         "color": made.color,
-        **_distances(made),
+        "distances": {
+            str(k): {name: None if d is None else floats(d) for name, d in _over_limits(far.found, at).items()}
+            for k in made.cuts
+            if (far := made.at(k).outliers) is not None
+        },
     }
 
 
-def _distances(made: Material) -> dict[str, Any]:
-    """Return what both distances of the shown rows follow from at every cut.
-
-    T2 is the sum of squares of scores times ``whitening``. SPE is that of the last cut and the squares of the scores
-    between. A cut beyond ten has both of its own.
-    """
-    if made.measured is None or made.rows is None:
-        return {}
-    at, last = made.rows.positions, max(made.told.cuts)
-    found = made.at(last).outliers
-    if found is None:
-        return {}
-    further = {k: made.at(k).outliers for k in made.cuts if k > last}
-    own = {str(k): far.found for k, far in further.items() if far is not None}
-    return {
-        "whitening": rounded(host(whitening(made.model))[:last], 9),
-        "lastCut": last,
-        "spe": floats(found.found.spe[at]),
-        "distances": {k: {"t2": floats(far.t2[at]), "spe": floats(far.spe[at])} for k, far in own.items()},
-    }
+def _over_limits(far: Outliers, at: Any) -> dict[str, np.ndarray | None]:
+    """Return both distances of some rows, in units of their limits; ``None`` where a limit means nothing."""
+    pairs = {"t2": (far.t2, far.t2_limit), "spe": (far.spe, far.spe_limit)}
+    return {name: values[at] / limit if np.isfinite(limit) else None for name, (values, limit) in pairs.items()}
 
 
 def _label(name: str, values: np.ndarray) -> dict[str, Any]:
@@ -337,7 +326,7 @@ def _groups(made: Material) -> list[dict[str, Any]] | None:
         {
             "name": short(test.name),
             "number": test.is_number,
-            "effects": rounded(test.effects[shown], 4),
+            "effects": rounded(test.effects[shown], 8),
             "correlations": None if test.correlations is None else rounded(test.correlations[shown], 4),
             "p": rounded(test.p_values[shown], 4),
             "level": LEVEL,
@@ -432,7 +421,7 @@ def _traces(made: Material, sampling_rate: float | None) -> dict[str, Any] | Non
         "high": [floats(line) for line in view.high],
         "frequencies": rounded(view.frequencies, 6),
         "spectra": [floats(line) for line in view.spectra],
-        "shares": rounded(view.shares, 4),
+        "shares": rounded(view.shares, 8),
         "kurtosis": None if view.kurtosis is None else rounded(view.kurtosis, 4),
         "stability": None if view.stability is None else rounded(view.stability, 4),
         "gaussian": list(view.gaussian),

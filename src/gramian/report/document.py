@@ -12,6 +12,7 @@ from gramian.atomic import atomic_write
 from gramian.pictures import model_of
 from gramian.pictures.images import require_shape
 from gramian.report import sections as parts
+from gramian.report.answer import answer
 from gramian.report.contents import contents, cuts_of, safe_json
 from gramian.report.material import Labels, Material, gather
 from gramian.report.recipes import Recipes, recipes_of
@@ -21,6 +22,7 @@ LARGEST = 8_000_000
 
 SCRIPTS = (
     "data",
+    "frame",
     "state",
     "draw",
     "labels",
@@ -188,7 +190,7 @@ def write_material(
         page = render(material, data, title=title, facts=facts, recipes=recipes, computed=computed, command=command)
         text = page.encode("utf-8")
         if len(text) <= LARGEST or limit <= smallest:
-            return _write(text, Path(path))
+            return write_page(text, Path(path))
         limit //= 2
         material = material.narrowed(limit)
 
@@ -228,22 +230,24 @@ def render(
         '<button type="button" id="cut-more" aria-label="Keep one more">+</button></div>'
     )
     menu = f'<details class="contents" id="contents"><summary>Contents</summary><ol>{entries}</ol></details>'
+    size = f"{made.model.n_rows:,} rows · {made.model.n_columns:,} columns"
+    head = parts.header(heading, answer(made)[0].sentence, size)
     body = (
         f'<a class="skip" href="#{sections[0].ident}">Skip to the pictures</a><div class="page">'
         f'<nav aria-label="Contents">{menu}{"" if made.kind == "ica" else cut}</nav>'
-        f"<main>{parts.header(made, heading)}{''.join(one.html for one in sections)}</main></div>"
+        f"<main>{head}{''.join(one.html for one in sections)}</main></div>"
     )
     return shell(heading, body, data)
 
 
-def shell(heading: str, body: str, data: dict[str, Any], *, scripts: Sequence[str] = SCRIPTS) -> str:
+def shell(heading: str, body: str, data: dict[str, Any], *, style: str = "", scripts: Sequence[str] = SCRIPTS) -> str:
     """Return a page: style, body, data and script in one HTML text that asks the network for nothing."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
-        f"<title>{heading}</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n{body}\n"
+        f"<title>{heading}</title>\n<style>\n{_asset('page.css')}{style}</style>\n</head>\n<body>\n{body}\n"
         f'<script type="application/json" id="data">{safe_json(data)}</script>\n'
         f"<script>\n{_script(scripts)}</script>\n</body>\n</html>\n"
     )
@@ -264,7 +268,7 @@ def _script(names: Sequence[str]) -> str:
     return '"use strict";\n(() => {\n' + "".join(_asset(f"script/{name}.js") for name in names) + "})();\n"
 
 
-def _write(text: bytes, target: Path) -> Path:
+def write_page(text: bytes, target: Path) -> Path:
     """Write the page whole, into a folder that is made where it is missing."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(target) as part:

@@ -6,7 +6,6 @@ Pictures are drawn here as SVG in the colors of the style sheet, so that they fo
 import os
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,8 @@ import numpy as np
 from gramian.analysis.filling import Check, Filling
 from gramian.analysis.findings import percent
 from gramian.analysis.table import counted, shortened
-from gramian.atomic import atomic_write
 from gramian.report import sections as parts
-
-POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'"
+from gramian.report.document import shell, write_page
 
 SHOWN_ROWS, SHOWN_COLUMNS = 14, 10
 """Rows and columns of the filled table that are shown."""
@@ -57,18 +54,6 @@ main { max-width: 72rem; margin: 0 auto; padding: 0 1.5rem 3rem; }
 .card .falling { background: var(--c) right / var(--w) 100% no-repeat; margin-right: 50%; }
 """
 
-SCRIPT = """
-const root = document.documentElement, button = document.getElementById("theme");
-const system = matchMedia("(prefers-color-scheme: dark)");
-const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
-const name = () => {
-  button.textContent = dark() ? "Light" : "Dark";
-  button.setAttribute("aria-pressed", String(dark()));
-};
-button.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; name(); });
-name();
-"""
-
 
 def write_filling_page(
     found: Filling,
@@ -105,20 +90,8 @@ def write_filling_page(
             _how_section(found, command, made or {}),
         )
     )
-    css = files("gramian.report").joinpath("page.css").read_text(encoding="utf-8")
-    text = (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
-        f"<title>{escape(title)}</title>\n<style>\n{css}{STYLE}</style>\n</head>\n<body>\n{body}</main>\n"
-        f"<script>{SCRIPT}</script>\n</body>\n</html>\n"
-    )
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_write(target) as part:
-        part.write_bytes(text.encode("utf-8"))
-    return target
+    text = shell(escape(title), f"{body}</main>", {}, style=STYLE, scripts=("data", "frame"))
+    return write_page(text.encode("utf-8"), Path(path))
 
 
 def _header(found: Filling, title: str, notes: Sequence[str]) -> str:
@@ -128,18 +101,17 @@ def _header(found: Filling, title: str, notes: Sequence[str]) -> str:
     numbers = [(f"{known.X.shape[0]:,} x {known.X.shape[1]:,}", "rows x columns")]
     numbers.append((percent(known.share_missing), "of the values missing"))
     if check is not None:
-        gain = 1.0 - check.rmse / check.rmse_of_means if check.rmse_of_means > 0 else 0.0
-        numbers.append((f"{gain:+.0%}".replace("+", ""), "less error than means"))
+        if check.rmse_of_means > 0:
+            gain = 1.0 - check.rmse / check.rmse_of_means
+            numbers.append((percent(abs(gain)), f"{'less' if gain >= 0 else 'more'} error than means"))
         numbers.append((percent(check.coverage), "of held-out values in 95% intervals"))
     shown = "".join(
         f"<div><strong>{escape(value)}</strong><span>{escape(name)}</span></div>" for value, name in numbers
     )
     done = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    head = parts.header(escape(title), first, numbers=shown)
     return (
-        '<a class="skip" href="#missing">Skip to the pictures</a><main><header>'
-        f'<p class="kicker"><span class="name">{escape(title)}</span>'
-        '<button type="button" id="theme" aria-pressed="false">Dark</button></p>'
-        f'<h1>{escape(first)}</h1><div class="numbers">{shown}</div></header>'
+        f'<a class="skip" href="#missing">Skip to the pictures</a><main>{head}'
         f'<ul class="findings">{lead}</ul><ul class="done">{done}</ul>'
     )
 
@@ -428,5 +400,5 @@ def _how_section(found: Filling, command: str, made: dict[str, str]) -> str:
         "gramian": __version__,
     }
     lines = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in (facts | made).items())
-    code = parts.code_block(command).replace('<button type="button" class="copy">Copy</button>', "") if command else ""
+    code = parts.code_block(command) if command else ""
     return parts.section("how", "How it was computed", f'<dl class="facts">{lines}</dl>', code)

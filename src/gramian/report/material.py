@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.analyze import Analysis
+from gramian.analysis.categories import coded_categories
 from gramian.analysis.examine import Examined, Subject, examine
 from gramian.analysis.findings import Cut
 from gramian.analysis.groups import groups_by_label, label_values
@@ -36,8 +37,6 @@ class Material:
     scores : (n, k) array or None
     rows : ShownRows or None
         ``None`` where neither rows nor scores are known.
-    outliers : OutlierMap or None
-        For a PCA with rows.
     labels : dict of (n,) arrays
     groups : dict of (n,) arrays of int
         The group of each row, for labels that are no numbers.
@@ -74,7 +73,6 @@ class Material:
     source: Any
     scores: np.ndarray | None
     rows: ShownRows | None
-    outliers: OutlierMap | None
     labels: dict[str, np.ndarray] = field(default_factory=dict)
     groups: dict[str, np.ndarray] = field(default_factory=dict)
     color: str | None = None
@@ -104,6 +102,11 @@ class Material:
             raise ParameterError(message)
         return self.examined
 
+    @property
+    def outliers(self) -> OutlierMap | None:
+        """Rows beyond a limit where the page opens: those that sentences speak of."""
+        return self.at(max(self.scree.chosen, 1)).outliers
+
     def at(self, k: int) -> Cut:
         """Say what is so when ``k`` components are kept."""
         if k not in self.known_cuts:
@@ -117,7 +120,7 @@ class Material:
             examined = _with_names(examined, None)
         return replace(
             self, rows=None, scores=None, source=None, row_names=None, labels={}, groups={}, color=None, dates={},
-            outliers=None, examined=examined, embed_rows=False, known_cuts={},
+            examined=examined, embed_rows=False, known_cuts={},
         )  # fmt: skip
 
     def narrowed(self, limit: int) -> "Material":
@@ -256,7 +259,6 @@ def _material(
         components=names_of(model),
         scree=scree,
         scores=scores,
-        outliers=None if measured is None else measured.outlier_map(named),
         labels=tagged,
         groups=groups_by_label(tagged) if groups is None else groups,
         dates=days,
@@ -284,6 +286,7 @@ def _subject(made: Material) -> Subject:
         panel=made.choice,
         telling=made.telling,
         recommended=None if made.choice is None else made.choice.n_components,
+        coded=coded_categories(made.source),
         seed=made.seed,
     )
 

@@ -12,7 +12,8 @@ from platform import platform, python_version
 from statistics import median
 from typing import Any
 
-from gramian.analysis.rows import KEPT_UNUSUAL
+import numpy as np
+
 from gramian.pictures import certificate_table
 from gramian.report.answer import answer, certificate_words
 from gramian.report.material import Material
@@ -129,14 +130,12 @@ def switch(ident: str, name: str) -> str:
     return f'<button type="button" class="switch" id="{ident}" aria-pressed="false">{escape(name)}</button>'
 
 
-def header(made: Material, heading: str) -> str:
-    """The lead sentence, and four figures; the script words both for other cuts."""
-    lead = answer(made)[0].sentence
-    size = f"{made.model.n_rows:,} rows · {made.model.n_columns:,} columns"
+def header(heading: str, lead: str, size: str = "", numbers: str = "") -> str:
+    """The title (HTML), the lead sentence, and figures, which the script may word for other cuts."""
     return (
         f'<header><p class="kicker"><span class="name">{heading}</span> <span>{size}</span>'
         '<button type="button" id="theme" aria-pressed="false">Dark</button></p>'
-        f'<h1 id="lead">{escape(lead)}</h1><div class="numbers" id="numbers"></div></header>'
+        f'<h1 id="lead">{escape(lead)}</h1><div class="numbers" id="numbers">{numbers}</div></header>'
     )
 
 
@@ -153,8 +152,10 @@ def map_section(made: Material, data: dict[str, Any], recipes: Recipes) -> Secti
     if made.rows is None or made.rows.scores.shape[1] == 0:
         return None
     total, shown = made.rows.n_rows, len(made.rows.positions)
-    flagged = 0 if made.outliers is None else len(made.outliers.found.flagged)
-    among = f"; the {min(KEPT_UNUSUAL, flagged):,} rows furthest out are all among them" if flagged else ""
+    flagged = () if made.outliers is None else made.outliers.found.flagged
+    missed = np.flatnonzero(~np.isin(flagged, made.rows.positions))
+    first = int(missed[0]) if len(missed) else len(flagged)
+    among = f"; the {first:,} rows furthest out are all among them" if first > 1 else ""
     sample = f"{shown:,} of {total:,} rows, drawn at random{among}. " if made.rows.sampled else ""
     reading = (
         f"{sample}Each mark is a row; rows that lie close together are alike in what these two components hold. "

@@ -144,13 +144,8 @@ class DenseRows(RowSource):
         Beyond that, merging the values costs more than the pass that made them, and one worker with BLAS's threads is
         the faster too.
         """
-        room = state_room(self.n_entries * self.dtype.itemsize, self.budget)
+        room = min(self.n_entries * self.dtype.itemsize, self.budget // 8)
         return self._most_workers or workers_for(state_bytes, room=room)
-
-
-def state_room(rows_bytes: int, budget: int) -> int:
-    """Return the bytes that the running values of all workers over dense rows in memory may take together."""
-    return min(rows_bytes, budget // 8)
 
 
 def _fold_rows(source: DenseRows, fold: Fold, state: Any, rows: slice) -> Any:

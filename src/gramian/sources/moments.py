@@ -27,7 +27,7 @@ from gramian.arrays.namespace import (
     to_host,
 )
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
-from gramian.arrays.squares import PIECE, SquareSum, add_squares, completed, merge_squares, weighted_sum
+from gramian.arrays.squares import PIECE, SUM_DEPTH, SquareSum, add_squares, completed, merge_squares, weighted_sum
 from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import Block, ColumnBlock, RowSource, ranges
 from gramian.sources.sparse import column_sums, squares_about
@@ -363,11 +363,12 @@ def _pass(source: RowSource, shift: HostArray, *, scatter: bool, center: bool) -
             return Moments(source.n_rows, sums.weight, mean, squares, None), far
         # What lies within rounding is not corrected: it is in the bound.
         is_at_mean = bool((drift <= UNIT * squares).all())
-        roundings = (sums.squares.depth + 8) * (1 if source.weights is None else 2) * UNIT
-        # The scatter about the shift is larger than the one about the mean, and so is its rounding. The sums of the
-        # rows have as many roundings as their products; their terms are  sqrt(second / W)  on average at most.
-        wrong = roundings * np.sqrt(second / sums.weight)
-        rounding = roundings * second
+        unit = UNIT * (1 if source.weights is None else 2)
+        roundings = sums.squares.depth + 8
+        # The scatter about the shift is larger than the one about the mean, and so is its rounding. The terms of the
+        # sums of the rows are  sqrt(second / W)  on average at most.
+        wrong = (roundings + SUM_DEPTH) * unit * np.sqrt(second / sums.weight)
+        rounding = roundings * unit * second
         if delta.any():
             rounding += drift_rounding(sums.weight, delta, wrong) + (drift if is_at_mean else 0.0)
         moments = Moments(

@@ -9,7 +9,6 @@ import pytest
 from gramian import PCA
 from gramian.errors import InputError, InputWarning, MemoryBudgetError, NotSupportedError, ParameterError
 from gramian.sources import as_source
-from gramian.sources.formats.excel import read_excel
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -127,13 +126,6 @@ def test_names_that_come_twice_are_made_different(tmp_path):
     assert source.column_names == ("a", "b", "a.1")
     assert "several columns called 'a'; the second is called 'a.1'" in source.remarks[0]
     assert as_source(path, names=["x", "y", "z"]).column_names == ("x", "y", "z")
-
-
-def test_columns_that_are_read_are_those_of_arrow(tmp_path):
-    """The reader gives an Arrow table with every column of the sheet."""
-    table = read_excel(save(tmp_path / "t.xlsx", only=lines()), "t.xlsx")
-    assert table.column_names == ["a", "b", "c"]
-    np.testing.assert_array_equal(np.column_stack([column.to_numpy() for column in table.columns]), X)
 
 
 WRONG = {

@@ -126,6 +126,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
         "variances": "k",
         "shares": "k",
         "share_errors": "k",
+        "cumulative_share_errors": "k",
         "weight_variances": "k",
         "row_means": "nr",
         "row_covariances": "ps",

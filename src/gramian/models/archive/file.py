@@ -190,7 +190,7 @@ def _opened(path: str | os.PathLike[str], kinds: tuple[type[Any], ...]) -> Archi
     if not isinstance(model, ANY_MODEL):
         refuse("it holds no model")
     if not isinstance(model, kinds):
-        refuse(f"it holds a {type(model).__name__}, which has no components to show; gramian.load opens it in Python")
+        refuse(f"it holds a {type(model).__name__}, which this cannot use; gramian.load opens it in Python")
     require_agreement(model)
     return Archive(
         model,

@@ -248,10 +248,12 @@ class Decomposition:
     def components(self, k: int) -> Array:
         """Return the leading components (d, k): orthonormal columns but for null ones, signs not yet fixed.
 
-        float64, or float32 where the rows are. Columns whose singular value is rounding are no directions yet: see
-        :func:`completed_components`. Cost on the n x n side: see :meth:`~gramian.operators.gram.Gram.components`.
+        float64, or float32 where the rows are. Columns whose singular value is rounding are no directions yet, and
+        zero where there are more of them than pairs: see :func:`completed_components`. Cost on the n x n side: see
+        :meth:`~gramian.operators.gram.Gram.components`.
         """
-        return self.operator.components(self.pairs.vectors[:, :k], self.pairs.values[:k], repaired=self.pairs.repaired)
+        vectors, values = self.pairs.vectors[:, :k], self.pairs.values[:k]
+        return self.operator.components(vectors, values, repaired=self.pairs.repaired, room=k)
 
     def leading(self) -> LeadingComponents:
         """Return the components as rows on the host, for rules that look at some of them: to a few digits."""

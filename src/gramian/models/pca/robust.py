@@ -45,7 +45,8 @@ class RobustFit:
     Attributes
     ----------
     model : PCAModel
-        Of those rows.
+        Of those rows: its variances are theirs, without the factors by which an MCD is made consistent for Gaussian
+        rows and corrected for few (robustbase's ``cnp2``), because which rows are in is not told by a fixed share.
     scores : numpy array (n, K)
         Of all rows.
     beyond : numpy array (n,)
@@ -60,6 +61,8 @@ class RobustFit:
         the first ones and from those.
     n_rows : int
         Rows that location and scatter were measured on.
+    fitted : numpy array of int
+        Those of them that the components are of.
     """
 
     model: PCAModel
@@ -69,6 +72,7 @@ class RobustFit:
     method: str
     is_tall: bool
     n_rows: int
+    fitted: HostArray
 
     def distances(self, k: int) -> tuple[HostArray, HostArray]:
         """Return T2 and SPE (n,) of all rows from the first ``k`` components: no pass."""
@@ -76,13 +80,34 @@ class RobustFit:
         t2 = np.square(self.scores[:, :k] * factors).sum(axis=1)
         return t2, np.square(self.scores[:, k:]).sum(axis=1) + self.beyond
 
-    def limits(self, k: int, *, level: float = LEVEL, spe: HostArray | None = None) -> tuple[float, float]:
+    def held_out(self, k: int) -> tuple[HostArray, HostArray]:
+        """Return T2 and SPE (n,) of each row from components that it took no part in, where that makes a difference.
+
+        Components that were fitted to few rows are closer to these than to others by that alone. So each fifth of them
+        is held against the components of the other four.
+        """
+        t2, spe = self.distances(k)
+        if self.is_tall:
+            return t2, spe
+        rows = self.fitted
+        Z, beyond, at = self.scores[rows], self.beyond[rows], np.arange(len(rows))
+        for fold in range(5):
+            out = at % 5 == fold
+            other = _of_rows(self.model, Z, beyond, at, ~out, method=self.method, is_tall=False)
+            more = other.distances(k)
+            t2[rows[out]], spe[rows[out]] = more[0][out], more[1][out]
+        return t2, spe
+
+    def limits(
+        self, k: int, *, level: float = LEVEL, spe: HostArray | None = None, told_by: float = 1.0
+    ) -> tuple[float, float]:
         """Return what a share ``level`` of Gaussian rows stays under in each distance.
 
         Computes Hotelling's limit for T2; for SPE, of m rows used,  mean F(level; h, m - k)  with Box's h, which is
         his limit where rows are many. Components that were fitted to few rows are closer to those than to others: there
         the cube root of SPE, which is nearly Gaussian (Wilson and Hilferty, 1931), gives the limit by its MCD over all
-        rows, which tells a spread as well as 0.37 n rows would.
+        rows, which tells a spread as well as 0.37 n rows would. ``told_by`` is the part of the m - k degrees of freedom
+        that count.
         """
         m, rank = self.model.n_rows, min(k, self.model.rank)
         variances = to_host(self.model.variances).astype(FLOAT64)
@@ -95,7 +120,7 @@ class RobustFit:
             return far, off
         if self.is_tall and m > rank:
             h = float(left.sum()) ** 2 / float(left @ left)
-            return far, float(left.sum()) * f_quantile(level, h, m - rank)
+            return far, float(left.sum()) * f_quantile(level, h, told_by * (m - rank))
         spe = self.distances(k)[1] if spe is None else spe
         roots = np.cbrt(spe)[:, None]
         middle, spread = (float(found[0]) for found in _closest(roots, _core_size(len(roots))))
@@ -110,9 +135,19 @@ class RobustFit:
         flagged = np.flatnonzero(size > 1.0)
         return Outliers(t2, spe, *limits, flagged[np.argsort(-size[flagged], kind="stable")], level, k)
 
-    def far_limits(self, k: int, *, level: float = LEVEL) -> tuple[float, float]:
-        """Return the limits that all rows of a Gaussian table stay under, in a share ``level`` of such tables."""
-        return self.limits(k, level=1.0 - (1.0 - level) / (2.0 * max(len(self.used), 1)))
+    def far_rows(self, k: int, *, level: float = LEVEL) -> HostArray:
+        """Tell which rows (n,) lie further out than any row of a Gaussian table, in a share ``level`` of such tables.
+
+        Distances are those of :meth:`held_out`, and each limit is for all n rows and half of the error. A row may lie
+        far out because it was left out of the fit, and the spread of the others is the smaller for it: half of the
+        degrees of freedom count, as rows chosen by their distances tell a spread less well than as many others do
+        (Hardin and Rocke, 2005, doi:10.1198/106186005X77685). How often that is so: ``docs/findings.rst``.
+        """
+        t2, spe = self.held_out(k)
+        each = 1.0 - (1.0 - level) / (2.0 * max(len(self.used), 1))
+        limits = self.limits(k, level=each, spe=spe, told_by=0.5)
+        far: HostArray = (t2 > limits[0]) | (spe > limits[1])
+        return far
 
 
 def fit_robust(
@@ -174,7 +209,7 @@ def fit_robust(
         return everything
     found = _of_rows(model, scores, beyond, at, core, method=method, is_tall=tall, trimmed=kept)
     for _ in range(50):
-        joined = _near(found, kept, at, core)
+        joined = _near(found, kept, at)
         if (joined == core).all():
             break
         if 2 * joined.sum() < len(at):
@@ -190,21 +225,9 @@ def _chauvenet(n: int) -> float:
     return 1.0 - 0.25 / n
 
 
-def _near(found: "RobustFit", k: int, at: HostArray, core: HostArray) -> HostArray:
-    """Return the rows that belong to those that are in.
-
-    Where components were fitted to few rows these are closer to them than others are by that alone. So each fifth of
-    them is held against the components of the other four.
-    """
-    t2, spe = (values[at] for values in found.distances(k))
-    if not found.is_tall:
-        part = np.cumsum(core) % 5
-        for fold in range(5):
-            out = core & (part == fold)
-            rest = core & ~out
-            other = _of_rows(found.model, found.scores, found.beyond, at, rest, method=found.method, is_tall=False)
-            more = other.distances(k)
-            t2[out], spe[out] = more[0][at[out]], more[1][at[out]]
+def _near(found: "RobustFit", k: int, at: HostArray) -> HostArray:
+    """Return the rows of the sample that belong to those that are in."""
+    t2, spe = (values[at] for values in found.held_out(k))
     limits = found.limits(k, level=_chauvenet(len(at)), spe=spe)
     near: HostArray = (t2 <= limits[0]) & (spe <= limits[1])
     return near
@@ -337,7 +360,7 @@ def _of_rows(
     )
     used = np.zeros(len(scores), dtype=bool)
     used[at[core]] = True
-    return RobustFit(robust, (scores - center) @ (W @ U), beyond, used, method, is_tall, len(at))
+    return RobustFit(robust, (scores - center) @ (W @ U), beyond, used, method, is_tall, len(at), at[core])
 
 
 def _consistency(share: float, p: int) -> float:

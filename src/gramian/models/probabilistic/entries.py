@@ -179,6 +179,8 @@ class KnownEntries(ABC):
         Known entries per column, and the sum of their centered values.
     squares : float
         Sum of all squared values.
+    of_sparse : bool
+        Whether the table was a sparse one, of which what is not stored is missing; however its entries are held.
     way : str
         How they are held, in the words of a plan.
     """
@@ -189,6 +191,7 @@ class KnownEntries(ABC):
     counts: HostArray
     sums: HostArray
     squares: float
+    of_sparse: bool
 
     @property
     @abstractmethod
@@ -507,11 +510,11 @@ def known_entries(
     if isinstance(X, RowSource):
         return _entries_of(X, scale=scale, room=(budget or memory_budget()) // 2)
     if sp.issparse(X):
-        return _sparse_entries(X, scale=scale, units=units, dtype=FLOAT32)
+        return _sparse_entries(X, scale=scale, units=units, of_sparse=True)
     X = np.asarray(X, dtype=FLOAT64)
     missing = np.isnan(X)
     if 2 * missing.sum() > X.size:
-        return _sparse_entries(_coo(X, ~missing), scale=scale, units=units)
+        return _sparse_entries(_coo(X, ~missing), scale=scale, units=units, of_sparse=False)
     infinite = np.isinf(X)
     if infinite.any():
         _refuse_infinity(*(int(i) for i in np.argwhere(infinite)[0]))
@@ -523,7 +526,8 @@ def known_entries(
     if scale and units is None:
         factor = _factor(np.einsum("ij,ij->j", values, values), counts, center)
     values *= factor
-    return DenseEntries(center, factor, counts, values.sum(axis=0), float(np.vdot(values, values)), values, missing)
+    sums, squares = values.sum(axis=0), float(np.vdot(values, values))
+    return DenseEntries(center, factor, counts, sums, squares, of_sparse=False, values=values, missing=missing)
 
 
 def _entries_of(source: RowSource, *, scale: bool, room: int) -> KnownEntries:
@@ -545,10 +549,11 @@ def _entries_of(source: RowSource, *, scale: bool, room: int) -> KnownEntries:
         sparse = (
             _coo(X := to_host(rows), ~np.isnan(X)).tocsr() for rows in source.map_blocks(lambda block: block.rows)
         )
-        return known_entries(sp.vstack(list(sparse), format="csr"), scale=scale)
+        table = sp.vstack(list(sparse), format="csr")
+        return _sparse_entries(table, scale=scale, units=None, of_sparse=False)
     factor = _factor(found.squares, found.counts, found.means) if scale else np.ones(d)
     squares = float(found.squares @ factor**2)
-    return SourceEntries(found.means, factor, found.counts, np.zeros(d), squares, source)
+    return SourceEntries(found.means, factor, found.counts, np.zeros(d), squares, source.is_sparse, source)
 
 
 SPARSE_BYTES, DENSE_BYTES = 32, 26
@@ -643,10 +648,13 @@ def triplets(rows: Any, columns: Any, values: Any, *, shape: tuple[int, int] | N
 
 
 def one_value_per_cell(X: Any) -> Any:
-    """Return a sparse table in CSR form in which each cell is stored once: the mean of what was stored for it."""
-    X = X.tocoo() if X.format != "csr" or not X.has_canonical_format else X
-    if X.format == "csr":
-        return X
+    """Return a sparse table in CSR form in which each known cell is stored once: the mean of what was stored for it.
+
+    A cell for which NaN was stored is not known.
+    """
+    if X.format == "csr" and X.has_canonical_format:
+        return _without_nan(X)
+    X = X.tocoo()
     values = X.data if X.dtype.kind == "f" and X.dtype.itemsize >= 4 else X.data.astype(FLOAT64)
     # A COO table adds what it stores twice; so do its counts.
     total = sp.coo_array((values, X.coords), shape=X.shape).tocsr()
@@ -656,19 +664,22 @@ def one_value_per_cell(X: Any) -> Any:
             table.sum_duplicates()
             table.sort_indices()
         total.data /= count.data
-    return total
+    return _without_nan(total)
+
+
+def _without_nan(X: Any) -> Any:
+    known = ~np.isnan(X.data)
+    if known.all():
+        return X
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return sp.coo_array((X.data[known], (rows[known], X.indices[known])), shape=X.shape).tocsr()
 
 
 def _sparse_entries(
-    X: Any, *, scale: bool, units: tuple[HostArray, HostArray] | None, dtype: Any = FLOAT64
+    X: Any, *, scale: bool, units: tuple[HostArray, HostArray] | None, of_sparse: bool
 ) -> SparseEntries:
-    X = one_value_per_cell(X)
+    X, dtype = one_value_per_cell(X), FLOAT32 if of_sparse else FLOAT64
     data = X.data.astype(FLOAT64)
-    if np.isnan(data).any():
-        known = ~np.isnan(data)
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        X = sp.coo_array((data[known], (rows[known], X.indices[known])), shape=X.shape).tocsr()
-        data = X.data
     if np.isinf(data).any():
         place = int(np.flatnonzero(np.isinf(data))[0])
         row = int(np.searchsorted(X.indptr, place, side="right")) - 1
@@ -685,7 +696,7 @@ def _sparse_entries(
     integers = np.int32 if X.nnz < 2**31 else np.int64
     values = sp.csr_array((data.astype(dtype), X.indices.astype(np.int32), X.indptr.astype(integers)), shape=X.shape)
     longest = max((int(X.indptr[p.stop] - X.indptr[p.start]) for p in ranges(X.shape[0], chunk_rows(d))), default=0)
-    return SparseEntries(center, factor, counts, sums, squares, values, np.ones(longest, dtype=dtype))
+    return SparseEntries(center, factor, counts, sums, squares, of_sparse, values, np.ones(longest, dtype=dtype))
 
 
 def _factor(squares: HostArray, counts: HostArray, center: HostArray) -> HostArray:

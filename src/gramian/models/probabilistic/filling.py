@@ -78,7 +78,7 @@ def fill_missing(X: HostArray, n_components: int | None = None, *, scale: bool =
     _require_values(missing)
     if not missing.any():
         return FilledRows(X, missing, None)
-    options = ProbabilisticPCAOptions(n_components, biases=False, tol=1e-5, seed=seed, keep_rows=False)
+    options = ProbabilisticPCAOptions(n_components, biases=False, seed=seed, keep_rows=False)
     model = fit_probabilistic_pca(known_entries(X, scale=scale), options)
     rows, some = X.copy(), missing.any(axis=1)
     rows[some] = model.impute(X[some])

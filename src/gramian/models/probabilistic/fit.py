@@ -1,17 +1,5 @@
 """Probabilistic PCA of a table with missing values: the fit.
 
-What others build on, in this package::
-
-    known_entries(X, *, scale=False) -> KnownEntries          # dense with NaN, or scipy sparse (unstored = unknown)
-    triplets(rows, columns, values, *, shape=None) -> csr     # mean of duplicates; then known_entries(csr)
-    fit_probabilistic_pca(known, options) -> ProbabilisticPCAModel
-    ProbabilisticPCAOptions(n_components=None, biases=None, bounds=None, tol=1e-4, max_iter=500, seed=0, ...)
-    model.predict(rows, columns) -> (mean, std)               # positions in the fit; -1: not in the fit
-    model.impute(X) -> filled;  model.impute_with_std(X) -> (filled, std)
-    model.log_likelihood(rows, columns, values) -> (m,)
-    model.sample(X, m, seed=0) -> m filled tables
-    hold_out(X, *, share=0.1, seed=0) -> HeldOut(X, rows, columns, values)
-
 The model is that of :mod:`~gramian.models.probabilistic.variational`. Where nothing is missing and rows have no biases,
 its maximum likelihood has a closed form, the principal components (Tipping and Bishop, 1999,
 doi:10.1111/1467-9868.00196), which is taken.
@@ -36,8 +24,8 @@ from gramian.models.probabilistic.entries import (
     KnownEntries,
     Rows,
     SourceEntries,
-    SparseEntries,
     known_entries,
+    one_value_per_cell,
 )
 from gramian.models.probabilistic.model import ProbabilisticPCAModel
 from gramian.models.probabilistic.variational import (
@@ -62,11 +50,12 @@ class ProbabilisticPCAOptions:
     Attributes
     ----------
     n_components : int or None
-        At most so many; those that are not needed are removed. None: as many as predict held-out entries best.
+        At most so many; those that are not needed are removed, but for a complete table without row biases, whose
+        closed form keeps all. None: as many as predict held-out entries best.
     least : int
         Components that are kept even where they are not needed.
     biases : bool or None
-        Whether rows have biases. None: where the known entries were a sparse table.
+        Whether rows have biases. None: where the table was a sparse one.
     bounds : (float, float) or None
         Limits of predictions.
     tol : float
@@ -85,7 +74,7 @@ class ProbabilisticPCAOptions:
     least: int = 0
     biases: bool | None = None
     bounds: tuple[float, float] | None = None
-    tol: float = 1e-4
+    tol: float = 1e-5
     max_iter: int = 500
     seed: int = 0
     keep_rows: bool = True
@@ -124,7 +113,7 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
         message = "Nothing is known in this table: all of its values are missing. Pass one with some values."
         raise InputError(message)
     if options.biases is None:
-        options = replace(options, biases=isinstance(known, SparseEntries))
+        options = replace(options, biases=known.of_sparse)
     k, reason = options.n_components, "as asked"
     if k is None:
         k, reason = choose_components(known, options)
@@ -183,7 +172,7 @@ def hold_out(X: Any, *, share: float = 0.1, seed: int = 0) -> HeldOut:
     (20, True)
     """
     rng = np.random.default_rng(seed)
-    table: Any = X.tocsr().tocoo() if hasattr(X, "tocsr") else None
+    table: Any = one_value_per_cell(X).tocoo() if sp.issparse(X) else None
     if table is not None:
         rows, columns = table.coords
         values = table.data
@@ -225,7 +214,8 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
     A tenth of the known entries is held out, and components are removed from a fit of the others as long as that raises
     its evidence. Of the numbers up to those that are left, with the smallest components dropped, the smallest is taken
     whose likelihood of the held-out entries, with one noise for all, so whose mean squared error, is within a standard
-    error of the best. Evidence alone takes noise of different size in scaled columns for components.
+    error of the best; none only where none is best. Evidence alone takes noise of different size in scaled columns for
+    components.
 
     Cost: two or three fits at a looser tolerance, and three rounds for each number compared, of a part of the rows.
     """
@@ -233,7 +223,7 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
     held = hold_out(X, seed=options.seed)
     limit = max(0, min(MOST_TRIED, X.shape[0] - 2, X.shape[1] - 1))
     if len(held.values) < 5 or limit == 0:
-        return min(1, limit), "there are too few entries to hold some out"
+        return min(1, limit), "there are too few entries to choose by"
     train, most, before = known_entries(held.X), min(FIRST_TRIED, limit), None
     biases = bool(options.biases)
 
@@ -257,7 +247,8 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
             fewer = improve(train, leading(found.columns, k), tol=ROUGH, max_iter=3, least=k)
             scores[int(k)] = errors(fewer.columns)
     best = min(scores, key=lambda number: float(scores[number].mean()))
-    k = min(number for number in scores if _within_error(scores[best], scores[number]))
+    # A weak component still helps more often than not: none is taken only where none is best.
+    k = min(number for number in scores if (number or not best) and _within_error(scores[best], scores[number]))
     return k, f"{k} of up to {most} predict held-out entries best"
 
 
@@ -313,6 +304,7 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
     i, j = np.triu_indices(len(free))
     low, high = (None, None) if options.bounds is None else (float(limit) for limit in options.bounds)
     rows = _kept_rows(known, columns) if options.keep_rows else (None, None, None)
+    errors = _share_errors(known, columns, right, row_bias, options.seed)
     return ProbabilisticPCAModel(
         mean=(columns.means[:, -1] + columns.shift) / known.factor,
         factor=known.factor,
@@ -321,7 +313,8 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
         components=V,
         variances=variances,
         shares=variances / max(total, TINY),
-        share_errors=_share_errors(known, columns, right, row_bias, options.seed),
+        share_errors=errors[0],
+        cumulative_share_errors=errors[1],
         noise_variance=priors.noise,
         weight_variances=priors.components,
         row_bias_variance=row_bias,
@@ -347,15 +340,19 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
 TINY = float(np.finfo(FLOAT64).tiny)
 
 
-def _share_errors(known: KnownEntries, columns: Columns, right: HostArray, row_bias: float, seed: int) -> HostArray:
-    """Return the standard deviations of the shares of variance, of 200 draws: of W, of the rows, and of the noise.
+def _share_errors(
+    known: KnownEntries, columns: Columns, right: HostArray, row_bias: float, seed: int
+) -> tuple[HostArray, HostArray]:
+    """Return the standard deviations of the shares of variance, and of their cumulative sums, of 200 draws.
+
+    Drawn are W, the rows, and the noise.
 
     W is drawn from its posterior; were other rows drawn, the variance of n scores would be that of chi^2_n / n, and
     that of noise chi^2_N / N.
     """
     k, (n, d) = columns.layout.k, (known.n_rows, known.n_columns)
     if k == 0:
-        return np.zeros(0)
+        return np.zeros(0), np.zeros(0)
     rng, noise = np.random.default_rng(seed), columns.priors.noise
     # The squares of W are sums of d terms: their means and variances are enough.
     C = np.einsum("ka,jab,kb->jk", right, columns.covariances[:, :k, :k], right, optimize=True)[columns.pattern]
@@ -364,7 +361,8 @@ def _share_errors(known: KnownEntries, columns: Columns, right: HostArray, row_b
     drawn = np.maximum(mean + spread * rng.standard_normal((200, k)), 0.0) * rng.chisquare(n, (200, k)) / n
     noises = noise * rng.chisquare(known.n_known, (200, 1)) / known.n_known
     total = drawn.sum(axis=1, keepdims=True) + d * (noises + row_bias)
-    return np.asarray(((drawn + noises) / np.maximum(total, TINY)).std(axis=0))
+    shares = (drawn + noises) / np.maximum(total, TINY)
+    return shares.std(axis=0), shares.cumsum(axis=1).std(axis=0)
 
 
 def _kept_rows(known: KnownEntries, columns: Columns) -> tuple[HostArray, HostArray, HostArray]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import HostArray
+from gramian.arrays.namespace import HostArray, is_sparse
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError
-from gramian.models.probabilistic.entries import HeldEntries, Rows, known_entries
+from gramian.models.probabilistic.entries import HeldEntries, Rows, known_entries, one_value_per_cell
 from gramian.models.probabilistic.variational import Columns, Layout, Priors, row_posterior
 from gramian.sources.rows import ranges
 
@@ -35,6 +35,8 @@ class ProbabilisticPCAModel:
         Orthonormal, by decreasing variance; the largest entry of each is positive.
     variances, shares, share_errors : numpy array (k,)
         Along the components, noise included; over the model's total; standard deviations of the shares.
+    cumulative_share_errors : numpy array (k,)
+        Standard deviations of the sums of the first shares.
     noise_variance : float
     weight_variances : numpy array (k,)
         alpha, the prior variance of the weights of each component.
@@ -65,6 +67,7 @@ class ProbabilisticPCAModel:
     variances: HostArray
     shares: HostArray
     share_errors: HostArray
+    cumulative_share_errors: HostArray
     noise_variance: float
     weight_variances: HostArray
     row_bias_variance: float
@@ -153,7 +156,7 @@ class ProbabilisticPCAModel:
 
         Cost: m d k operations for the values, m d k^2 for their deviations.
         """
-        known = self.entries(X)
+        known, X = self.entries(X), _once(X)
         filled, stds = np.empty((known.n_rows, known.n_columns)), np.zeros((0, 0))
         if with_std:
             stds = np.empty_like(filled)
@@ -192,7 +195,7 @@ class ProbabilisticPCAModel:
 
     def project_std(self, X: Any) -> HostArray:
         """Return the standard deviation of each score (m, k): 0 for a complete row."""
-        known, V, k = self.entries(X), self.components.T, self.n_components
+        known, X, V, k = self.entries(X), _once(X), self.components.T, self.n_components
         stds = np.empty((known.n_rows, k))
         for part, _rows, g, Cg in self._posteriors(known):
             missing = ~_dense(X, part)[1]
@@ -231,13 +234,14 @@ class ProbabilisticPCAModel:
         return np.asarray(C / np.outer(self.factor, self.factor))
 
     def sample(self, X: Any, m: int, *, seed: int = 0) -> Iterator[HostArray]:
-        """Give m tables whose missing values are drawn from the posterior: rows, columns and noise.
+        """Give m tables whose missing values are drawn from the variational posterior q(rows) q(columns), and noise.
 
         What differs between them is what is not known: the m results of whatever is computed from each are combined by
-        Rubin's rules (1987).
+        Rubin's rules (1987). Rows and columns are drawn independently of each other, and the variances of noise and of
+        priors are fixed at their estimates: from few entries the tables differ less than they should.
         """
         rng, layout = np.random.default_rng(seed), self.layout
-        known, free, r, d = self.entries(X), layout.of_columns, layout.of_rows, self.n_columns
+        known, X, free, r, d = self.entries(X), _once(X), layout.of_columns, layout.of_rows, self.n_columns
         spread = _roots(self.columns.covariances[:, free[:, None], free])
         parts = [
             (part, g, _roots(Cg[:, r[:, None], r]), *_dense(X, part)) for part, _, g, Cg in self._posteriors(known)
@@ -342,10 +346,15 @@ def _positions(places: Any, count: int, what: str) -> HostArray:
     return found.astype(int)
 
 
+def _once(X: Any) -> Any:
+    """Return rows as the fit reads them: of a sparse table each known cell once."""
+    return one_value_per_cell(X) if is_sparse(X) else X
+
+
 def _dense(X: Any, part: slice) -> tuple[HostArray, HostArray]:
     """Return some rows as they were given, dense, and where they are known."""
-    if hasattr(X, "tocsr"):
-        rows = X.tocsr()[part]
+    if is_sparse(X):
+        rows = X[part]
         there = np.zeros(rows.shape, dtype=bool)
         cells = rows.tocoo()
         there[cells.coords] = True

@@ -8,8 +8,8 @@ is not needed has its alpha go to zero and is removed.
 Both sides are written with one more number that is fixed:  x = g'h + e,  g = (z, a, 1),  h = (w, 1, b)  (without row
 biases g = (z, 1), h = (w, b)). A round is one pass over the rows: each chunk finds its q(g), adds what the columns need
 of it,  sum of E[g g']  and  sum of x E[g]  per column, and is forgotten. Before columns are solved for, g -> A g and
-h -> A^-T h, which leaves every prediction as it is, with the A that raises the bound most: z has mean zero and unit
-second moment, and the columns of W are orthogonal (sections 3.2 and 4.1 there). Without that, the alternation crawls.
+h -> A^-T h, which leaves every prediction as it is, with an A that raises the bound: z has mean zero and unit second
+moment, and the columns of W are orthogonal (sections 3.2 and 4.1 there). Without that, the alternation crawls.
 
 Cost of a round, K = k + 2:  2 K^2 operations per known entry, and K^3 per row and column.
 """
@@ -369,11 +369,12 @@ def _prior_noise(known: KnownEntries) -> float:
 
 
 def turned(known: KnownEntries, columns: Columns, found: Statistics) -> tuple[Columns, Statistics]:
-    """Return columns and statistics for  g -> A g,  h -> A^-T h  with the A that raises the bound most.
+    """Return columns and statistics for  g -> A g,  h -> A^-T h  with an A that raises the bound.
 
-    In turn, each where it raises the bound: the mean of z goes to the column biases; what z and the mean say of row
-    biases goes to W and the column biases; z gets a unit second moment, and W orthogonal columns. The priors' variances
-    are then the means of what they are variances of. The columns' covariances are not turned: they are solved for next.
+    A is a product of steps, taken in turn; the best of all A may be another. The mean of z goes to the column biases,
+    and what z and the mean say of row biases to W and the column biases, each where that raises the bound; then z gets
+    a unit second moment, and W orthogonal columns. The priors' variances are then the means of what they are variances
+    of. The columns' covariances are not turned: they are solved for next.
     """
     layout, (n, d) = columns.layout, (known.n_rows, known.n_columns)
     k, K = layout.k, layout.size

@@ -1,7 +1,9 @@
 /* Rows by both of their distances, in units of their limits, and those beyond. */
 
 function paintCheck(pen) {
-  const far = distances(), lone = !far.spe, xs = far.t2 || Float64Array.from(table.positions, (i) => i + 1), ys = lone ? Float64Array.from(table.positions, (i) => i + 1) : far.spe;
+  const far = distances();
+  if (!far) return { marks: [] };
+  const lone = !far.spe, xs = far.t2 || Float64Array.from(table.positions, (i) => i + 1), ys = lone ? Float64Array.from(table.positions, (i) => i + 1) : far.spe;
   const scale = (values, plain) => (!plain && largest(values) > 12 ? { to: (v) => Math.log10(Math.max(v, 0.01)), log: true } : { to: (v) => v, log: false }), sx = scale(xs, !far.t2), sy = scale(ys, lone);
   const span = (values, { to, log }, plain) => [log ? Math.min(to(1) - 0.5, Math.max(-2, to(extent(values)[0]))) : 0, plain ? extent(values)[1] * 1.03 : to(Math.max(1.2, largest(values))) * (log ? 1 : 1.06) + (log ? 0.15 : 0)];
   const plane = { left: 56, top: 12, width: pen.width - 70, height: narrow() ? 280 : 380, x: span(xs, sx, !far.t2), y: span(ys, sy, lone) };
@@ -23,14 +25,14 @@ function paintCheck(pen) {
 }
 
 function showChecked() {
-  const { unusual, flagged: total, expected, level } = now().check, box = $("check-table"), far = distances(), at = new Map(range(table.m).map((i) => [table.positions[i], i]));
-  const limits = now().check, over = (v, limit) => (limit ? `${(v / limit).toFixed(1)}×` : "");
-  const known = unusual.length ? unusual : flagged().slice(0, 20).map((i) => ({ row: table.positions[i], name: table.names[i], t2: far.t2 ? far.t2[i] * limits.t2Limit : 0, spe: far.spe ? far.spe[i] * limits.speLimit : 0, blame: [] }));
-  const chance = `${count(Math.round(expected))} ${Math.round(expected) === 1 ? "is" : "are"} expected of Gaussian rows.`;
-  const words = h("p", { class: "result" }, total ? `${counted(total, "row")} ${total === 1 ? "lies" : "lie"} beyond the ${percent(level)} limits; ${chance}` : `No row lies beyond the ${percent(level)} limits.`);
+  if (!distances()) return;
+  const { unusual } = now().check, box = $("check-table"), far = distances(), at = new Map(range(table.m).map((i) => [table.positions[i], i]));
+  const over = (times) => (times ? `${times.toFixed(1)}×` : "");
+  const known = unusual.length ? unusual : flagged().slice(0, 20).map((i) => ({ row: table.positions[i], name: table.names[i], t2: far.t2 && far.t2[i], spe: far.spe && far.spe[i], blame: [] }));
+  const found = now().said.find(({ kind }) => kind === "outliers"), words = h("p", { class: "result" }, found && found.text);
   const lines = known.map((row) => {
     const i = at.get(row.row), columnWords = row.blame.map(([name, value, sd]) => `${name} ${number(value)} (${signed(sd)} sd)`).join(", ");
-    return [h("button", { type: "button", class: "plain", click: () => i !== undefined && set({ current: i }), "aria-pressed": String(i === state.current) }, row.name), over(row.t2, limits.t2Limit), over(row.spe, limits.speLimit), columnWords];
+    return [h("button", { type: "button", class: "plain", click: () => i !== undefined && set({ current: i }), "aria-pressed": String(i === state.current) }, row.name), over(row.t2), over(row.spe), columnWords];
   });
   const blamed = lines.some((line) => line[3]), titles = ["row", "T²", "SPE", ...(blamed ? ["columns to blame"] : [])];
   box.replaceChildren(words, ...(lines.length ? [gridTable(titles, lines.map((line) => line.slice(0, titles.length)), ["name", "number", "number", "soft"])] : []));
@@ -39,9 +41,10 @@ function showChecked() {
 function startCheck() {
   if (!$("check-plot")) return;
   const lines = () => {
-    const { t2, spe } = distances(), out = new Set(flagged());
+    const { t2, spe } = distances() || {}, out = new Set(flagged());
     return ["rows-to-check", ["row", "name", "T2 over its limit", "SPE over its limit", "beyond"], range(table.m).map((i) => [table.positions[i] + 1, table.names[i], t2 ? t2[i] : NaN, spe ? spe[i] : NaN, out.has(i) ? "yes" : "no"])];
   };
+  on(["cut"], () => { $("check").hidden = !distances(); });
   figure("check-plot", ["cut", "picked", "current"], paintCheck, lines);
   on(["cut", "current"], showChecked);
   const box = $("check-plot");

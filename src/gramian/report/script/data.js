@@ -29,10 +29,11 @@ const count = (value) => value.toLocaleString("en");
 const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 const listed = (names) => (names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`);
 
-// Whole percents, with a digit more near both ends, so that a part is neither 0% nor 100%.
+// Whole percents, with digits more near both ends, so that a part is neither 0% nor 100%: the rule of analysis/findings.py.
 function percent(share) {
-  const digits = share >= 0.0995 && share <= 0.985 ? 0 : share > 0 && share < 0.0005 ? 3 : 1;
-  return `${Number((100 * share).toFixed(share === 0 || share === 1 ? 0 : digits))}%`;
+  const least = share >= 0.0995 && share <= 0.985 ? 0 : 1, told = (n) => ![0, 100].includes(Number((100 * share).toFixed(n)));
+  const digits = share > 0 && share < 1 ? range(5).slice(least).find((n) => told(n)) ?? least : least;
+  return `${(100 * share).toFixed(digits)}%`;
 }
 
 function extent(values, members) {

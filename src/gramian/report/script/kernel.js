@@ -46,9 +46,9 @@ function paintProfiles(pen) {
     pen.text(left, top - 8, titled(j), { weight: 600, size: 13 });
     if (pictured) {
       const gray = grayOf(extent(flat)), w = (size - 16) / steps.length;
-      steps.forEach((step, s) => { pen.image(left + s * (w + 4), top, w, tall, asImage(flat.subarray(s * q, (s + 1) * q), gray)); pen.text(left + s * (w + 4) + w / 2, top + tall + 15, percent(step), { anchor: "middle", color: colors.soft }); });
+      steps.forEach((step, s) => { pen.image(left + s * (w + 4), top, w, tall, asImage(flat.subarray(s * q, (s + 1) * q), gray)); pen.text(left + s * (w + 4) + w / 2, top + tall + 15, `${Math.round(100 * step)}%`, { anchor: "middle", color: colors.soft }); });
     } else {
-      const shown = order.slice(0, 5), most = largest(shown.flatMap((c) => steps.map((_, s) => away(s, c)))) * 1.1, { X, Y } = pen.plane({ left: left + 34, top, width: size - 44, height: tall, x: [0, 1], y: [-most, most], xTicks: steps.map((step) => [step, percent(step)]).filter((_, s) => s % 2 === 0), yTicks: ticks([-most, most], 4) });
+      const shown = order.slice(0, 5), most = largest(shown.flatMap((c) => steps.map((_, s) => away(s, c)))) * 1.1, { X, Y } = pen.plane({ left: left + 34, top, width: size - 44, height: tall, x: [0, 1], y: [-most, most], xTicks: steps.map((step) => [step, `${Math.round(100 * step)}%`]).filter((_, s) => s % 2 === 0), yTicks: ticks([-most, most], 4) });
       pen.line(X(0), Y(0), X(1), Y(0), colors.muted);
       shown.forEach((c, at) => {
         pen.path(`M${steps.map((step, s) => `${X(step)} ${Y(away(s, c))}`).join("L")}`, { stroke: hueOf(at), "stroke-width": 1.8 });

@@ -159,7 +159,7 @@ const RINGS = 60;
 
 function sayMap(view, { width, height }, named, shown, far) {
   const stretch = height / (view.y[1] - view.y[0]) / (width / (view.x[1] - view.x[0])), { total, shown: held } = data.rows;
-  const sample = held < total ? `${count(held)} of ${count(total)} rows, a sample drawn at random with the rows furthest out. ` : "";
+  const sample = held < total ? `${count(held)} of ${count(total)} rows, a sample drawn at random. ` : "";
   const unit = alone() ? "" : Math.abs(stretch - 1) < 0.02 ? "Both axes have one unit." : `${stretch > 1 ? data.components[state.y] : data.components[state.x]} is drawn ${Math.max(stretch, 1 / stretch).toFixed(1)} times larger than ${stretch > 1 ? data.components[state.x] : data.components[state.y]}.`;
   const ring = far ? ` Ringed: ${far > RINGS ? `the ${RINGS} of ${count(far)} rows` : counted(far, "row")} ${far > RINGS ? "furthest " : ""}beyond a limit.` : "";
   $("map-note").textContent = `${sample}${unit}${ring}`;

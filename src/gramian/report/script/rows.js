@@ -10,7 +10,7 @@ const table = data.rows && (() => {
     names: range(m).map((i) => (rows.names ? rows.names[i] : `row ${positions[i] + 1}`)),
     score: (j) => columnOf(scores, m, j),
     colors: [{ name: "nothing" }, ...labels, ...dates, ...valueColumns],
-    spe: rows.spe && unpack(rows.spe), own: Object.fromEntries(Object.entries(rows.distances || {}).map(([k, both]) => [k, { t2: unpack(both.t2), spe: unpack(both.spe) }])),
+    far: Object.fromEntries(Object.entries(rows.distances).map(([k, { t2, spe }]) => [k, { t2: t2 && unpack(t2), spe: spe && unpack(spe) }])),
   };
 })();
 
@@ -19,22 +19,7 @@ const labelWords = (label, i) => (label.groups ? label.groups[label.codes[i]] : 
 const coloring = () => (table && state.color ? table.colors[state.color] : null);
 
 // T2 and SPE over their limits, where so many components are kept; null where a limit means nothing.
-function distances() {
-  const check = now().check, { m } = table;
-  if (!check || !table.spe) return null;
-  let { t2, spe } = table.own[state.cut] || {};
-  if (!t2) {
-    t2 = new Float64Array(m);
-    spe = Float64Array.from(table.spe);
-    range(data.rows.lastCut).forEach((j) => {
-      const s = table.score(j), w = data.rows.whitening[j];
-      if (j < state.cut) for (let i = 0; i < m; i += 1) t2[i] += (s[i] * w) ** 2;
-      else for (let i = 0; i < m; i += 1) spe[i] += s[i] * s[i];
-    });
-  }
-  const over = (values, limit) => (limit ? Float64Array.from(values, (v) => v / limit) : null);
-  return { t2: over(t2, check.t2Limit), spe: over(spe, check.speLimit) };
-}
+const distances = () => table.far[state.cut] || null;
 
 // Rows beyond a limit, the furthest first.
 function flagged() {

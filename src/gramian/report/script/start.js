@@ -1,15 +1,10 @@
-/* The words at the top, theme, contents, files, and the first drawing of everything. */
+/* The words at the top, contents, files, and the first drawing of everything. */
 
-const dark = () => { const asked = document.documentElement.dataset.theme; return asked ? asked === "dark" : matchMedia("(prefers-color-scheme: dark)").matches; };
-
-function startTheme() {
-  const read = () => { readColors(); $("theme").textContent = dark() ? "Light" : "Dark"; $("theme").setAttribute("aria-pressed", String(dark())); };
-  read();
-  state.theme = dark() ? "dark" : "light";
+function startScreen() {
+  const theme = () => { readColors(); set({ theme: dark() ? "dark" : "light" }); };
+  theme();
   state.width = window.innerWidth;
-  const change = () => { read(); set({ theme: dark() ? "dark" : "light" }); };
-  $("theme").addEventListener("click", () => { document.documentElement.dataset.theme = dark() ? "light" : "dark"; change(); });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", change);
+  document.addEventListener("theme", theme);
   window.addEventListener("resize", () => { openContents(); set({ width: window.innerWidth }); });
 }
 
@@ -56,27 +51,14 @@ function startWords() {
   $("cut-more").addEventListener("click", () => stepCut(1));
 }
 
-async function copy(button) {
-  const code = button.parentElement.querySelector("code");
-  try {
-    await navigator.clipboard.writeText(code.textContent);
-    button.textContent = "Copied";
-  } catch {
-    getSelection().selectAllChildren(code);
-    button.textContent = "Press Ctrl+C";
-  }
-  setTimeout(() => { button.textContent = "Copy"; }, 1500);
-}
-
 function startFiles() {
   document.querySelectorAll("[data-save]").forEach((button) => button.addEventListener("click", () => {
     const { save, of } = button.dataset;
     if (save === "csv") saveLines(...figures[of].lines()); else savePicture(of, save);
   }));
-  document.querySelectorAll(".copy").forEach((button) => button.addEventListener("click", () => copy(button)));
 }
 
-startTheme();
+startScreen();
 startContents();
 startWords();
 startMap();
@@ -89,5 +71,5 @@ startSources();
 startKernel();
 startFiles();
 readers.forEach(({ read }) => read());
-window.gramian = { state, set, figures, svgOf }; // for a console, and for tests
+window.gramian = { state, set, figures, svgOf, percent }; // for a console, and for tests
 document.body.dataset.ready = "true";

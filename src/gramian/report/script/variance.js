@@ -31,8 +31,8 @@ function paintVariance(pen) {
 }
 
 function sayCut() {
-  const { share, interval } = now(), next = data.scree.shares[state.cut], agree = data.scree.rules.filter((rule) => rule.k === state.cut).map((rule) => rule.rule), box = $("variance-plot");
-  const holds = `${counted(state.cut, "component")} ${state.cut === 1 ? "holds" : "hold"} ${percent(share)}${interval ? ` (${percent(interval[0])} to ${percent(interval[1])})` : ""} of the variance`;
+  const next = data.scree.shares[state.cut], agree = data.scree.rules.filter((rule) => rule.k === state.cut).map((rule) => rule.rule), box = $("variance-plot");
+  const holds = `${counted(state.cut, "component")} ${state.cut === 1 ? "holds" : "hold"} ${now().holds} of the variance`;
   $("cut-words").textContent = `${holds}${next === undefined ? "." : `; the next would add ${percent(next)}.`}${agree.length ? ` So ${agree.length === 1 ? "says the rule" : "say the rules"} ${listed(agree)}.` : ""}`;
   $("cut-code").textContent = now().code;
   Object.entries({ role: "slider", "aria-valuemin": cuts[0], "aria-valuemax": cuts[cuts.length - 1], "aria-valuenow": state.cut, "aria-valuetext": holds, "aria-label": "Components kept" }).forEach(([name, value]) => box.setAttribute(name, String(value)));

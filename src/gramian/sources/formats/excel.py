@@ -30,15 +30,17 @@ class _Sheet(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def read_excel(
+def open_excel(
     path: Path,
     origin: str,
     *,
     sheet: str | None = None,
     na: Sequence[str] = (),
     names: Sequence[str] | None = None,
-) -> Any:
-    """Return the table of one sheet of a workbook as a :class:`pyarrow.Table`.
+    budget: int | None = None,
+    say: Say | None = None,
+) -> OpenedTable:
+    """Open the table of one sheet of a workbook. Cost: all of the sheet is read.
 
     That of the sheet called ``sheet``, else of the first visible one that holds numbers. Empty rows and columns, and
     the lines above a table that fill less than half of its columns (titles, merged cells), are skipped. Whether the
@@ -55,21 +57,10 @@ def read_excel(
         More words, or numbers, for a missing value.
     names : sequence of str, optional
         Names of the columns, in place of those that the sheet has.
+    budget : int, optional
+    say : callable, optional
+        Not called: all is read at once.
     """
-    return _read(path, origin, sheet=sheet, na=na, names=names, budget=memory_budget()).table
-
-
-def open_excel(
-    path: Path,
-    origin: str,
-    *,
-    sheet: str | None = None,
-    na: Sequence[str] = (),
-    names: Sequence[str] | None = None,
-    budget: int | None = None,
-    say: Say | None = None,
-) -> OpenedTable:
-    """Open the table of one sheet of a workbook: see :func:`read_excel`. Cost: all of the sheet is read."""
     del say  # read in one call
     budget = budget or memory_budget()
     found = _read(path, origin, sheet=sheet, na=na, names=names, budget=budget)
