@@ -116,3 +116,11 @@ def test_one_is_said_in_the_singular(folder, capfd):
     assert "50 rows of 1 column," in out
     _, out, _ = run_here(capfd, "outliers", "one-pca/model.gramian", "one.csv", "--quiet")
     assert "1 of 50 rows lies beyond" in out
+
+
+def test_outliers_says_which_components_distances_are_from(folder, capfd):
+    """A saved model is of all rows, and the answer of pca is from those that do not lie apart: the output says so."""
+    write(folder / "two.csv", "a,b", np.random.default_rng(0).uniform(-1, 1, (50, 2)))
+    run_here(capfd, "pca", "two.csv", "--quiet", "--no-report")
+    _, out, _ = run_here(capfd, "outliers", "two-pca/model.gramian", "two.csv", "--quiet")
+    assert "Distances are from the components of all rows of the fit" in out
