@@ -8,9 +8,10 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --no-input install -q
 
-# For the tests that follow torch tensors through the core. `make test TORCH=` leaves it out; those tests then
-# skip and say why. It is never installed for a user, nor for the demo.
+# For the tests that follow torch tensors through the core, and for Triton's interpreter. `make test TORCH=` leaves both
+# out; those tests then skip and say why. They are never installed for a user, nor for the demo.
 TORCH ?= torch==2.13.0
+TRITON ?= triton>=3.5
 
 # Two workers for the tests, and one BLAS thread in each, so that they do not fight over two cores.
 WORKERS ?= 2
@@ -90,5 +91,6 @@ $(VENV)/.ready-bench: pyproject.toml | $(VENV)/.ready-pip
 
 $(VENV)/.ready-torch: | $(VENV)/.ready-pip
 	@if [ -n "$(TORCH)" ]; then $(PIP) '$(TORCH)' || \
-	  echo "$(TORCH) could not be installed; the tests that need it will be skipped."; fi
+	  echo "$(TORCH) could not be installed; the tests that need it will be skipped."; \
+	  $(PIP) '$(TRITON)' || echo "$(TRITON) could not be installed; the tests that need it will be skipped."; fi
 	@touch $@
