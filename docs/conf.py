@@ -4,6 +4,7 @@ import re
 import shutil
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
@@ -62,6 +63,8 @@ html_title = "Gramian"
 html_show_sphinx = False
 
 autodoc_member_order = "bysource"
+# The one module that cannot do without them is documented where they are not installed, too.
+autodoc_mock_imports = [name for name in ("torch", "triton") if find_spec(name) is None]
 # Types stand in the docstrings in words ("(n, k) array"); in signatures they would bury the names.
 autodoc_typehints = "none"
 # Types in words are not names of classes, so they are shown and not looked up.

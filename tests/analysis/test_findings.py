@@ -394,4 +394,4 @@ def test_one_row_that_makes_a_component_is_one():
     frame.loc[17, ["e", "f"]] += 90.0
     (finding, *_) = found_in(frame, scale=False)["rows"]
     assert finding.sentence.startswith("Row 18 makes PC1:")
-    assert finding.sentence.endswith("of its variance is of that row.")
+    assert finding.sentence.endswith("of its variance is that row's.")

@@ -402,7 +402,7 @@ def few_rows_findings(subject: Subject, robust: RobustFit, k: int) -> list[Findi
         rows = order[: int(np.searchsorted(np.cumsum(parts[order]), max(0.5, 0.9 * parts.sum()))) + 1].tolist()
         share, name = float(parts[rows].sum()), subject.components[j]
         who = f"{len(rows):,} rows" if len(rows) > NAMED_ROWS else _rows_named(subject, rows)
-        make, theirs = ("makes", "of that row") if len(rows) == 1 else ("make", "theirs")
+        make, theirs = ("makes", "that row's") if len(rows) == 1 else ("make", "theirs")
         words = f"{who} {make} {name}: {percent(share)} of its variance is {theirs}."
         evidence = {"rows": rows, "contributions": parts[rows].tolist(), "location_and_scatter": robust.method}
         found.append(Finding("rows", words, {"rows": len(rows), "share": share}, evidence, (j,)))

@@ -84,7 +84,7 @@ def bootstrap(
     """Draw rows again, and say how shares and correlations of the components would change.
 
     Computes, for Poisson weights w of the rows with mean 1 and variance 1, the covariance C of the scores; where
-    columns were scaled, D = diag(1 / deviations) of the columns under w, and the eigenpairs of  V D V' C V D V'.  The
+    columns were scaled, D = diag(1 / deviations) of the columns under w, and the eigenpairs of  V D V' C V D V'. The
     columns of levels are coded again, by  D = sqrt(p / p*)  with p* the share of the rows drawn that has the level.
     This is the PCA of the rows drawn where all components are known (at most 40), and first-order exact else. An
     interval is the estimate and 1.96 deviations of the draws (half of their middle 68%), of log(p / (1 - p)) for shares
