@@ -5,6 +5,7 @@ else as arrays, one pair of blocks after the other. What a product is wrong by i
 when a precision is first used.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -150,7 +151,7 @@ def rows_of(block: Block) -> Array:
     return block.rows
 
 
-class Tiles:
+class Tiles(ABC):
     """One way to make products of K between two sets of rows with vectors.
 
     Attributes
@@ -168,19 +169,19 @@ class Tiles:
     error: float | None = None
 
     @property
+    @abstractmethod
     def all_rows(self) -> Any:
         """The rows of the fit, prepared."""
-        raise NotImplementedError
 
+    @abstractmethod
     def prepared(self, points: Array) -> Any:
         """Return other rows prepared."""
-        raise NotImplementedError
 
+    @abstractmethod
     def multiply(
         self, left: Any, right: Any, V: Array, *, shift: float, weights: Array | None = None
     ) -> tuple[Array, Array]:
         """Return (K - shift) V in float64, and with ``weights`` the weighted sums of squares of the rows of that."""
-        raise NotImplementedError
 
 
 class FusedTiles(Tiles):
