@@ -34,7 +34,7 @@ CLEAR = (errors.GramianError, OSError, MemoryError)
 def _in_child(work: Callable[[], None], *, disturb: Callable[[int], None] | None = None) -> int:
     """Run ``work`` in a forked process, disturb it, and return how it ended: 0, or minus the signal.
 
-    What the work raises is a finding, and comes back through a file.
+    What the work raises is a finding, and comes back through a file; a warning is a fair answer to a fault.
     """
     with tempfile.TemporaryFile("w+") as said:
         pid = os.fork()
@@ -42,6 +42,7 @@ def _in_child(work: Callable[[], None], *, disturb: Callable[[int], None] | None
             code = 0
             try:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
+                warnings.simplefilter("ignore")
                 work()
             except BaseException as error:
                 where = traceback.extract_tb(error.__traceback__)[-1]
