@@ -115,6 +115,22 @@ def test_a_forked_process_does_not_wait_for_the_threads_of_its_parent(mine):
     assert told.stdout.split() == ["True", "True"], told.stderr
 
 
+def test_libraries_of_different_threads_get_each_their_own_back():
+    """NumPy's BLAS and SciPy's may be set apart: each is given back what it had, without a word."""
+    libraries = machine._libraries()
+    was = [library.num_threads for library in libraries]
+    try:
+        for library, threads in zip(libraries, (1, 2), strict=False):
+            library.set_num_threads(threads)
+        apart = [library.num_threads for library in libraries]
+        with one_blas_thread():
+            assert {library.num_threads for library in libraries} == {1}
+        assert [library.num_threads for library in libraries] == apart
+    finally:
+        for library, threads in zip(libraries, was, strict=True):
+            library.set_num_threads(threads)
+
+
 def test_threads_are_given_back_for_a_large_call_and_taken_again():
     """However often they are held, and not to a worker, who has none."""
     free = machine._threads_now()
@@ -296,7 +312,7 @@ def test_a_running_value_is_held_per_worker_only_where_all_of_them_fit(monkeypat
 
 def test_a_blas_that_nobody_can_limit_limits_nobody(monkeypatch):
     """Accelerate is unknown to threadpoolctl: the cores are there all the same."""
-    monkeypatch.setattr(machine, "_controller", lambda: type("None", (), {"lib_controllers": []}))
+    monkeypatch.setattr(machine, "_libraries", list)
     monkeypatch.setattr(machine, "cores", lambda: 10)
     assert machine._threads_now() == 10
     assert machine.worker_count() == 10
@@ -316,10 +332,10 @@ def test_a_fit_beside_others_keeps_its_threads():
 
 def test_blas_that_is_loaded_later_is_limited_too(monkeypatch):
     """The loaded libraries are looked up again when modules were imported since."""
-    before = machine._controller()
-    assert machine._controller() is before
+    before = machine._libraries()
+    assert machine._libraries() is before
     monkeypatch.setitem(sys.modules, "a_module_with_a_blas_of_its_own", os)
-    assert machine._controller() is not before
+    assert machine._libraries() is not before
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from gramian import ICA, PCA, KernelPCA, errors, load
 from gramian.sources import as_source
@@ -256,8 +257,9 @@ def _short_of_memory(rng: np.random.Generator) -> Counts:
         wide = np.tile(X, (3, 1))
 
     def work() -> None:
-        # OpenBLAS asks for its buffers at the first calls, and asks for ever where it is refused (blas_memory_alloc,
-        # seen in 0.3.31): not ours to mend, so it has them before there is a limit.
+        # OpenBLAS asks for its buffers at the first calls of each thread, and asks for ever or ends the process
+        # where it is refused (blas_memory_alloc, seen in 0.3.31): not ours to mend, so it has them before the limit.
+        threadpool_limits(1)
         type(model)(**model.get_params()).fit(wide)
         lines = Path("/proc/self/status").read_text().splitlines()
         now = next(int(line.split()[1]) for line in lines if line.startswith("VmData")) * 1024

@@ -225,7 +225,7 @@ class _BlasLimit:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._holders = 0
-        self._restore: Any = None
+        self._before: dict[Any, int] = {}
         self._owed = False
         self._mine = threading.local()
 
@@ -236,8 +236,10 @@ class _BlasLimit:
         with self._lock:
             if self._holders == 0:
                 if self._owed:
-                    self._restore.restore_original_limits()
-                self._restore = _controller().limit(limits=1, user_api="blas")
+                    self._give_back()
+                self._before = {library: library.num_threads for library in _libraries()}
+                for library in self._before:
+                    library.set_num_threads(1)
             self._holders += 1
 
     @property
@@ -278,21 +280,22 @@ class _BlasLimit:
             self._give_back()
 
     def _give_back(self) -> None:
-        self._restore.restore_original_limits()
+        for library, threads in self._before.items():
+            library.set_num_threads(threads)
         # OpenBLAS may ignore a thread that gives back what another one took; then the next holder does it.
-        self._owed = _threads_now() < (self._restore.get_original_num_threads()["blas"] or 1)
+        self._owed = any(library.num_threads < threads for library, threads in self._before.items())
 
 
-def _controller() -> Any:
+def _libraries() -> list[Any]:
     """Return the BLAS libraries in this process: scanned again when modules were imported, as a scan takes 2 ms."""
     return _scanned(len(sys.modules))
 
 
 @lru_cache(maxsize=1)
-def _scanned(_modules: int) -> Any:
+def _scanned(_modules: int) -> list[Any]:
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController().select(user_api="blas")
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 _LIMIT = _BlasLimit()
@@ -381,4 +384,4 @@ def blas_threads() -> int:
 
 def _threads_now() -> int:
     # A BLAS that threadpoolctl does not know, such as Accelerate, limits nobody.
-    return max((library.num_threads for library in _controller().lib_controllers), default=cores())
+    return max((library.num_threads for library in _libraries()), default=cores())
