@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
-from gramian.eigen.certificate import Certificate
 from gramian.errors import InputError
 from gramian.estimators.inputs import (
     BYTES,
@@ -33,12 +32,11 @@ from gramian.estimators.inputs import (
     seed_of,
     whole,
 )
-from gramian.estimators.mixins import ReportMixin, SavedTransformer
+from gramian.estimators.mixins import CertifiedMixin, ReportMixin, WeightedFit
 from gramian.models.archive.catalog import refuse
 from gramian.models.categories.fit import fit_famd, fit_mca
 from gramian.models.categories.model import CategoryOptions, CodedModel, FAMDModel, MCAModel, Supplementary
 from gramian.models.score_file import write_scores
-from gramian.planning.plan import Plan
 from gramian.sources.categories import MixedTable, open_mixed, places_of
 from gramian.sources.indicator import IndicatorRows
 from gramian.sources.paths import is_path
@@ -54,7 +52,7 @@ COLUMNS = Limit(
 )
 
 
-class CodedComponents(ReportMixin, SavedTransformer):
+class CodedComponents(CertifiedMixin, ReportMixin, WeightedFit):
     """Fitted principal components of coded categories and quantities. Abstract: see ``MCA`` and ``FAMD``."""
 
     _LIMITS: ClassVar[Limits] = {
@@ -79,16 +77,6 @@ class CodedComponents(ReportMixin, SavedTransformer):
     n_features_in_: int
     feature_names_in_: HostArray
     _model: CodedModel
-
-    @property
-    def certificate_(self) -> Certificate:
-        """How far each component can be from the truth, and how that is known; prints as a table."""
-        return self._fitted_model().certificate
-
-    @property
-    def plan_(self) -> Plan:
-        """What was done, why, and what it cost."""
-        return self._fitted_model().plan
 
     @property
     def n_components_reason_(self) -> str:
@@ -124,42 +112,6 @@ class CodedComponents(ReportMixin, SavedTransformer):
     def supplementary_(self) -> Supplementary | None:
         """Where the supplementary columns stand: correlations of quantities, coordinates and tests of levels."""
         return self._fitted_model().supplementary
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Learn the components from a table.
-
-        Parameters
-        ----------
-        X : table, array or path (n, d)
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition. Rows of weight 0 are supplementary.
-
-        Returns
-        -------
-        self
-            If the fit fails, the former model stays.
-        """
-        self._fit(X, sample_weight)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> HostArray:
-        """Learn the components from a table and return the coordinates of its rows.
-
-        Parameters
-        ----------
-        X : table, array or path (n, d)
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition. Rows of weight 0 are supplementary.
-
-        Returns
-        -------
-        Y : array (n, k)
-            The same as ``fit(X).transform(X)``.
-        """
-        table = self._fit(X, sample_weight)
-        return self._scores(self._rows(table))
 
     def transform(self, X: Any) -> HostArray:
         """Return the coordinates of rows: those of the fit, or supplementary ones.
@@ -361,6 +313,9 @@ class CodedComponents(ReportMixin, SavedTransformer):
         model = self._fitted_model()
         passive = self.missing == "passive"
         return IndicatorRows(table, model.coding, unknown=self.handle_unknown, passive=passive)
+
+    def _scores_of_fit(self, fitted: MixedTable) -> HostArray:
+        return self._scores(self._rows(fitted))
 
     def _scores(self, rows: IndicatorRows) -> HostArray:
         model = self._fitted_model()

@@ -36,7 +36,7 @@ from gramian.estimators.inputs import (
     seed_of,
     whole,
 )
-from gramian.estimators.mixins import ReportMixin, SavedTransformer
+from gramian.estimators.mixins import ReportMixin, WeightedFit
 from gramian.models.ica.fit import METHODS, fit_ica
 from gramian.models.ica.model import ICAModel, ICAOptions
 from gramian.models.score_file import write_scores
@@ -74,7 +74,7 @@ FASTICA_LIMITS: Limits = {
 """Limits of the parameters that both classes have."""
 
 
-class UnmixedSources(ReportMixin, SavedTransformer):
+class UnmixedSources(ReportMixin, WeightedFit):
     """A fitted linear map to independent sources and back, in scikit-learn's manners. Abstract: see ``ICA``."""
 
     _MODEL: ClassVar[type] = ICAModel
@@ -98,42 +98,6 @@ class UnmixedSources(ReportMixin, SavedTransformer):
     feature_names_in_: HostArray
     _model: ICAModel
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "UnmixedSources":
-        """Learn to unmix from rows.
-
-        Parameters
-        ----------
-        X : array, sparse array or table (n, d)
-            Rows are samples, columns sensors.
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition.
-
-        Returns
-        -------
-        self : estimator
-            If the fit fails, the former model stays.
-        """
-        self._fit(X, sample_weight)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Learn to unmix from rows and return the sources of the same rows.
-
-        Parameters
-        ----------
-        X : array, sparse array or table (n, d)
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition.
-
-        Returns
-        -------
-        S : array (n, k)
-            The same as ``fit(X).transform(X)``.
-        """
-        return self._sources(self._fit(X, sample_weight))
-
     def transform(self, X: Any, copy: bool = True) -> Array:  # noqa: FBT001 - as scikit-learn's
         """Return the sources of rows:  S = (X - mean) components'.
 
@@ -149,7 +113,7 @@ class UnmixedSources(ReportMixin, SavedTransformer):
         -------
         S : array (n, k)
         """
-        return self._sources(self._opened(X))
+        return self._scores_of_fit(self._opened(X))
 
     def write_scores(self, X: Any, path: str | PathLike[str]) -> Path:
         """Write the sources of rows to a .parquet, .npy or .csv file, block by block: see ``PCA.write_scores``.
@@ -267,8 +231,8 @@ class UnmixedSources(ReportMixin, SavedTransformer):
         self._fitted_model()
         return open_new_rows(self, X)
 
-    def _sources(self, source: RowSource) -> Array:
-        return finite_results(self._model.project(source), source)
+    def _scores_of_fit(self, fitted: RowSource) -> Array:
+        return finite_results(self._model.project(fitted), fitted)
 
 
 class ICA(UnmixedSources):

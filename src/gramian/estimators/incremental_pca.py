@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, to_host
+from gramian.arrays.namespace import HostArray, dtype_of, from_host, to_host
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.estimators.inputs import (
     FLAG,
@@ -121,41 +121,6 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
         self.memory_budget = memory_budget
         self.device = device
         self.progress = progress
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "IncrementalPCA":
-        """Learn the components from all rows of a table, forgetting earlier batches.
-
-        Parameters
-        ----------
-        X : array, sparse array, table or path (n, d)
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition.
-
-        Returns
-        -------
-        self : IncrementalPCA
-            If the fit fails, the former model stays.
-        """
-        self._fit(X, sample_weight)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Learn the components from rows and return the scores of the same rows.
-
-        Parameters
-        ----------
-        X : array, sparse array, table or path (n, d)
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition.
-
-        Returns
-        -------
-        Y : array (n, k)
-        """
-        source = self._fit(X, sample_weight)
-        return self._scores(self._model, source)
 
     def partial_fit(
         self, X: Any, y: Any = None, check_input: Any = True, sample_weight: Any = None

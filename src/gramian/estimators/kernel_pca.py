@@ -18,7 +18,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import Array, HostArray, from_host
-from gramian.eigen.certificate import Certificate
 from gramian.errors import NotSupportedError, ParameterError, RankWarning, users_line
 from gramian.estimators.inputs import (
     FLAG,
@@ -45,7 +44,7 @@ from gramian.estimators.inputs import (
     whole,
 )
 from gramian.estimators.maps import ExplicitMap
-from gramian.estimators.mixins import ReportMixin, SavedTransformer
+from gramian.estimators.mixins import CertifiedMixin, ReportMixin, WeightedFit
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.kernel_error import KernelError
 from gramian.kernels.named import Precomputed, as_kernel
@@ -65,13 +64,12 @@ from gramian.models.kernel_pca.preimage import (
     require_room,
 )
 from gramian.models.score_file import write_scores
-from gramian.planning.kernel_plan import KernelPlan
 from gramian.sources.dense import DenseRows
 from gramian.sources.finiteness import require_finite
 from gramian.sources.rows import Block, RowSource, require_local
 
 
-class KernelPCA(ReportMixin, SavedTransformer):
+class KernelPCA(CertifiedMixin, ReportMixin, WeightedFit):
     """Kernel principal component analysis: PCA of features that are known by their inner products alone.
 
     Computes, with  K_ij = k(x_i, x_j)  centered,  the k largest eigenpairs  K u = lambda u,  |u| = 1.  The scores of
@@ -280,54 +278,6 @@ class KernelPCA(ReportMixin, SavedTransformer):
         self.device = device
         self.progress = progress
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "KernelPCA":
-        """Learn the components from rows.
-
-        Parameters
-        ----------
-        X : array, sparse array or table (n, d)
-            With ``kernel="precomputed"`` the kernel matrix (n, n).
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition.
-
-        Returns
-        -------
-        self : KernelPCA
-            If the fit fails, the former model stays.
-        """
-        self._fit(X, sample_weight)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Learn the components from rows and return the scores of the same rows, without another kernel value.
-
-        Parameters
-        ----------
-        X : array, sparse array or table (n, d)
-            With ``kernel="precomputed"`` the kernel matrix (n, n).
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition.
-
-        Returns
-        -------
-        Y : array (n, k)
-            The same as ``fit(X).transform(X)``, to rounding.
-        """
-        model = self._fit(X, sample_weight)
-        return _like_rows(model.scores, model.source)
-
-    @property
-    def certificate_(self) -> Certificate:
-        """How far each component can be from the truth, and how that is known; prints as a table."""
-        return self._fitted_model().certificate
-
-    @property
-    def plan_(self) -> KernelPlan:
-        """What was done, why, and what it was expected to cost."""
-        return self._fitted_model().plan
-
     @property
     def approximate_(self) -> bool:
         """Whether the model is that of landmarks or features near the kernel, not of the kernel."""
@@ -467,6 +417,9 @@ class KernelPCA(ReportMixin, SavedTransformer):
         self.__dict__.update(fields, _model=kept)
         keep_names(self, names)
         return model
+
+    def _scores_of_fit(self, fitted: KernelPCAModel) -> Array:
+        return _like_rows(fitted.scores, fitted.source)
 
     def _options(self, source: RowSource) -> KernelPCAOptions:
         """Check the parameters against each other and the rows; return what the model is asked for."""

@@ -10,13 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import partial, update_wrapper
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 
-from gramian.arrays.namespace import HostArray
+from gramian.arrays.namespace import Array, HostArray
+from gramian.eigen.certificate import Certificate
 from gramian.errors import GramianError, ModelFileError
 from gramian.estimators.inputs import check_parameters
 from gramian.models.archive import file as archive
@@ -115,6 +116,75 @@ class SavedTransformer(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = True
         return tags
+
+
+class WeightedFit(SavedTransformer):
+    """``fit`` and ``fit_transform`` of rows that may be weighted, in scikit-learn's manners. Abstract.
+
+    A subclass says what a fit is (``_fit``), and what the scores of its rows are, given what that returned.
+    """
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows.
+
+        Parameters
+        ----------
+        X : array, sparse array, table or path (n, d)
+            Of ``KernelPCA(kernel="precomputed")`` the kernel matrix (n, n).
+        y : ignored
+        sample_weight : array (n,), optional
+            How often each row counts: a weight is a repetition. A row of weight 0 takes no part.
+
+        Returns
+        -------
+        self : estimator
+            If the fit fails, the former model stays.
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Learn from rows and return the scores of the same rows: sources, for ICA.
+
+        Parameters
+        ----------
+        X : array, sparse array, table or path (n, d)
+            Of ``KernelPCA(kernel="precomputed")`` the kernel matrix (n, n).
+        y : ignored
+        sample_weight : array (n,), optional
+            How often each row counts: a weight is a repetition. A row of weight 0 takes no part.
+
+        Returns
+        -------
+        Y : array (n, k)
+            The same as ``fit(X).transform(X)``, to rounding.
+        """
+        return self._scores_of_fit(self._fit(X, sample_weight))
+
+    @abstractmethod
+    def _fit(self, X: Any, sample_weight: Any) -> Any:
+        """Fit a model and take it over; return what the scores of its rows are made of."""
+
+    @abstractmethod
+    def _scores_of_fit(self, fitted: Any) -> Array:
+        """Return the scores of the rows of a fit, from what ``_fit`` returned."""
+
+
+class CertifiedMixin:
+    """How a fit was done and how sure it is, as its model says."""
+
+    _fitted_model: Any
+
+    @property
+    def certificate_(self) -> Certificate:
+        """How far each component can be from the truth, and how that is known; prints as a table."""
+        found: Certificate = self._fitted_model().certificate
+        return found
+
+    @property
+    def plan_(self) -> Any:
+        """What was done, why, and what it cost."""
+        return self._fitted_model().plan
 
 
 def load(path: str | os.PathLike[str]) -> Any:

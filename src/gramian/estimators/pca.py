@@ -219,42 +219,6 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         trace: PowerTrace | None = self._fitted_model().power_trace
         return trace
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
-        """Learn the components from rows.
-
-        Parameters
-        ----------
-        X : array, sparse array, table or path (n, d)
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition.
-
-        Returns
-        -------
-        self : PCA
-            If the fit fails, the former model stays.
-        """
-        self._fit(X, sample_weight)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Learn the components from rows and return the scores of the same rows.
-
-        Parameters
-        ----------
-        X : array, sparse array, table or path (n, d)
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition.
-
-        Returns
-        -------
-        Y : array (n, k)
-            The same as ``fit(X).transform(X)``.
-        """
-        source = self._fit(X, sample_weight)
-        return self._scores(self._model, source)
-
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "PCA":
         """Learn from one more batch of rows, as if all batches had been one table.
 

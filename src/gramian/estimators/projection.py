@@ -29,7 +29,6 @@ from gramian.arrays.namespace import (
     to_host,
 )
 from gramian.arrays.precision import FLOAT64
-from gramian.eigen.certificate import Certificate
 from gramian.errors import InputError
 from gramian.estimators.inputs import (
     feature_names,
@@ -38,19 +37,18 @@ from gramian.estimators.inputs import (
     open_new_rows,
     open_scores,
 )
-from gramian.estimators.mixins import ReportMixin, SavedTransformer, saved_numbers
+from gramian.estimators.mixins import CertifiedMixin, ReportMixin, WeightedFit, saved_numbers
 from gramian.machine import memory_budget
 from gramian.models.pca import scoring
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.scoring import Outliers, find_outliers
 from gramian.models.pca.streaming import Batches
 from gramian.models.score_file import write_scores
-from gramian.planning.plan import Plan
 from gramian.sources.moments import measure_moments
 from gramian.sources.rows import Block, RowSource, rows_here
 
 
-class LinearProjection(ReportMixin, SavedTransformer):
+class LinearProjection(CertifiedMixin, ReportMixin, WeightedFit):
     """A fitted linear map to scores and back, in scikit-learn's manners. Abstract: see ``PCA``.
 
     The fitted fields are those of one frozen model. A field that a person assigns afterwards
@@ -74,16 +72,6 @@ class LinearProjection(ReportMixin, SavedTransformer):
     n_features_in_: int
     feature_names_in_: HostArray
     _model: PCAModel
-
-    @property
-    def certificate_(self) -> Certificate:
-        """How far each component can be from the truth, and how that is known; prints as a table."""
-        return self._fitted_model().certificate
-
-    @property
-    def plan_(self) -> Plan:
-        """What was done, why, and what it cost."""
-        return self._fitted_model().plan
 
     def transform(self, X: Any) -> Array:
         """Project rows on the components.
@@ -217,6 +205,9 @@ class LinearProjection(ReportMixin, SavedTransformer):
 
     def _projection(self, model: PCAModel) -> Callable[[Block], Array]:
         return partial(_project, model, scoring.whitening(model) if self._is_whitened else None)
+
+    def _scores_of_fit(self, fitted: RowSource) -> Array:
+        return self._scores(self._model, fitted)
 
     def _scores(self, model: PCAModel, source: RowSource) -> Array:
         return finite_results(source.map_rows(self._projection(model)), source)

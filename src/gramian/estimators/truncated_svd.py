@@ -126,38 +126,7 @@ class TruncatedSVD(LinearProjection):
         model = self._fitted_model()
         return model.certificate.rescaled(model.weight - model.options.ddof)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "TruncatedSVD":
-        """Find the components of rows.
-
-        Parameters
-        ----------
-        X : array, sparse array, table or path (n, d)
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition.
-
-        Returns
-        -------
-        self : TruncatedSVD
-            If the fit fails, the former model stays.
-        """
-        self.fit_transform(X, sample_weight=sample_weight)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Find the components of rows and return the scores of the same rows.
-
-        Parameters
-        ----------
-        X : array, sparse array, table or path (n, d)
-        y : ignored
-        sample_weight : array (n,), optional
-            How often each row counts: a weight is a repetition.
-
-        Returns
-        -------
-        Y : array (n, k)
-        """
+    def _fit(self, X: Any, sample_weight: Any) -> Array:
         check_parameters(self)
         source = open_rows(self, X, weights=sample_weight)
         self._check_count(source)
@@ -177,6 +146,9 @@ class TruncatedSVD(LinearProjection):
         self._adopt(model, feature_names(X, source))
         self.explained_variance_, self.explained_variance_ratio_ = variances, shares
         return scores
+
+    def _scores_of_fit(self, fitted: Array) -> Array:
+        return fitted
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""
