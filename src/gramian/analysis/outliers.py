@@ -9,7 +9,7 @@ import numpy as np
 from gramian.arrays.namespace import to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.models.pca.model import PCAModel
-from gramian.models.pca.scoring import Outliers, leading_model
+from gramian.models.pca.scoring import Outliers
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def unusual_rows(
     shown = found.flagged[: len(rows)]
     if not len(shown):
         return ()
-    parts = _parts(leading_model(model, found.n_components), rows, found, shown)
+    parts = _parts(model.truncated(found.n_components), rows, found, shown)
     known = np.ones(rows.shape, dtype=bool) if filled is None else ~filled
     away = np.divide(rows - mean, spread, out=np.zeros_like(rows), where=spread > 0)
     return tuple(

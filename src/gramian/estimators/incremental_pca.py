@@ -16,7 +16,6 @@ from gramian.estimators.inputs import (
     check_parameters,
     feature_names,
     open_rows,
-    say,
     whole,
 )
 from gramian.estimators.mixins import saved_numbers
@@ -32,6 +31,7 @@ from gramian.models.pca.fit import effective_rows, fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.streaming import Batches, ExactBatches, begin, resume, squares_fit
 from gramian.sources.moments import measure_moments
+from gramian.sources.progress import say
 from gramian.sources.rows import RowSource
 
 

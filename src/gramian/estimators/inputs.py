@@ -24,7 +24,6 @@ from gramian.sources.finiteness import require_finite
 from gramian.sources.opening import as_source
 from gramian.sources.paths import is_path
 from gramian.sources.rows import RowSource
-from gramian.sources.table_facts import TableFacts
 
 
 class Limit(NamedTuple):
@@ -167,7 +166,7 @@ def open_rows(estimator: Any, X: Any, *, weights: Any = None) -> RowSource:
     An ``InputWarning`` names the columns of a table file that hold numbers, or nearly, and are left out: five of them.
     """
     source = _open_path(estimator, X, weights=weights) if is_path(X) else as_source(X, weights=weights)
-    facts: TableFacts | None = getattr(source, "facts", None) if is_path(X) else None
+    facts = source.facts if is_path(X) else None
     if facts is not None and (doubts := facts.doubts()):
         more = f" And {len(doubts) - 5} more." if len(doubts) > 5 else ""
         message = (
@@ -212,12 +211,6 @@ def _check_device(estimator: Any, source: RowSource) -> None:
     if device.partition(":")[0] != where.partition(":")[0]:
         message = f"device={device!r}, and the rows are on {where!r}. Move them first, or leave device=None."
         raise ParameterError(message)
-
-
-def say(estimator: Any, sentence: str) -> None:
-    """Tell the estimator's ``progress`` what comes next."""
-    if estimator.progress is not None:
-        estimator.progress(sentence)
 
 
 def feature_names(X: Any, source: RowSource | None = None) -> HostArray | None:

@@ -43,7 +43,7 @@ from gramian.estimators.inputs import (
     shown,
     whole,
 )
-from gramian.estimators.maps import ExplicitMap
+from gramian.estimators.maps import ExplicitMap, takes_sparse
 from gramian.estimators.mixins import CertifiedMixin, ReportMixin, WeightedFit
 from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.kernel_error import KernelError
@@ -542,15 +542,11 @@ def _asked_features(estimator: Any) -> FeatureRecipe | FeatureMap | None:
 
 
 def _takes_sparse(estimator: Any) -> bool:
-    """Tell whether sparse rows are taken; a parameter that is not yet checked may be anything."""
     if estimator.fit_inverse_transform or estimator.pre_image is not None:
         return False
     if estimator.features is not None:
         return isinstance(estimator.features, BaseEstimator) and estimator.features.__sklearn_tags__().input_tags.sparse
-    try:
-        return bool(as_kernel(estimator.kernel).takes_sparse)
-    except ParameterError:
-        return False
+    return takes_sparse(estimator.kernel)
 
 
 def _fields(model: KernelPCAModel, *, gamma: Any) -> dict[str, Any]:

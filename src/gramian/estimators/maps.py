@@ -28,7 +28,6 @@ from gramian.estimators.inputs import (
     one_of,
     open_new_rows,
     open_rows,
-    say,
     seed_of,
     whole,
 )
@@ -43,6 +42,7 @@ from gramian.kernels.widths import Gamma
 from gramian.machine import available_memory, in_words
 from gramian.models.archive.catalog import refuse
 from gramian.sources.finiteness import require_finite
+from gramian.sources.progress import say
 from gramian.sources.rows import Block, RowSource
 
 
@@ -365,7 +365,7 @@ class FourierFeatures(ExplicitMap):
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = _takes_sparse(self.kernel)
+        tags.input_tags.sparse = takes_sparse(self.kernel)
         return tags
 
     def _recipe(self) -> RandomFourier:
@@ -488,7 +488,7 @@ class Nystroem(ExplicitMap):
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn what this estimator takes."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.landmarks != "kmeans" and _takes_sparse(self.kernel)
+        tags.input_tags.sparse = self.landmarks != "kmeans" and takes_sparse(self.kernel)
         return tags
 
     def _recipe(self) -> Landmarks:
@@ -502,7 +502,7 @@ class Nystroem(ExplicitMap):
         return Landmarks(kernel, int(self.n_components), self.landmarks, seed_of(self.random_state))
 
 
-def _takes_sparse(kernel: Any) -> bool:
+def takes_sparse(kernel: Any) -> bool:
     """Tell whether a kernel, or the kernel of a name, takes sparse rows; a parameter not yet checked may be neither."""
     try:
         return as_kernel(kernel).takes_sparse

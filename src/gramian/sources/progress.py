@@ -3,9 +3,15 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 Say = Callable[[str], None]
+
+
+def say(asked: Any, sentence: str) -> None:
+    """Tell the ``progress`` of an estimator, or of what a fit is asked for, what comes next."""
+    if asked.progress is not None:
+        asked.progress(sentence)
 
 
 class PassProgress(str):

@@ -25,6 +25,7 @@ from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.scoring import deviations
 from gramian.sources.moments import measure_moments
+from gramian.sources.progress import say
 from gramian.sources.rows import RowSource
 from gramian.unmixing.contrast import CONTRASTS, Contrast, LogCosh, derivative_fault
 from gramian.unmixing.fastica import Deflation, SymmetricFastICA
@@ -79,13 +80,13 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     _require_rows(source, options)
     rows, pca = _white_rows(source, options)
     method = METHODS[options.algorithm](options.contrast, options.tol, options.max_iter)
-    _say(options, f"unmixing {rows.n_rows:,} rows into {rows.size} sources")
+    say(options, f"unmixing {rows.n_rows:,} rows into {rows.size} sources")
     with one_blas_thread():
         start, stability = _start(rows, method, options)
         found = unmix(rows, method, start, copy=_copy_pays(rows, options))
         order, W = _ordered(found.matrix, rows, pca)
         if options.independence:
-            _say(options, "measuring how independent the sources are")
+            say(options, "measuring how independent the sources are")
         independence = _independence(rows, W, method, options) if options.independence else None
     _warn(found, independence, options)
     _warn_of_runs(stability, options)
@@ -101,11 +102,6 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
         stability=index,
     )
     return model if stability is None else replace(model, converged_runs=stability.n_converged)
-
-
-def _say(options: ICAOptions, sentence: str) -> None:
-    if options.progress is not None:
-        options.progress(sentence)
 
 
 def _check_contrast(contrast: Contrast, source: RowSource) -> None:
@@ -220,7 +216,7 @@ def _start(rows: WhiteRows, method: UnmixingMethod, options: ICAOptions) -> tupl
         raise ParameterError(message)
     stability = None
     if options.runs > 1:
-        _say(options, f"measuring how stable the sources are over {options.runs} runs")
+        say(options, f"measuring how stable the sources are over {options.runs} runs")
         sample = rows.sampled(min(20_000, rows.n_rows))
         stability = measure_stability(sample, method, runs=options.runs, seed=options.seed)
     if options.start is not None:

@@ -43,6 +43,7 @@ from gramian.models.kernel_pca.model import KernelPCAModel, KernelPCAOptions, al
 from gramian.models.kernel_pca.solve import Solved, SolveRequest, solve_matrix, solve_rows
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.planning.kernel_plan import WAYS, KernelFacts, KernelPlan, fits, largest_k, plan_kernel_pca
+from gramian.sources.progress import say
 from gramian.sources.rows import RowSource
 
 
@@ -114,7 +115,7 @@ def fit_kernel_pca(source: RowSource, options: KernelPCAOptions) -> KernelPCAMod
         facts = problem.facts
         while True:  # until it is known how many components are kept
             plan = problem.plan(facts)
-            _say(options, f"solving: {plan}")
+            say(options, f"solving: {plan}")
             solved = problem.solve(plan, _request(options, facts))
             chosen = kept(solved, options.n_components, problem.limit)
             if chosen.k is not None:
@@ -137,7 +138,7 @@ def _posed(source: RowSource, options: KernelPCAOptions) -> Problem:
     """Return the problem that was asked for; refuse rows and kernels that have none."""
     if options.kernel.is_precomputed:
         return _given_matrix(source, options)
-    _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
+    say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
     if options.landmarks is not None or options.features is not None:
         return _asked_features(source, options)
     resolved = resolve_kernel(options.kernel, source, seed=options.seed)
@@ -196,7 +197,7 @@ def _of_features(model: KernelPCAModel, phi: FeatureMap, solved: Solved) -> Kern
     """Say of a model of features how near they are to the kernel, and what its certificate is about."""
     options = model.options
     warn_of_share(solved, options.n_components)
-    _say(options, "measuring the error of the approximation")
+    say(options, "measuring the error of the approximation")
     # The solve may have left directions out.
     used = phi if solved.features is None or solved.features.phi is None else solved.features.phi
     error = measure_kernel_error(used, model.source, seed=options.seed)
@@ -271,13 +272,16 @@ def _signs(vectors: HostArray, weights: HostArray | None) -> HostArray:
 
 
 def _request(options: KernelPCAOptions, facts: KernelFacts) -> SolveRequest:
-    say, nulls = partial(_say, options), options.n_components is not None and not options.drop_zeros
-    return SolveRequest(facts.wanted, facts.tol, options.seed, options.center, say, options.strict, facts.budget, nulls)
-
-
-def _say(options: KernelPCAOptions, sentence: str) -> None:
-    if options.progress is not None:
-        options.progress(sentence)
+    return SolveRequest(
+        facts.wanted,
+        facts.tol,
+        options.seed,
+        options.center,
+        partial(say, options),
+        options.strict,
+        facts.budget,
+        nulls=options.n_components is not None and not options.drop_zeros,
+    )
 
 
 EIGEN_SOLVERS = {

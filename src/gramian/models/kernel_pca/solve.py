@@ -5,7 +5,6 @@ approximation on a few landmarks (:func:`nystroem_start`). :func:`solve_matrix` 
 """
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -48,6 +47,7 @@ from gramian.operators.kernel_tiles import ExtendStrips, Strips, sum_strips
 from gramian.operators.symmetric import DenseKernel
 from gramian.planning.kernel_plan import DENSE_SIZE, DOUBLE_SIZE, KernelPlan, strip_bytes
 from gramian.sources.finiteness import require_finite
+from gramian.sources.progress import Say
 from gramian.sources.rows import RowSource, require_local, rows_here
 
 
@@ -90,9 +90,6 @@ def with_norm(certificate: Certificate, pairs: EigenPairs, sums: Sums) -> Certif
         failure_probabilities=np.where(proved, 0.0, certificate.failure_probabilities),
         missed_bound=min(certificate.missed_bound, bound),
     )
-
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,6 +37,7 @@ from gramian.planning.plan import DIRECT_SIZE, Facts, Plan, RuleMemory, plan_in_
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import Moments
 from gramian.sources.opening import as_source
+from gramian.sources.progress import say
 from gramian.sources.rows import RowSource
 from gramian.sources.scaled import Exponents
 from gramian.sources.sparse import SparseRows
@@ -119,11 +120,11 @@ def solve_pca(source: RowSource, options: PCAOptions, *, moments: Moments | None
         facts = replace(facts, k=min(least, facts.m))
     plan = _allowed_plan(source, facts)
     with _threads_of(source, plan):
-        _say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
+        say(options, f"measuring {source.n_rows:,} x {source.n_columns:,} rows")
         prepared = prepare_rows(
             source, plan=plan, center=options.center, scale=options.scale, ddof=options.ddof, moments=moments
         )
-        _say(options, f"solving: {plan}" if options.progress else "")
+        say(options, f"solving: {plan}" if options.progress else "")
         solved = decompose(prepared, plan=plan, k=facts.wanted, tol=facts.tol, seed=options.seed)
     return PCASolve(source, options, facts, plan, prepared, solved)
 
@@ -186,7 +187,7 @@ class PCASolve:
         known = Approximation(self.solved.pairs.values, self.solved.pairs.vectors)
         facts = replace(self.facts, k=min(2 * self.facts.wanted, self.facts.m))
         plan = _allowed_plan(self.source, facts)
-        _say(self.options, f"solving: {plan}" if self.options.progress else "")
+        say(self.options, f"solving: {plan}" if self.options.progress else "")
         with _threads_of(self.source, plan):
             solved = decompose(self.rows, plan=plan, k=facts.wanted, tol=facts.tol, seed=self.options.seed, start=known)
         return replace(self, facts=facts, plan=plan, solved=solved)
@@ -405,11 +406,6 @@ def _facts(shape: _Shape, options: PCAOptions, k: int | None, **known: Any) -> F
         most_steps=options.most_steps,
         **known,
     )
-
-
-def _say(options: PCAOptions, sentence: str) -> None:
-    if options.progress is not None:
-        options.progress(sentence)
 
 
 def effective_rows(source: RowSource) -> int:

@@ -16,7 +16,7 @@ from gramian.arrays.namespace import HostArray, from_host, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
-from gramian.models.pca.scoring import Outliers, f_quantile, find_outliers, whitening
+from gramian.models.pca.scoring import Outliers, f_quantile, find_outliers, held_against, t2_limit, whitening
 from gramian.sources.rows import RowSource, rows_here
 
 CORE = 0.75
@@ -111,13 +111,11 @@ class RobustFit:
         """
         m, rank = self.model.n_rows, min(k, self.model.rank)
         variances = to_host(self.model.variances).astype(FLOAT64)
-        far = off = float("inf")
-        if 0 < rank < m:
-            far = rank * (m * m - 1.0) / (m * (m - rank)) * f_quantile(level, rank, m - rank)
+        far = t2_limit(m, rank, level)
         left = variances[k:]
         whole = float(left.sum()) + self.model.total_variance - float(variances.sum())
         if whole <= 1e-12 * self.model.total_variance:
-            return far, off
+            return far, float("inf")
         if self.is_tall and m > rank:
             h = float(left.sum()) ** 2 / float(left @ left)
             return far, float(left.sum()) * f_quantile(level, h, told_by * (m - rank))
@@ -129,11 +127,8 @@ class RobustFit:
 
     def outliers(self, k: int, *, level: float = LEVEL) -> Outliers:
         """Hold both distances of all rows from the first ``k`` components against their limits: no pass."""
-        (t2, spe), limits = self.distances(k), self.limits(k, level=level)
-        with np.errstate(invalid="ignore"):
-            size = np.fmax(t2 / limits[0], spe / limits[1])
-        flagged = np.flatnonzero(size > 1.0)
-        return Outliers(t2, spe, *limits, flagged[np.argsort(-size[flagged], kind="stable")], level, k)
+        t2, spe = self.distances(k)
+        return held_against(self.limits(k, level=level), k, t2=t2, spe=spe, level=level)
 
     def far_rows(self, k: int, *, level: float = LEVEL) -> HostArray:
         """Tell which rows (n,) lie further out than any row of a Gaussian table, in a share ``level`` of such tables.

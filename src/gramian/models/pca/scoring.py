@@ -167,18 +167,21 @@ def _t2(model: PCAModel, factors: Array, block: Block) -> Array:
         return namespace_of(scores).sum(scores * scores, axis=1)
 
 
-def _squared_distance(model: PCAModel, factor: Array | None, block: Block) -> Array:
-    """Return the squared distance of rows from their reconstruction, columns multiplied by ``factor`` first."""
+def _squared_distance(model: PCAModel, factor: Array | None, block: Block, scores: Array | None = None) -> Array:
+    """Return the squared distance of rows from their reconstruction, columns multiplied by ``factor`` first.
+
+    ``scores`` are those of the rows, where they are known.
+    """
+    at, found = 0, []
     with np.errstate(invalid="ignore", over="ignore"):
-        pieces = [_squared_lengths(model, factor, rows) for rows in _dense_pieces(block)]
-    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
-
-
-def _squared_lengths(model: PCAModel, factor: Array | None, rows: Array) -> Array:
-    difference = rows - model.reconstruct(model.project(rows))
-    if factor is not None:
-        difference *= factor
-    return namespace_of(difference).sum(difference * difference, axis=1)
+        for rows in _dense_pieces(block):
+            known = model.project(rows) if scores is None else scores[at : at + rows.shape[0], :]
+            difference = rows - model.reconstruct(known)
+            if factor is not None:
+                difference *= factor
+            found.append(namespace_of(difference).sum(difference * difference, axis=1))
+            at += rows.shape[0]
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
 def _dense_pieces(block: Block) -> Iterator[Array]:
@@ -286,7 +289,12 @@ def require_level(level: float) -> None:
 
 def outliers_of(model: PCAModel, k: int, *, t2: HostArray, spe: HostArray, level: float = 0.99) -> Outliers:
     """Hold the two distances of rows from the first ``k`` components against their limits: no pass."""
-    limits = _t2_limit(leading_model(model, k), level), _spe_limit(model, k, spe, level)
+    limits = t2_limit(model.n_rows, min(model.rank, k), level), _spe_limit(model, k, spe, level)
+    return held_against(limits, k, t2=t2, spe=spe, level=level)
+
+
+def held_against(limits: tuple[float, float], k: int, *, t2: HostArray, spe: HostArray, level: float) -> Outliers:
+    """Return the rows beyond the limits of T2 and SPE, the furthest first."""
     # Squares of rows near the end of the range of floats are infinite, as their limit is: nothing is told by them.
     with np.errstate(invalid="ignore"):
         beyond = np.fmax(t2 / limits[0], spe / limits[1])
@@ -308,7 +316,7 @@ class RowDistances:
     @classmethod
     def of(cls, model: PCAModel, k: int) -> "RowDistances":
         """Measure distances from the first ``k`` components."""
-        part = leading_model(model, k)
+        part = model.truncated(k)
         return cls(model, part, whitening(part))
 
     def __call__(self, block: Block) -> tuple[Array, Array, Array]:
@@ -318,17 +326,11 @@ class RowDistances:
 
     def distances(self, scores: Array, block: Block) -> tuple[Array, Array]:
         """Return T2 (b,) and SPE (b,) of rows whose scores are known."""
-        known, at, errors = scores[:, : len(self.part.components)], 0, []
+        known = scores[:, : len(self.part.components)]
         with np.errstate(invalid="ignore", over="ignore"):
             white = known * self.factors
-            for rows in _dense_pieces(block):
-                error = rows - self.part.reconstruct(known[at : at + rows.shape[0], :])
-                if self.part.factor is not None:
-                    error *= self.part.factor
-                errors.append(namespace_of(error).sum(error * error, axis=1))
-                at += rows.shape[0]
-            spe = errors[0] if len(errors) == 1 else np.concatenate(errors)
-            return namespace_of(white).sum(white * white, axis=1), spe
+            t2 = namespace_of(white).sum(white * white, axis=1)
+        return t2, _squared_distance(self.part, self.part.factor, block, known)
 
 
 def _both(measure: RowDistances, block: Block) -> Array:
@@ -337,22 +339,8 @@ def _both(measure: RowDistances, block: Block) -> Array:
     return namespace_of(scores).stack(measure.distances(scores, block), axis=1)
 
 
-def leading_model(model: PCAModel, k: int) -> PCAModel:
-    """Return the model of the first ``k`` components."""
-    first = slice(0, k)
-    return replace(
-        model,
-        components=model.components[first, :],
-        variances=model.variances[first],
-        shares=model.shares[first],
-        singular_values=model.singular_values[first],
-        rank=min(model.rank, k),
-        certificate=model.certificate.leading(k),
-    )
-
-
-def _t2_limit(model: PCAModel, level: float) -> float:
-    n, k = model.n_rows, model.rank
+def t2_limit(n: int, k: int, level: float) -> float:
+    """Return Hotelling's limit of T2 from k components of n rows; inf where there is none."""
     if k == 0 or n <= k:
         return float("inf")
     return k * (n * n - 1.0) / (n * (n - k)) * f_quantile(level, k, n - k)

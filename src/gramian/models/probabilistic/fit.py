@@ -41,6 +41,7 @@ from gramian.models.probabilistic.variational import (
 from gramian.planning.missing_plan import MissingPlan, plan_missing
 from gramian.planning.plan import require_free
 from gramian.sources.opening import as_source
+from gramian.sources.progress import say
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,7 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
     if k is None:
         k, reason = choose_components(known, options)
         k = max(k, options.least)
-    _say(
-        options, f"fitting {k} components to {known.n_known:,} known entries of {known.n_rows:,} x {known.n_columns:,}"
-    )
+    say(options, f"fitting {k} components to {known.n_known:,} known entries of {known.n_rows:,} x {known.n_columns:,}")
     plan = plan_known(known, k, biases=bool(options.biases), budget=options.memory_budget or memory_budget())
     require_free(plan.peak_bytes, work="This fit")
     if plan.way == "closed form":
@@ -234,7 +233,7 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
         return np.asarray((expected + columns.shift[j] - held.values) ** 2)
 
     while True:
-        _say(options, f"predicting held-out entries with up to {most} components")
+        say(options, f"predicting held-out entries with up to {most} components")
         found = improve(train, start(train, most, biases=biases, seed=options.seed), tol=ROUGH, max_iter=ROUGH_ROUNDS)
         here = errors(found.columns)
         if found.columns.layout.k < most or most == limit or (before is not None and _within_error(here, before)):
@@ -386,15 +385,10 @@ def _kept_rows(known: KnownEntries, columns: Columns) -> tuple[HostArray, HostAr
     )
 
 
-def _say(options: ProbabilisticPCAOptions, sentence: str) -> None:
-    if options.progress is not None:
-        options.progress(sentence)
-
-
 def _watching(options: ProbabilisticPCAOptions, n_known: int) -> Callable[[int, float], None] | None:
     if options.progress is None:
         return None
-    return lambda step, value: _say(options, f"round {step}: log evidence of an entry at least {value / n_known:.6f}")
+    return lambda step, value: say(options, f"round {step}: log evidence of an entry at least {value / n_known:.6f}")
 
 
 def _warn(found: Rounds, options: ProbabilisticPCAOptions, asked: int) -> None:
