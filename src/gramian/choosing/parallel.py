@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from gramian.arrays.namespace import Array, HostArray, from_host, is_numpy, to_host
+from gramian.arrays.namespace import Array, HostArray, from_host, to_host
 from gramian.choosing.facts import Facts, RowSample, as_components, column_squares, gather_facts, sample_shape
 from gramian.choosing.spectrum import MeasuredSpectrum, Values, Verdict
 from gramian.errors import ParameterError
@@ -282,15 +282,10 @@ def _destroy(copy: Array, null: str, rng: np.random.Generator) -> Array:
 
 
 def _flip(part: Array, rng: np.random.Generator) -> None:
-    """Give every float32 a random sign: its highest bit. Measured a third faster than a product with signs."""
+    """Give every entry a random sign."""
     size = prod(part.shape)
     drawn = np.unpackbits(np.frombuffer(rng.bytes(-(-size // 8)), dtype=np.uint8), count=size)
-    if not is_numpy(part):
-        part *= from_host(1 - 2 * drawn.astype(np.float32).reshape(part.shape), like=part)
-        return
-    signs = drawn.astype(np.uint32) << np.uint32(31)
-    bits = part.view(np.uint32)
-    bits ^= signs.reshape(part.shape)
+    part *= from_host(1 - 2 * drawn.astype(np.float32).reshape(part.shape), like=part)
 
 
 def _gram(rows: Array) -> HostArray:

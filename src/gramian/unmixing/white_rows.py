@@ -21,6 +21,7 @@ from gramian.arrays.namespace import (
     is_numpy,
     is_sparse,
     namespace_of,
+    picked,
     to_host,
 )
 from gramian.arrays.precision import FLOAT32, FLOAT64
@@ -296,15 +297,8 @@ def _gather(
     taken = places[first:last] - block.start
     if not len(taken):
         return state or []
-    weights = None if block.weights is None else _taken(block.weights, taken)
-    return [*(state or []), (cast(project(_taken(block.rows, taken)), dtype), weights)]
-
-
-def _taken(array: Array, places: HostArray) -> Array:
-    if is_numpy(array) or is_sparse(array):
-        return array[places]
-    xp = namespace_of(array)
-    return xp.take(array, xp.asarray(places, **device_of(array)), axis=0)
+    weights = None if block.weights is None else picked(block.weights, taken)
+    return [*(state or []), (cast(project(picked(block.rows, taken)), dtype), weights)]
 
 
 def thinned(n: int, step: int, *, shift: int = 0) -> HostArray:
