@@ -55,6 +55,7 @@ COLUMNS = Limit(
 class CodedComponents(CertifiedMixin, ReportMixin, WeightedFit):
     """Fitted principal components of coded categories and quantities. Abstract: see ``MCA`` and ``FAMD``."""
 
+    _FIT: ClassVar[Callable[..., CodedModel]]
     _LIMITS: ClassVar[Limits] = {
         "n_components": (NOTHING, whole(1), SHARE, one_of("auto")),
         "missing": (one_of("level", "passive"),),
@@ -218,10 +219,6 @@ class CodedComponents(CertifiedMixin, ReportMixin, WeightedFit):
     def _kinds(self) -> Any:
         """Return which columns are categories, before a fit."""
 
-    @abstractmethod
-    def _fitted(self, table: MixedTable, options: CategoryOptions, supplementary: Sequence[str]) -> CodedModel:
-        """Fit the model."""
-
     def _fit(self, X: Any, sample_weight: Any) -> MixedTable:
         check_parameters(self)
         words = _listed(self.supplementary)
@@ -247,7 +244,7 @@ class CodedComponents(CertifiedMixin, ReportMixin, WeightedFit):
             memory_budget=self.memory_budget,
             progress=self.progress,
         )
-        model = self._fitted(table, options, names)
+        model = self._FIT(table, options, supplementary=names)
         own = np.asarray(table.names, dtype=object) if is_path(X) or isinstance(X, RowSource) else feature_names(X)
         self._adopt(model, own, table.names)
         return table
@@ -284,6 +281,18 @@ class CodedComponents(CertifiedMixin, ReportMixin, WeightedFit):
         del names  # those of the coded columns
         is_named = bool(fields.get("named", True))
         self._adopt(model, np.asarray(own, dtype=object) if is_named else None, own)
+
+    @classmethod
+    def _from_model(cls, model: CodedModel) -> tuple[Any, CodedModel]:
+        asked = model.options
+        parameters: dict[str, Any] = {
+            "n_components": asked.n_components,
+            "missing": asked.missing,
+            "tol": asked.tol,
+            "random_state": asked.seed,
+            "memory_budget": asked.memory_budget,
+        }
+        return cls(**parameters), model
 
     def _table(self, X: Any) -> MixedTable:
         """Open new rows: the columns of the fit, each as what it was there."""
@@ -431,6 +440,7 @@ class MCA(CodedComponents):
     """
 
     _MODEL: ClassVar[type] = MCAModel
+    _FIT: ClassVar[Callable[..., CodedModel]] = staticmethod(fit_mca)
 
     def __init__(
         self,
@@ -470,13 +480,6 @@ class MCA(CodedComponents):
 
     def _kinds(self) -> str:
         return "all"
-
-    def _fitted(self, table: MixedTable, options: CategoryOptions, supplementary: Sequence[str]) -> CodedModel:
-        return fit_mca(table, options, supplementary=supplementary)
-
-    @classmethod
-    def _from_model(cls, model: MCAModel) -> tuple["MCA", MCAModel]:
-        return cls(**_asked(model)), model
 
 
 class FAMD(CodedComponents):
@@ -559,6 +562,7 @@ class FAMD(CodedComponents):
     """
 
     _MODEL: ClassVar[type] = FAMDModel
+    _FIT: ClassVar[Callable[..., CodedModel]] = staticmethod(fit_famd)
     _LIMITS: ClassVar[Limits] = {**CodedComponents._LIMITS, "categories": (NOTHING, COLUMNS)}  # noqa: SLF001
 
     def __init__(
@@ -586,22 +590,3 @@ class FAMD(CodedComponents):
 
     def _kinds(self) -> list[str | int] | None:
         return None if self.categories is None else _listed(self.categories)
-
-    def _fitted(self, table: MixedTable, options: CategoryOptions, supplementary: Sequence[str]) -> CodedModel:
-        return fit_famd(table, options, supplementary=supplementary)
-
-    @classmethod
-    def _from_model(cls, model: FAMDModel) -> tuple["FAMD", FAMDModel]:
-        return cls(**_asked(model)), model
-
-
-def _asked(model: CodedModel) -> dict[str, Any]:
-    """Return the parameters that a model was asked for with."""
-    asked = model.options
-    return {
-        "n_components": asked.n_components,
-        "missing": asked.missing,
-        "tol": asked.tol,
-        "random_state": asked.seed,
-        "memory_budget": asked.memory_budget,
-    }
