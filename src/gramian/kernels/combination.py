@@ -1,6 +1,6 @@
 """Kernels made of kernels, sums, products, positive multiples and scaled columns; and every kernel as text."""
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, ClassVar
@@ -14,8 +14,32 @@ from gramian.kernels.kernel import Kernel, Prepared, RadialProfile, WaveDraw, Wa
 from gramian.kernels.widths import DataFacts, plain_number
 
 
-class Wrapped(Kernel, ABC):
-    """A kernel made from ``kernel`` without changing what shifts, sparse rows and signs of eigenvalues do to it."""
+class Combined(Kernel, ABC):
+    """A kernel made of others, its ``parts``; what it says of rows holds where each of them says it."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that it is made of."""
+
+    @property
+    def shift_invariant(self) -> bool:
+        """Whether every part is."""
+        return all(part.shift_invariant for part in self.parts)
+
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether every part does."""
+        return all(part.takes_sparse for part in self.parts)
+
+    @property
+    def is_psd(self) -> bool:
+        """Whether every part is; so are sums, products (Schur, 1911) and positive multiples of such kernels."""
+        return all(part.is_psd for part in self.parts)
+
+
+class Wrapped(Combined, ABC):
+    """A kernel made from one other, ``kernel``."""
 
     kernel: Kernel
 
@@ -25,28 +49,13 @@ class Wrapped(Kernel, ABC):
         return (self.kernel,)
 
     @property
-    def shift_invariant(self) -> bool:
-        """As the kernel within."""
-        return self.kernel.shift_invariant
-
-    @property
     def shift_invariant_centered(self) -> bool:
         """As the kernel within."""
         return self.kernel.shift_invariant_centered
 
-    @property
-    def takes_sparse(self) -> bool:
-        """As the kernel within."""
-        return self.kernel.takes_sparse
-
-    @property
-    def is_psd(self) -> bool:
-        """As the kernel within."""
-        return self.kernel.is_psd
-
 
 @dataclass(frozen=True, repr=False)
-class Sum(Kernel):
+class Sum(Combined):
     """The sum of kernels: the features of all of them side by side.
 
     Computes  k(x, y) = k_1(x, y) + k_2(x, y) + ...  Cost of a tile: that of each, and one more tile of memory.
@@ -82,24 +91,9 @@ class Sum(Kernel):
         return self.terms
 
     @property
-    def shift_invariant(self) -> bool:
-        """Whether every term is."""
-        return all(term.shift_invariant for term in self.terms)
-
-    @property
     def shift_invariant_centered(self) -> bool:
         """Whether every term is: centering a sum centers each term."""
         return all(term.shift_invariant_centered for term in self.terms)
-
-    @property
-    def takes_sparse(self) -> bool:
-        """Whether every term does."""
-        return all(term.takes_sparse for term in self.terms)
-
-    @property
-    def is_psd(self) -> bool:
-        """Whether every term is."""
-        return all(term.is_psd for term in self.terms)
 
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Prepare the rows for each term."""
@@ -141,7 +135,7 @@ class Sum(Kernel):
 
 
 @dataclass(frozen=True, repr=False)
-class Product(Kernel):
+class Product(Combined):
     """The product of kernels: all products of a feature of one with a feature of another.
 
     Computes  k(x, y) = k_1(x, y) k_2(x, y) ...  Cost of a tile: that of each, and one more tile of memory.
@@ -174,24 +168,9 @@ class Product(Kernel):
         return self.factors
 
     @property
-    def shift_invariant(self) -> bool:
-        """Whether every factor is."""
-        return all(factor.shift_invariant for factor in self.factors)
-
-    @property
     def shift_invariant_centered(self) -> bool:
         """Whether every factor is shift-invariant itself: centering a product does not center its factors."""
         return self.shift_invariant
-
-    @property
-    def takes_sparse(self) -> bool:
-        """Whether every factor does."""
-        return all(factor.takes_sparse for factor in self.factors)
-
-    @property
-    def is_psd(self) -> bool:
-        """Whether every factor is (Schur, 1911)."""
-        return all(factor.is_psd for factor in self.factors)
 
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Prepare the rows for each factor."""

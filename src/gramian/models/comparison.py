@@ -11,9 +11,6 @@ from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.models.archive.file import Archive
-from gramian.models.categories.model import CodedModel
-from gramian.models.ica.model import ICAModel
-from gramian.models.pca.model import PCAModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +93,10 @@ def _names(found: Archive) -> list[str]:
 
 
 def _directions(model: Any) -> HostArray:
-    if isinstance(model, PCAModel | ICAModel | CodedModel):
-        return to_host(model.components).astype(FLOAT64)
-    message = "Components of a kernel model are no combinations of columns, so there is nothing to compare here."
-    raise NotSupportedError(message)
+    if model.kind == "kernel":
+        message = "Components of a kernel model are no combinations of columns, so there is nothing to compare here."
+        raise NotSupportedError(message)
+    return to_host(model.components).astype(FLOAT64)
 
 
 def _unit(A: HostArray) -> HostArray:

@@ -8,6 +8,7 @@ keeps, and multiplies by the coefficients; sums, products and multiples of kerne
 import csv
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +19,6 @@ from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.atomic import atomic_write
 from gramian.errors import NotSupportedError, ParameterError
-from gramian.features.nystrom import LandmarkMap
 from gramian.kernels.combination import Product, Scaled, Stretched, Sum
 from gramian.kernels.inner_product import Cosine, Linear, Polynomial, Sigmoid
 from gramian.kernels.kernel import Kernel
@@ -102,7 +102,7 @@ def _kernel_arrays(model: KernelPCAModel) -> dict[str, Any]:
 
 
 def _pca_table(model: PCAModel, names: Sequence[str] | None) -> "Table":
-    header, columns = _weights(model, names, "PC", to_host(model.components))
+    header, columns = _weights(model, names, to_host(model.components))
     if model.factor is not None:
         header.insert(2, "factor")
         columns.insert(2, to_host(model.factor))
@@ -134,19 +134,19 @@ def _coded_scores(model: CodedModel, graph: "Graph") -> str:
 
 
 def _ica_table(model: ICAModel, names: Sequence[str] | None) -> "Table":
-    return _weights(model, names, "IC", to_host(model.mixing).T)
+    return _weights(model, names, to_host(model.mixing).T)
 
 
-def _weights(model: PCAModel | ICAModel, names: Sequence[str] | None, prefix: str, weights: HostArray) -> "Table":
+def _weights(model: PCAModel | ICAModel, names: Sequence[str] | None, weights: HostArray) -> "Table":
     columns = list(names) if names is not None else [f"column {j + 1}" for j in range(model.n_columns)]
     mean = np.zeros(model.n_columns) if model.mean is None else to_host(model.mean)
-    header = ["column", "mean", *(f"{prefix}{j + 1}" for j in range(len(weights)))]
+    header = ["column", "mean", *(f"{model.prefix}{j + 1}" for j in range(len(weights)))]
     return header, [np.array(columns, dtype=object), mean, *weights]
 
 
 def _kernel_table(model: KernelPCAModel, names: Sequence[str] | None) -> "Table":
     del names
-    header = ["row", *(f"KPC{j + 1}" for j in range(len(model.eigenvalues)))]
+    header = ["row", *(f"{model.prefix}{j + 1}" for j in range(model.n_components))]
     return header, [np.arange(1, model.n_rows + 1), *model.vectors.T]
 
 
@@ -251,9 +251,8 @@ def write_onnx(model: Any, path: Path, *, names: Sequence[str] | None = None) ->
     graph = Graph()
     graph.add("Identity", PARTS[type(model)].scores(model, graph))
     graph.nodes[-1].output[0] = "scores"
-    k = len(model.eigenvalues if hasattr(model, "eigenvalues") else model.components)
     rows = helper.make_tensor_value_info("rows", TensorProto.DOUBLE, ["n", model.n_columns])
-    out = helper.make_tensor_value_info("scores", TensorProto.DOUBLE, ["n", k])
+    out = helper.make_tensor_value_info("scores", TensorProto.DOUBLE, ["n", model.n_components])
     made = helper.make_graph(graph.nodes, "gramian", [rows], [out], initializer=graph.constants)
     # Operators of set 17: every one used here is in it, and runtimes since 2022 have it.
     whole = helper.make_model(
@@ -283,11 +282,12 @@ def _affine(graph: Graph, mean: HostArray, weights: HostArray) -> str:
 
 def _kernel_scores(model: KernelPCAModel, graph: Graph) -> str:
     found = model.expansion
-    if isinstance(found, FeatureExpansion) and found.phi is None:
-        return _affine(graph, found.mean, found.components)
-    if isinstance(found, FeatureExpansion) and not isinstance(found.phi, LandmarkMap) and model.approximate:
-        message = "Components in random features are not exported to ONNX. Use landmarks, or the exact model."
-        raise NotSupportedError(message)
+    if isinstance(found, FeatureExpansion):
+        if found.phi is None:
+            return _affine(graph, found.mean, found.components)
+        if found.phi.by_landmarks is None and model.approximate:
+            message = "Components in random features are not exported to ONNX. Use landmarks, or the exact model."
+            raise NotSupportedError(message)
     expansion = expansion_of(model)
     points, kernel = to_host(expansion.rows).astype(FLOAT64), expansion.kernel
     # Kernels of the difference of two rows keep their digits when both are near the origin.
@@ -343,18 +343,10 @@ def _gaussian(kernel: Any, graph: Graph, rows: str, points: HostArray) -> str:
     return graph.add("Exp", graph.add("Mul", distance, graph.constant(-float(kernel.gamma))))
 
 
-def _sum(kernel: Any, graph: Graph, rows: str, points: HostArray) -> str:
-    first, *more = [_kernel(term, graph, rows, points) for term in kernel.terms]
-    for term in more:
-        first = graph.add("Add", first, term)
-    return first
-
-
-def _product(kernel: Any, graph: Graph, rows: str, points: HostArray) -> str:
-    first, *more = [_kernel(factor, graph, rows, points) for factor in kernel.factors]
-    for factor in more:
-        first = graph.add("Mul", first, factor)
-    return first
+def _combined(operation: str, kernel: Any, graph: Graph, rows: str, points: HostArray) -> str:
+    """Add the matrices of all parts of a kernel, and put them together by one operation."""
+    parts = [_kernel(part, graph, rows, points) for part in kernel.parts]
+    return reduce(partial(graph.add, operation), parts)
 
 
 def _scaled(kernel: Any, graph: Graph, rows: str, points: HostArray) -> str:
@@ -372,8 +364,8 @@ _BUILDERS: dict[type[Any], Callable[[Any, Graph, str, HostArray], str]] = {
     Sigmoid: _sigmoid,
     Cosine: _cosine,
     Gaussian: _gaussian,
-    Sum: _sum,
-    Product: _product,
+    Sum: partial(_combined, "Add"),
+    Product: partial(_combined, "Mul"),
     Scaled: _scaled,
     Stretched: _stretched,
 }

@@ -265,7 +265,7 @@ def _iterated(gram: KernelGram, plan: KernelPlan, request: SolveRequest) -> Solv
     if single or not plan.double:
         # A quarter of the tolerance for the products; residuals are held to what it leaves.
         gram.accuracy = min(0.25 * request.tol, np.inf if ratio is None else _spared(ratio, gram.size))
-    solver = plan.solver if isinstance(plan.solver, Davidson) else Davidson(tol=request.tol)
+    solver = plan.solver or Davidson(tol=request.tol)
 
     def watch(product: int, worst: float) -> None:
         request.say(f"product {product}: worst residual {worst:.1e} of the first eigenvalue")
