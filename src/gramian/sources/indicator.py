@@ -161,6 +161,29 @@ def _refuse_level(name: str, levels: tuple[str, ...], column: LevelColumn, odd: 
     raise InputError(message, row=row, column=name)
 
 
+class _Windows(WrappedRows):
+    """Rows in memory, in blocks of so few that a block stays small when it is coded; each is a task of its own."""
+
+    def __init__(self, source: RowSource, step: int) -> None:
+        super().__init__(source)
+        self._windows = ranges(source.n_rows, step)
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks that :meth:`block` can give."""
+        return len(self._windows)
+
+    def block_sizes(self) -> list[int]:
+        """Return the number of rows of each block."""
+        return [window.stop - window.start for window in self._windows]
+
+    def block(self, i: int) -> Block:
+        """Return block ``i``, a view of the array."""
+        window = self._windows[i]
+        rows = self.source.whole[window, :]  # type: ignore[index]
+        return Block(rows, window.start, None if self.weights is None else self.weights[window])
+
+
 class IndicatorRows(WrappedRows):
     """The rows of a mixed table, coded as they are read.
 
@@ -188,16 +211,15 @@ class IndicatorRows(WrappedRows):
     """
 
     def __init__(self, table: MixedTable, coding: Coding, *, unknown: str = "error", passive: bool = False) -> None:
-        super().__init__(table.numbers)
-        self.coding, self.passive = coding, passive
+        filled = len(coding.quantities) + len(coding.categories)
+        is_sparse = filled < FILLED * coding.n_columns
+        self.piece = block_length(12 * filled if is_sparse else 8 * coding.n_columns)
+        super().__init__(table.numbers if table.numbers.whole is None else _Windows(table.numbers, self.piece))
+        self.coding, self.passive, self.is_sparse = coding, passive, is_sparse
         self.n_columns, self.dtype, self.column_names = coding.n_columns, FLOAT64, coding.names
         self.has_columns, self.row_shape, self.facts = False, None, None
         self._codes = coding.codes(table.categories, table.n_rows, unknown=unknown)
         self._used = [table.quantities.index(name) for name in coding.quantities]
-        filled = len(coding.quantities) + len(coding.categories)
-        self.is_sparse = filled < FILLED * self.n_columns
-        self.piece = block_length(12 * filled if self.is_sparse else 8 * self.n_columns)
-        self._windows = ranges(self.n_rows, self.piece) if table.numbers.whole is not None else None
 
     @property
     def n_entries(self) -> int:
@@ -213,58 +235,34 @@ class IndicatorRows(WrappedRows):
         piece = 3 * row * min(self.piece, self.n_rows) + 8 * 6 * self.n_columns
         return self.source.pass_bytes + piece * worker_count()
 
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks that :meth:`block` can give."""
-        return self.source.n_blocks if self._windows is None else len(self._windows)
-
-    def block_sizes(self) -> list[int]:
-        """Return the number of rows of each block."""
-        if self._windows is None:
-            return self.source.block_sizes()
-        return [window.stop - window.start for window in self._windows]
-
     def block(self, i: int) -> Block:
         """Return block ``i``, coded."""
-        return self.coded(self._numbers(i))
+        return self.coded(self.source.block(i))
 
     def evenly(self, count: int) -> Iterable[Array]:
         """Return about ``count`` coded rows, spread evenly over the sampled blocks."""
         blocks = self.sampled_blocks
         each = -(-count // len(blocks))
         for i in blocks:
-            block = self._numbers(i)
+            block = self.source.block(i)
             b = block.rows.shape[0]
             yield self._rows(block.rows, block.start, slice(0, b, max(1, b // each)))
 
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every coded block into one value."""
-        if self._windows is not None:
-            return RowSource.reduce(self, fold, merge, state_bytes=state_bytes)
         return self.source.reduce(partial(self._fold, fold), merge, state_bytes=state_bytes)
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local`` of every coded block."""
-        if self._windows is not None:
-            return RowSource.map_rows(self, local)
         return self.source.map_rows(partial(self._map, local))
 
     def map_blocks(self, local: Callable[[Block], Array]) -> Iterator[Array]:
         """Give ``local`` of every coded block, one after the other."""
-        if self._windows is not None:
-            return RowSource.map_blocks(self, local)
         return self.source.map_blocks(partial(self._map, local))
 
     def coded(self, block: Block) -> Block:
         """Return a block of quantities as coded rows."""
         return block._replace(rows=self._rows(block.rows, block.start, slice(None)))
-
-    def _numbers(self, i: int) -> Block:
-        if self._windows is None:
-            return self.source.block(i)
-        window, weights = self._windows[i], self.source.weights
-        rows = self.source.whole[window, :]  # type: ignore[index]
-        return Block(rows, window.start, None if weights is None else weights[window])
 
     def _rows(self, numbers: Array, start: int, taken: slice) -> Any:
         values = self._known(numbers[taken])
