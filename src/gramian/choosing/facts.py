@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy, namespace_of, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy, is_sparse, namespace_of, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.choosing.spectrum import MeasuredSpectrum, Values, read_spectrum
 from gramian.errors import ParameterError
@@ -251,7 +251,7 @@ class _Gather:
         """Return the sampled part of a block in its own library, sparse rows made dense, and its scores."""
         columns = self.columns
         factor = np.ones(len(self.mean)) if self.factor is None else self.factor
-        if hasattr(rows, "tocsr"):
+        if is_sparse(rows):
             picked = rows[chosen]
             scores = self._by_components(len(chosen), lambda V: picked @ (V * factor).T - (V * factor) @ self.mean)
             return (picked[:, columns].toarray() - self.mean[columns]) * factor[columns], scores

@@ -21,6 +21,7 @@ from gramian.arrays.namespace import (
     is_sparse,
     is_torch,
     namespace_of,
+    on_device,
     to_host,
 )
 from gramian.arrays.precision import FLOAT64
@@ -32,12 +33,11 @@ if TYPE_CHECKING:
 
 def require_on_cpu(rows: Array) -> None:
     """Refuse rows on another device, which would have to be copied to the host unasked."""
-    device = str(getattr(rows, "device", "cpu"))
-    if "cpu" not in device.lower():
+    if on_device(rows):
         message = (
             "Kernel PCA by landmarks, features or a given matrix computes on the CPU, and these rows are on "
-            f"{device}. Gramian does not copy between devices unasked: pass X.cpu() (torch) or X.get() (CuPy), or fit "
-            "the kernel matrix of the rows, which is made where they are."
+            f"{rows.device}. Gramian does not copy between devices unasked: pass X.cpu() (torch) or X.get() (CuPy), or "
+            "fit the kernel matrix of the rows, which is made where they are."
         )
         raise NotSupportedError(message)
 

@@ -5,7 +5,7 @@ product made of float32 tiles, foreseen at sampled rows and then confirmed on th
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -361,10 +361,7 @@ class KernelGram(SymmetricOperator):
         self.tile_rows = tile_rows(self.size)  # once: tiles that are kept have that size
         self._check = SingleCheck(source, self.placed, centered=centered)
         self._sums: Sums | None = None
-        self._diagonal: HostArray | None = None
         self._tiles: dict[np.dtype[Any], Tiles] = {}
-        self._sample: Sample | None = None
-        self._rounding: float | None = None
 
     def apply(self, V: Array, *, accuracy: float | None = None) -> Product:
         """Return A V: half of the tiles of K, in the cheapest precision that meets ``accuracy``."""
@@ -395,33 +392,27 @@ class KernelGram(SymmetricOperator):
             self._products(np.zeros((self.size, 0)), FLOAT64)
         return self._sums  # type: ignore[return-value]
 
-    @property
+    @cached_property
     def diagonal(self) -> HostArray:
         """k(x, x) for every row, (n,), float64."""
-        if self._diagonal is None:
-            self._diagonal = to_host(rows_here(self.source.map_rows(partial(_diagonal_of, self.placed))))
-        return self._diagonal
+        return to_host(rows_here(self.source.map_rows(partial(_diagonal_of, self.placed))))
 
     @property
     def shift(self) -> float:
         """The constant c that is taken off K: its mean over sampled rows, zero where nothing is centered."""
         return self.sample.mean if self.centered else 0.0
 
-    @property
+    @cached_property
     def sample(self) -> Sample:
         """Rows at which products are checked; drawn once."""
-        if self._sample is None:
-            self._sample = draw_sample(self.source, self.placed, seed=self.seed)
-        return self._sample
+        return draw_sample(self.source, self.placed, seed=self.seed)
 
-    @property
+    @cached_property
     def rounding(self) -> float:
         """What A is wrong by because its kernel values are rounded to float64, in the spectral norm; measured once."""
-        if self._rounding is None:
-            whole = self.rows.sum(np.abs(self.diagonal))
-            about: dict[str, Any] = {"centered": self.centered, "weight": self.rows.total, "seed": self.seed}
-            self._rounding = values_rounding(self.source, self.placed, whole=whole, **about)
-        return self._rounding
+        whole = self.rows.sum(np.abs(self.diagonal))
+        about: dict[str, Any] = {"centered": self.centered, "weight": self.rows.total, "seed": self.seed}
+        return values_rounding(self.source, self.placed, whole=whole, **about)
 
     def like(self) -> Array:
         """Return an empty NumPy array: vectors are on the host."""
