@@ -162,9 +162,7 @@ def draw_trials(source: RowSource, k: int, repeats: int, seed: int) -> list[tupl
     pairs = []
     for i in range(repeats):
         rng = np.random.default_rng([seed, i])
-        chosen = rng.permutation(draw_positions(source, _sample_size(source), seed=int(rng.integers(2**31))))
-        rows = take_rows(source, chosen)
-        rows = rows if is_sparse(rows) else to_host(rows).astype(FLOAT64)
+        rows = _sampled(source, _sample_size(source), rng)
         pairs.append((_split(rows, k), _split(_shuffled(rows, rng), k)))
     return pairs
 
@@ -172,10 +170,7 @@ def draw_trials(source: RowSource, k: int, repeats: int, seed: int) -> list[tupl
 def draw_tables(source: RowSource, k: int, seed: int) -> list[Trial]:
     """Return a split of a few sampled rows, and the same split of 24 tables in which their columns were shuffled."""
     rng = np.random.default_rng([seed, 1 << 20])
-    count = min(_sample_size(source), max(300, 3 * k))
-    chosen = rng.permutation(draw_positions(source, count, seed=int(rng.integers(2**31))))
-    rows = take_rows(source, chosen)
-    rows = rows if is_sparse(rows) else to_host(rows).astype(FLOAT64)
+    rows = _sampled(source, min(_sample_size(source), max(300, 3 * k)), rng)
     return [_split(rows, k), *(_split(_shuffled(rows, rng), k) for _ in range(24))]
 
 
@@ -194,6 +189,12 @@ def chance_of(tables: list[Trial], kernels: list[Kernel], k: int) -> float:
 def _sample_size(source: RowSource) -> int:
     """Return how many rows a score looks at: 900, of dense rows with many columns so few that they stay under 64 MB."""
     return 900 if source.is_sparse else int(np.clip((1 << 23) // source.n_columns, 150, 900))
+
+
+def _sampled(source: RowSource, count: int, rng: np.random.Generator) -> Any:
+    """Return so many rows in random order, in float64 on the host; sparse ones as they are."""
+    rows = take_rows(source, rng.permutation(draw_positions(source, count, seed=int(rng.integers(2**31)))))
+    return rows if is_sparse(rows) else to_host(rows).astype(FLOAT64)
 
 
 def _split(rows: Any, k: int) -> Trial:
