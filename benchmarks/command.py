@@ -11,8 +11,7 @@ from time import perf_counter
 from benchmarks import machine, memory, promises, registry, results, speed_page, store, tables
 from benchmarks.case import Instance
 from benchmarks.peers.peer import Peer
-from benchmarks.rules import Rules
-from benchmarks.schedule import Known, measure_instance
+from benchmarks.schedule import Known, Rules, measure_instance
 
 _HERE = Path(__file__).parent
 _RESULTS = _HERE / "results"

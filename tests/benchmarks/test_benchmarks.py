@@ -17,8 +17,7 @@ from benchmarks.peers.peer import Ladder, Peer, Setting
 from benchmarks.principal import judge, solve, target, wanted
 from benchmarks.promises import findings
 from benchmarks.resident import PeakWatch
-from benchmarks.rules import Rules
-from benchmarks.schedule import measure_instance
+from benchmarks.schedule import Rules, measure_instance
 from benchmarks.tables import details, ratio_text, seconds_text, summary
 
 # No rule that looks at a clock: what these tests see must not depend on how busy the machine is.

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks import ica_record
-from benchmarks.ica import SIZES, Row, left_to_turn, rows_of
-from benchmarks.ica_floor import passes_of
+from benchmarks import ica as benchmark
+from benchmarks.ica import SIZES, Row, left_to_turn, passes_of, rows_of
 from benchmarks.ica_peers import WAYS
 from gramian import ICA
 from gramian.testing import mixed_sources
@@ -52,11 +51,11 @@ def test_passes_are_counted_in_whole_rows():
 
 def test_record_keeps_other_cases(tmp_path, monkeypatch, capsys):
     """A case that is run again replaces itself and nothing else; unequal answers are marked."""
-    monkeypatch.setattr(ica_record, "RESULTS", tmp_path)
+    monkeypatch.setattr(benchmark, "RESULTS", tmp_path)
     row = {"case": "10", "way": "Gramian", "tol": 1e-6, "reached": 5e-7, "seconds": 0.1, "runs": 3, "megabytes": 4.0}
     rows = [{**row, "note": ""}, {**row, "way": "other", "reached": 1e-3, "note": ""}]
     for case in ("30", "10", "10"):
-        ica_record.write_record(case, rows, floor={"passes": {"float32": 3}, "seconds": 0.01}, about=ABOUT)
+        benchmark.write_record(case, rows, floor={"passes": {"float32": 3}, "seconds": 0.01}, about=ABOUT)
     record = json.loads((tmp_path / "ica.json").read_text())
     assert list(record) == ["10", "30"]
     text = (tmp_path / "ica.md").read_text()
