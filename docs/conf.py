@@ -86,8 +86,10 @@ def package_page(package: str, folder: Path) -> str:
     """The page of a package: its own docstring, then every module in it with all that is public there."""
     modules = sorted(module.name for module in iter_modules([str(folder)]) if not module.ispkg)
     parts = [heading(package, "="), f".. automodule:: {package}\n"]
+    # Whoever looks an estimator up finds all that it does in one place.
+    options = "   :members:\n" + ("   :inherited-members: tuple\n" if package == "gramian.estimators" else "")
     for module in modules:
-        parts += [heading(f"{package}.{module}", "-"), f".. automodule:: {package}.{module}\n   :members:\n"]
+        parts += [heading(f"{package}.{module}", "-"), f".. automodule:: {package}.{module}\n{options}"]
     return "\n".join(parts)
 
 
@@ -169,9 +171,10 @@ def displayed_formula(translator: Any, node: Any) -> None:
     raise nodes.SkipNode
 
 
-def skip_borrowed(_app: Any, _what: str, name: str, _object: Any, skip: bool, _options: Any) -> bool:  # noqa: FBT001
-    """Leave out the request methods that scikit-learn writes, with links into its own documentation."""
-    return skip or bool(re.fullmatch(r"set_\w+_request", name))
+def skip_borrowed(_app: Any, _what: str, name: str, member: Any, skip: bool, _options: Any) -> bool:  # noqa: FBT001
+    """Leave out what scikit-learn writes, with links into its own documentation."""
+    theirs = str(getattr(member, "__module__", "")).startswith("sklearn.")
+    return skip or theirs or bool(re.fullmatch(r"set_\w+_request", name))
 
 
 def follow_exports(app: Any, env: Any, node: Any, contnode: Any) -> Any:
