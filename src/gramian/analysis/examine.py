@@ -214,7 +214,8 @@ def examine(subject: Subject) -> Examined:
     elif is_pca and scores is not None:
         relation = relation_of(model, scores, subject.panel, subject.blocks, order=order, seed=subject.seed)
     clouds = None
-    if scores is not None and model.kind != "ica" and not subject.coded:
+    # Along kernel components an even line has gaps, too: their scores are waves.
+    if scores is not None and is_pca and not subject.coded:
         clouds = find_clouds(scores, order=order, seed=subject.seed)
     robust = _robust(subject, order) if is_pca else None
     return Examined(subject, about, tests, sources, relation, clouds, robust)
@@ -412,9 +413,10 @@ def few_rows_findings(subject: Subject, robust: RobustFit, k: int) -> list[Findi
 def table_finding(subject: Subject) -> Finding:
     """Say what was analyzed, and what was done to its columns."""
     model = subject.model
-    done = (
-        "centered and scaled to unit variance" if model.is_scaled else "centered" if model.is_centered else "as it is"
-    )
+    if model.is_centered:
+        done = "centered and scaled to unit variance" if model.is_scaled else "centered"
+    else:
+        done = "scaled to unit mean square, not centered" if model.is_scaled else "as it is"
     done = "" if model.kind == "kernel" else f", each {done}"
     words = f"{counted(model.n_rows, 'row')} of {counted(model.n_columns, 'column')}{done}."
     return Finding("table", words, {"rows": model.n_rows, "columns": model.n_columns})
