@@ -543,6 +543,8 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
     # Where it is cheap, the page has at least ten more components: a reader sees what the next would add.
     more = min(most, max(30, choice.k + 10)) if panel is not None and size <= SHOWN_CHEAPLY else choice.k
     shown = solve.model(max(more, choice.k))
+    # Beyond the rank components are rounding: nothing to look at.
+    shown = shown.truncated(min(shown.n_components, max(shown.rank, choice.k)))
     asked = replace(shown.options, n_components=count)
     model = replace(shown.truncated(choice.k), verdict=choice.reason, options=asked)
     say("projecting the rows")

@@ -230,7 +230,7 @@ def _differences(examined: Examined) -> HostArray | None:
     model, scores, spread = subject.model, subject.scores, _seen(subject) if subject.model.kind == "pca" else None
     if clouds is None or scores is None or spread is None or not subject.telling:
         return None
-    if model.n_components < min(model.n_rows - 1, model.n_columns):
+    if not model.is_whole:
         return None
     apart = (scores[clouds.first].mean(axis=0) - scores[~clouds.first].mean(axis=0)) @ model.directions
     found: HostArray = np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
@@ -253,7 +253,7 @@ def _robust(subject: Subject, order: HostArray) -> RobustFit | None:
         return None
     between = np.square(scores[:, subject.kept :]).sum(axis=1)
     beyond = np.maximum(measured.outliers.spe - between, 0.0)
-    if model.n_components >= min(model.n_rows - 1, model.n_columns):
+    if model.is_whole:
         beyond = np.zeros(len(scores))  # all else is rounding
     return fit_robust(model, scores, k=subject.kept, beyond=beyond, order=order, seed=subject.seed)
 
@@ -272,7 +272,7 @@ def outliers_at(subject: Subject, robust: RobustFit | None, k: int) -> OutlierMa
     found = robust.outliers(k)
     far = [int(i) for i in found.flagged[robust.far_rows(k)[found.flagged]]]
     model, shown = subject.model, found.flagged[:LISTED_UNUSUAL]
-    if model.n_components >= min(model.n_rows - 1, model.n_columns):
+    if model.is_whole:
         rows = to_host(model.reconstruct(scores[shown]))
     else:
         kept = {int(row): i for i, row in enumerate(measured.outliers.flagged[: len(measured.unusual)])}
