@@ -241,8 +241,14 @@ DIGITS = "from sklearn.datasets import load_digits\nX, digit = load_digits({}ret
 PICTURES = {
     "M4": ("power_method.py", "power_method.png", "The value of 200 starts on five spectra, beside the claim."),
     "E1": ("zero_one.py", "zero_one.png", "Two clouds on two components, of zeros and of ones."),
+    "E2": ("faces.py", "faces.png", "The mean of drawn faces, components, and a face from 1, 5, 15 and 50 numbers."),
     "E3": ("documents.py", "documents.png", "The words at both ends of four components."),
     "E4": ("kmeans.py", "kmeans.png", "Cost of k-means falling to that of all columns, below a bound."),
+    "E5": (
+        "ratings.py",
+        "ratings.png",
+        "Ratings of four people for six films, seven of them filled in with their errors.",
+    ),
     "E6": ("meg.py", "meg.png", "A sensor with and without blinks; objects by kind once blinks are taken out."),
     "E7": ("denoise.py", "denoise.png", "Digits, digits with noise, and rebuilt; error least at 15 components."),
     "E8": ("kernel_pictures.py", "kernel_eigenfunctions.png", "Contours of eight eigenfunctions over the plane."),
