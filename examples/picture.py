@@ -1,4 +1,4 @@
-"""The picture at the top of the README: `python examples/picture.py docs/images`.
+"""The picture at the top of the documentation: `python examples/picture.py docs/images`.
 
 Plots draw on any axes, so two of them share a figure like any others.
 """

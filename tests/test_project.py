@@ -6,6 +6,7 @@ import json
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -13,11 +14,12 @@ import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
-import click
 import pytest
 
 import gramian
-from gramian.cli.main import gramian as commands
+from gramian.cli.demo import MAKERS
+from gramian.cli.main import main
+from gramian.models.archive.export import write_csv
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "gramian"
@@ -222,14 +224,43 @@ def test_figures_of_the_readme_are_those_of_the_records():
         assert not [cell for cell in figures.split(" | ") if cell.strip("* ") not in measured[0]], case
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_commands_on_a_page_are_commands(path):
-    """Every ``$ gramian ...`` in the README and the documentation names a verb and flags that are there."""
-    for line in re.findall(r"^\s*\$ gramian (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE):
-        words = shlex.split(re.split(r"\s[>|]\s", line)[0], comments=True)
-        verb = commands.get_command(click.Context(commands), words[0])
-        if not words[0].startswith("-"):
-            verb.make_parser(click.Context(verb)).parse_args(words[1:])
+def commands_on(page):
+    """Each ``$ gramian ...`` of a page: its words, and the lines of its answer that the page shows."""
+    found = []
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if line.strip().startswith("$ gramian "):
+            words = shlex.split(re.split(r"\s>\s", line.strip().removeprefix("$ gramian "))[0], comments=True)
+            shown = []
+            found.append((words, shown))
+        elif not line.strip() or line.strip().startswith(("$", "```")):
+            shown = None
+        elif found and shown is not None and line.strip() != "...":
+            shown.append(line.strip())
+    return found
+
+
+@pytest.fixture
+def tables_of_the_pages(tmp_path, monkeypatch):
+    """The tables that pages name, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("penguins", "mine", "survey"):
+        shutil.copy(ROOT / "docs" / "tutorials" / "data" / "penguins.csv", f"{name}.csv")
+    wine = MAKERS["wine"]()[0]
+    write_csv(Path("wine.csv"), wine.header, wine.columns)
+    shops = "\n".join(f"{10115 + 7 * i},{i % 3},{20.5 + i},{(i * 37) % 11}" for i in range(40))
+    Path("shops.csv").write_text(f"zip,floor,area,staff\n{shops}\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", [page for page in PAGES if commands_on(page)], ids=lambda path: path.stem)
+@pytest.mark.usefixtures("tables_of_the_pages")
+def test_commands_on_a_page_run(path, capfd):
+    """Every ``$ gramian ...`` on a page runs to its end and prints the lines that the page shows of its answer."""
+    for words, shown in commands_on(path):
+        if words[0] == "project":
+            shutil.copy(words[1].replace("-pca/model.gramian", ".csv"), "new.csv")
+        assert main([*words, "--quiet"]) == 0, capfd.readouterr().err
+        printed = [line.strip() for line in capfd.readouterr().out.splitlines()]
+        assert not [line for line in shown if line not in printed]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))

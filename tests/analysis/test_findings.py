@@ -186,6 +186,26 @@ def test_no_gap_is_said_only_of_components_that_were_tested():
     assert finding.evidence["components_examined"] == [1]
 
 
+def test_no_clouds_are_said_of_an_even_line_under_a_kernel():
+    """Kernel scores of rows on a line are waves, which have two modes wherever there are no clouds."""
+    t = np.random.default_rng(0).uniform(0.0, 6.0, 600)
+    found = gramian.analyze(np.column_stack([t, 2 * t]), method="kpca", n_components=4)
+    scores = np.asarray(found.scores)
+    assert find_clouds(scores, order=np.arange(600)).gaps
+    assert not [finding for finding in found.findings if finding.kind == "clouds"]
+
+
+def test_components_that_are_rounding_are_not_shown():
+    """Of three columns that say the same there is one component to look at, and clouds along it have their columns."""
+    t = np.r_[np.random.default_rng(0).standard_normal(80), 12 + np.random.default_rng(1).standard_normal(80)]
+    found = gramian.analyze(np.outer(t, [2.0, -1.0, 2.0]), method="pca", scale=False)
+    assert found.shown.n_components == 1
+    clouds = next(finding for finding in found.findings if finding.kind == "clouds")
+    assert clouds.numbers["clouds"] == 2
+    assert clouds.evidence["columns"]
+    assert not any("PC2" in finding.sentence for finding in found.findings)
+
+
 def test_labels_that_are_not_tested_are_said():
     """Of 22 labels the first twenty by name are tested, and a note says which."""
     frame = with_factor()

@@ -115,6 +115,36 @@ def test_pre_images_say_what_is_left(rows, capfd, method):
     assert f"{np.median(truth.errors):.3g} for the median row" in err
 
 
+@pytest.mark.parametrize("method", ["ridge", "fixed_point", "distances", "auto"])
+def test_pre_images_of_scaled_columns_are_those_of_the_scaled_table(rows, capfd, method):
+    """Each way back serves a kernel with scales inside it, and gives rows in the units that they came in."""
+    answer(capfd, "kpca", "table.csv", "--scale", "--gamma", "0.1", "-k", "6")
+    words = ["table-kpca/model.gramian", "table.csv", "--pre-image", method, "-o", "near.npy", "--quiet"]
+    code, _, err = run_here(capfd, "rebuild", *words)
+    assert code == 0, err
+    spread = rows.std(axis=0, ddof=1)
+    own = KernelPCA(6, kernel="rbf", gamma=0.1, pre_image=method, random_state=0).fit(rows / spread)
+    truth = own.pre_images(own.transform(rows / spread)).rows * spread
+    np.testing.assert_allclose(np.load("near.npy"), truth, atol=1e-4)
+
+
+@pytest.mark.usefixtures("rows")
+def test_what_is_not_centered_is_not_said_to_be(capfd):
+    """--no-center with --scale divides by the root of the mean square, and the answer says so."""
+    code, out, _ = run_here(capfd, "pca", "table.csv", "--no-center", "--scale", "-k", "2", "--no-report", "--quiet")
+    assert code == 0
+    assert "each scaled to unit mean square, not centered" in out
+    assert "Principal components of the cosines of the columns" in out
+
+
+@pytest.mark.usefixtures("rows")
+def test_a_divisor_is_left(capfd):
+    """--ddof of as many as there are rows is refused: every variance would be divided by nothing."""
+    code, _, err = run_here(capfd, "pca", "table.csv", "--ddof", "80", "--no-report", "--quiet")
+    assert code == exits.DATA
+    assert "a ddof below 80" in err
+
+
 @pytest.mark.usefixtures("rows")
 def test_pre_images_are_of_kernels(capfd):
     """A linear model has its rows themselves: the flags are refused."""
@@ -143,11 +173,15 @@ def test_the_answer_shows_eigenvalues_beside_shares(rows, capfd):
     "words, said",
     [
         (["pca", "--trace", "-k", "1"], "Add --solver power"),
+        (["pca", "--steps", "3"], "Add --solver power"),
         (["pca", "--solver", "power", "--trace"], "Say how many with -k"),
         (["pca", "--solver", "lanczos"], "lanczos"),
         (["kpca", "--kernel", "rbf(0.1"], "is no kernel"),
         (["kpca", "--kernel", "precomputed", "--scale"], "no columns to scale"),
         (["kpca", "--sigma", "0"], "--sigma"),
+        (["kpca", "--sigma", "2", "--kernel", "polynomial"], "--sigma says nothing to --kernel polynomial"),
+        (["kpca", "--degree", "2"], "which has --gamma and --sigma"),
+        (["kpca", "--kernel", "cosine", "--gamma", "1"], "which has no parameter"),
     ],
 )
 @pytest.mark.usefixtures("rows")

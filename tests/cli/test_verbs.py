@@ -169,6 +169,24 @@ def test_project_finds_columns_by_name_and_fills_holes(table, capfd):
     assert np.allclose(found[complete], whole[["PC1", "PC2"]].to_numpy()[complete], rtol=1e-9)
 
 
+def test_new_rows_are_named_by_what_named_the_rows(tmp_path, monkeypatch, capfd):
+    """Of two rows every text tells them apart: what named the fit names them, and nothing does where it had none."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((40, 3)), columns=["p", "q", "r"]).assign(sex=["MALE", "FEMALE"] * 20)
+    named = frame.assign(town=[f"Town {chr(65 + i % 26)}{chr(97 + i // 26)}" for i in range(40)])
+    for table, text, first in ((frame, "plain", "1"), (named, "named", "Town Aa")):
+        table.to_csv(f"{text}.csv", index=False)
+        assert run_here(capfd, "pca", f"{text}.csv", "-k", "1", "--no-report", "--quiet")[0] == 0
+        table.iloc[:2].to_csv("new.csv", index=False)
+        code, out, err = run_here(capfd, "project", f"{text}-pca/model.gramian", "new.csv", "--quiet")
+        assert code == 0, err
+        assert out.splitlines()[1].split(",")[0] == first
+    code, out, err = run_here(capfd, "project", "named-pca/model.gramian", "plain.csv", "--quiet")
+    assert code == 0, err
+    assert out.splitlines()[1].split(",")[0] == "1"
+
+
 def test_rebuild_gives_rows_back(table, capfd):
     """All components give the rows themselves, two give rows near them."""
     assert run_here(capfd, "pca", "table.csv", "-k", "5", "--quiet")[0] == 0

@@ -3,7 +3,7 @@ import pytest
 
 from gramian import PCA
 from gramian.errors import InputError
-from gramian.estimators.projection import require_divisor
+from gramian.models.pca.fit import require_divisor
 
 
 @pytest.fixture

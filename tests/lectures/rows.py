@@ -241,8 +241,14 @@ DIGITS = "from sklearn.datasets import load_digits\nX, digit = load_digits({}ret
 PICTURES = {
     "M4": ("power_method.py", "power_method.png", "The value of 200 starts on five spectra, beside the claim."),
     "E1": ("zero_one.py", "zero_one.png", "Two clouds on two components, of zeros and of ones."),
+    "E2": ("faces.py", "faces.png", "The mean of drawn faces, components, and a face from 1, 5, 15 and 50 numbers."),
     "E3": ("documents.py", "documents.png", "The words at both ends of four components."),
     "E4": ("kmeans.py", "kmeans.png", "Cost of k-means falling to that of all columns, below a bound."),
+    "E5": (
+        "ratings.py",
+        "ratings.png",
+        "Ratings of four people for six films, seven of them filled in with their errors.",
+    ),
     "E6": ("meg.py", "meg.png", "A sensor with and without blinks; objects by kind once blinks are taken out."),
     "E7": ("denoise.py", "denoise.png", "Digits, digits with noise, and rebuilt; error least at 15 components."),
     "E8": ("kernel_pictures.py", "kernel_eigenfunctions.png", "Contours of eight eigenfunctions over the plane."),
@@ -301,7 +307,7 @@ ROWS = (
     ),
     Row(
         "M6",
-        "phi of (1 + x.y)² for x = (3, -2), in the lectures' order",
+        "phi of (1 + x.y)² for x = (3, -2), its columns taken in the lectures' order",
         "[1, 2**0.5 * 3, 2**0.5 * -2, 2**0.5 * 3 * -2, 3**2, (-2) ** 2]",
         "PolynomialMap(2).fit_transform([[3.0, -2.0]])[0, [0, 1, 2, 4, 3, 5]]",
     ),
@@ -401,9 +407,9 @@ ROWS = (
     Row(
         "F6",
         "Xc Xc' and Xc'Xc share their non-zero eigenvalues",
-        "PCA(3, svd_solver='covariance_eigh').fit(X).explained_variance_",
-        f"{SPREAD}PCA(3, svd_solver='gram').fit(X).explained_variance_",
-        "gramian pca rows.csv --no-scale --solver gram -k 3",
+        "np.linalg.eigvalsh((X - X.mean(axis=0)) @ (X - X.mean(axis=0)).T)[::-1][:3] / 49",
+        f"{SPREAD}PCA(3, svd_solver='covariance_eigh').fit(X).explained_variance_",
+        "gramian pca rows.csv --no-scale --solver covariance_eigh -k 3",
         "found['variances']",
     ),
     Row(

@@ -115,10 +115,11 @@ def assert_same(left, right, where="model"):
 def test_names_and_notes_travel(tmp_path):
     """Column names with any character, and sentences about the table, come back."""
     names = ["<script>", "größe\n", '"', "=1+1"]
-    path = archive.save(MAKERS["pca"](), tmp_path / "m.gramian", names=names, notes=["left out 'id'"])
+    path = archive.save(MAKERS["pca"](), tmp_path / "m.gramian", names=names, notes=["left out 'id'"], id="town")
     found = archive.open_archive(path)
     assert found.names == tuple(names)
     assert found.notes == ("left out 'id'",)
+    assert found.id == "town"
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path):

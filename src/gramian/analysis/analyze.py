@@ -37,7 +37,7 @@ from gramian.choosing.spectrum import Verdict
 from gramian.errors import ConvergenceWarning, InputError, MemoryBudgetError, Parameter, ParameterError, Sentence
 from gramian.machine import bytes_of
 from gramian.models.categories.model import Supplementary
-from gramian.models.pca.fit import PCASolve, first_facts, solve_pca
+from gramian.models.pca.fit import PCASolve, check_divisor, first_facts, solve_pca
 from gramian.models.pca.model import PCAOptions
 from gramian.models.pca.scoring import Outliers
 from gramian.planning.plan import plan_pca
@@ -529,6 +529,7 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
     """Solve once, ask the rules, and keep as many components as they say, and some more to show."""
     # Refused here, before any work, where the budget is too small for what is asked.
     plan_of(table, request)
+    check_divisor(table.source, request.ddof)
     source, count = table.source, request.n_components
     size, most = source.n_rows * source.n_columns, min(source.n_rows, source.n_columns)
     solve, panel = _solved(table, request, say)
@@ -542,12 +543,17 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
     # Where it is cheap, the page has at least ten more components: a reader sees what the next would add.
     more = min(most, max(30, choice.k + 10)) if panel is not None and size <= SHOWN_CHEAPLY else choice.k
     shown = solve.model(max(more, choice.k))
+    # Beyond the rank components are rounding: nothing to look at.
+    shown = shown.truncated(min(shown.n_components, max(shown.rank, choice.k)))
     asked = replace(shown.options, n_components=count)
     model = replace(shown.truncated(choice.k), verdict=choice.reason, options=asked)
     say("projecting the rows")
     moments = solve.rows.moments if np.all(np.equal(solve.rows.exponents, 0)) else None
     measured = measure_rows(shown, source, n_components=model.n_components, moments=moments, seed=request.seed)
-    scaled = "correlations" if table.scale else "covariances"
+    if request.center:
+        of = "correlations" if table.scale else "covariances"
+    else:
+        of = "cosines of the columns" if table.scale else "mean products of the columns"
     return Analysis(
         request,
         table,
@@ -555,7 +561,7 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
         model,
         shown,
         measured.scores,
-        f"Principal components of the {scaled}: {model.plan.summary}.",
+        f"Principal components of the {of}: {model.plan.summary}.",
         panel,
         measured,
         measured.shown(),
@@ -658,7 +664,7 @@ def _kernel_of(table: Prepared, request: Request) -> Any:
 
     gamma = request.gamma
     # The median distance gives the width of a kernel of distances; the others take 1/d when nothing is said.
-    if gamma is None and request.sigma is None and request.kernel in {"rbf", "laplacian", "matern"}:
+    if gamma is None and request.sigma is None and request.kernel in {"rbf", "gaussian", "laplacian", "matern"}:
         gamma = "median"
     words = {"gamma": gamma, "sigma": request.sigma, "degree": request.degree, "coef0": request.coef0}
     kernel = as_kernel(request.kernel, **words)

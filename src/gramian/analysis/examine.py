@@ -214,7 +214,8 @@ def examine(subject: Subject) -> Examined:
     elif is_pca and scores is not None:
         relation = relation_of(model, scores, subject.panel, subject.blocks, order=order, seed=subject.seed)
     clouds = None
-    if scores is not None and model.kind != "ica" and not subject.coded:
+    # Along kernel components an even line has gaps, too: their scores are waves.
+    if scores is not None and is_pca and not subject.coded:
         clouds = find_clouds(scores, order=order, seed=subject.seed)
     robust = _robust(subject, order) if is_pca else None
     return Examined(subject, about, tests, sources, relation, clouds, robust)
@@ -229,7 +230,7 @@ def _differences(examined: Examined) -> HostArray | None:
     model, scores, spread = subject.model, subject.scores, _seen(subject) if subject.model.kind == "pca" else None
     if clouds is None or scores is None or spread is None or not subject.telling:
         return None
-    if model.n_components < min(model.n_rows - 1, model.n_columns):
+    if not model.is_whole:
         return None
     apart = (scores[clouds.first].mean(axis=0) - scores[~clouds.first].mean(axis=0)) @ model.directions
     found: HostArray = np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
@@ -252,7 +253,7 @@ def _robust(subject: Subject, order: HostArray) -> RobustFit | None:
         return None
     between = np.square(scores[:, subject.kept :]).sum(axis=1)
     beyond = np.maximum(measured.outliers.spe - between, 0.0)
-    if model.n_components >= min(model.n_rows - 1, model.n_columns):
+    if model.is_whole:
         beyond = np.zeros(len(scores))  # all else is rounding
     return fit_robust(model, scores, k=subject.kept, beyond=beyond, order=order, seed=subject.seed)
 
@@ -271,7 +272,7 @@ def outliers_at(subject: Subject, robust: RobustFit | None, k: int) -> OutlierMa
     found = robust.outliers(k)
     far = [int(i) for i in found.flagged[robust.far_rows(k)[found.flagged]]]
     model, shown = subject.model, found.flagged[:LISTED_UNUSUAL]
-    if model.n_components >= min(model.n_rows - 1, model.n_columns):
+    if model.is_whole:
         rows = to_host(model.reconstruct(scores[shown]))
     else:
         kept = {int(row): i for i, row in enumerate(measured.outliers.flagged[: len(measured.unusual)])}
@@ -412,9 +413,10 @@ def few_rows_findings(subject: Subject, robust: RobustFit, k: int) -> list[Findi
 def table_finding(subject: Subject) -> Finding:
     """Say what was analyzed, and what was done to its columns."""
     model = subject.model
-    done = (
-        "centered and scaled to unit variance" if model.is_scaled else "centered" if model.is_centered else "as it is"
-    )
+    if model.is_centered:
+        done = "centered and scaled to unit variance" if model.is_scaled else "centered"
+    else:
+        done = "scaled to unit mean square, not centered" if model.is_scaled else "as it is"
     done = "" if model.kind == "kernel" else f", each {done}"
     words = f"{counted(model.n_rows, 'row')} of {counted(model.n_columns, 'column')}{done}."
     return Finding("table", words, {"rows": model.n_rows, "columns": model.n_columns})

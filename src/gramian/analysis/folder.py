@@ -71,7 +71,9 @@ def write_folder(
             progress("writing the model")
         used = () if table.facts is None else table.facts.used
         readings = {column.name: column.reading for column in used if column.reading is not None}
-        archive.save(model, parts[0], names=table.source.column_names, notes=said, copy_rows=True, readings=readings)
+        named_by = None if table.facts is None else table.facts.id or False
+        names = table.source.column_names
+        archive.save(model, parts[0], names=names, notes=said, copy_rows=True, readings=readings, id=named_by)
         row_names = table.row_numbers if table.row_names is None else table.row_names
         scores = to_host(found.kept_scores)
         header, columns = score_columns(scores, prefix=model.prefix, labels=table.labels, row_names=row_names)

@@ -174,8 +174,7 @@ def relation_of(
     n, d = len(scores), model.n_columns
     if n < 4 or d < 2 or not model.is_centered or not 0.0 < model.total_variance < np.inf:
         return None
-    is_whole = model.n_components >= min(n - 1, d)
-    if is_whole and (n <= MOST_ROWS or blocks) and n * d <= 200_000:
+    if model.is_whole and (n <= MOST_ROWS or blocks) and n * d <= 200_000:
         return _shuffled(model, scores, blocks, sample_rows(order, MOST_ROWS, seed=seed), seed)
     if panel is None:
         return None

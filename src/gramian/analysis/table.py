@@ -861,7 +861,7 @@ def _ratio(positive: HostArray) -> float:
 def scaled(prepared: Prepared, options: ReadOptions) -> Prepared:
     """Decide whether columns are scaled to unit variance, and say why."""
     if options.scale is not None:
-        said = "Scaled to unit variance, as asked." if options.scale else "Not scaled."
+        said = "Scaled, as asked." if options.scale else "Not scaled."
         return replace(prepared, scale=options.scale, notes=(*prepared.notes, said))
     spread = prepared.spread
     positive = spread[spread > 0]

@@ -3,9 +3,10 @@
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from gramian.cli.options import Shape, fit_flags
-from gramian.kernels.named import FAMILIES
+from gramian.kernels.named import ALIASES, FAMILIES
 
 KERNELS = tuple(FAMILIES)
 """Kernels, by name."""
@@ -70,6 +71,7 @@ def command(file: str, **flags: Any) -> None:
     if flags["kernel"] == "precomputed" and flags["scale"]:
         message = "--scale: the numbers of a kernel matrix are no columns to scale. Leave the flag out."
         raise click.UsageError(message)
+    _require_no_idle_flag(flags["kernel"])
     request = Request(
         "kpca",
         flags["count"],
@@ -86,6 +88,20 @@ def command(file: str, **flags: Any) -> None:
         image_shape=flags["shape"],
     )
     run(file, flags, request)
+
+
+def _require_no_idle_flag(kernel: str) -> None:
+    """Refuse a parameter that the kernel of this name does not have; those of a text are refused where it is read."""
+    family = ALIASES.get(kernel, kernel)
+    if family not in FAMILIES:
+        return
+    has = {"sigma" if name == "length_scale" else name for name in FAMILIES[family][1]}
+    for name in ("gamma", "sigma", "degree", "coef0"):
+        source = click.get_current_context().get_parameter_source(name)
+        if source is ParameterSource.COMMANDLINE and name not in has:
+            known = f"which has --{' and --'.join(sorted(has - {'nu'}))}" if has else "which has no parameter"
+            message = f"--{name} says nothing to --kernel {kernel}, {known}. Leave it out, or choose another kernel."
+            raise click.UsageError(message)
 
 
 def _checked_gamma(gamma: str | None) -> Any:

@@ -83,18 +83,30 @@ def refuse_coded(model: Any, verb: str, remedy: str) -> None:
 def _with_columns(path: str, found: Archive, flags: dict[str, Any], progress: Progress) -> RowSource:
     """Open the columns that the model has names of; one that is not there is a fault of the data."""
     words = None if found.names is None else {exactly(name): name for name in found.names}
-    try:
+
+    def opened(*, named_by: str | bool | None) -> RowSource:
         return as_source(
             path,
             columns=None if words is None else list(words),
             label=flags.get("color"),
-            id=flags.get("id_"),
+            id=named_by,
             memory_budget=flags["memory"],
             progress=progress,
             bad_cells="missing",
             readings=found.readings or None,
             **file_options(flags)._asdict(),
         )
+
+    try:
+        if flags.get("id_") is not None or not isinstance(found.id, str):
+            # What named the rows of the fit names new ones: a few rows do not show which text tells rows apart.
+            return opened(named_by=found.id if flags.get("id_") is None else flags["id_"])
+        try:
+            return opened(named_by=found.id)
+        except ParameterError as error:
+            if error.parameter != "id":
+                raise
+            return opened(named_by=False)
     except ParameterError as error:
         if words is None or error.parameter != "columns" or error.value not in words:
             raise

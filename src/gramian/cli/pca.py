@@ -56,9 +56,10 @@ def command(file: str, **flags: Any) -> None:
     from gramian.analysis.analyze import Request
     from gramian.cli.fitting import run
 
-    if flags["trace"] and flags["solver"] != "power":
-        message = "--trace shows the steps of the power method. Add --solver power."
-        raise click.UsageError(message)
+    for flag, given in (("--trace", flags["trace"]), ("--steps", flags["steps"] is not None)):
+        if given and flags["solver"] != "power":
+            message = f"{flag} is about the steps of the power method. Add --solver power."
+            raise click.UsageError(message)
     if flags["trace"] and flags["count"] == "auto":
         message = "--trace follows a number of components. Say how many with -k."
         raise click.UsageError(message)

@@ -23,11 +23,9 @@ from gramian.estimators.projection import (
     GaussianScores,
     LinearProjection,
     StreamedFit,
-    check_divisor,
     naming_the_model_of_missing_values,
-    require_divisor,
 )
-from gramian.models.pca.fit import effective_rows, fit_pca
+from gramian.models.pca.fit import check_divisor, effective_rows, fit_pca, require_divisor
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.streaming import Batches, ExactBatches, begin, resume, squares_fit
 from gramian.sources.moments import measure_moments

@@ -34,11 +34,9 @@ from gramian.estimators.projection import (
     GaussianScores,
     LinearProjection,
     StreamedFit,
-    check_divisor,
     naming_the_model_of_missing_values,
-    require_divisor,
 )
-from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.fit import check_divisor, fit_pca, require_divisor
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.robust import central_rows
 from gramian.models.pca.streaming import Batches, begin, resume

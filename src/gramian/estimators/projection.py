@@ -480,30 +480,3 @@ class StreamedFit(ABC):
         """Return the column names to remember: those of the first batch."""
         names = None if earlier is not None else feature_names(X, source)
         return {} if names is None else {"feature_names_in_": names}
-
-
-def check_divisor(source: RowSource, ddof: int) -> None:
-    """Refuse rows, or weights, that leave nothing to divide sums of squares by: W - ddof."""
-    weights = source.weights
-    if weights is None:
-        require_divisor(source.n_rows, ddof, weight=source.n_rows)
-    else:
-        require_divisor(int((weights > 0).sum()), ddof, weight=float(weights.sum()))
-
-
-def require_divisor(n_rows: int, ddof: int, *, weight: float) -> None:
-    """Refuse a sum of weights up to ddof; one row that counts is its own mean, with no variance."""
-    if weight > ddof or (n_rows == 1 and ddof == 1):
-        return
-    if weight == n_rows:
-        rows = "There is 1 row" if n_rows == 1 else f"There are {n_rows} rows"
-        message = (
-            f"{rows} and ddof={ddof}, so variances have nothing to be divided by. "
-            f"Pass more than {ddof} rows, or a ddof below {n_rows}."
-        )
-    else:
-        message = (
-            f"sample_weight sums to {weight:g} and ddof={ddof}, so variances have nothing to be divided by. "
-            "A weight is a number of repetitions: multiply them, or pass ddof=0."
-        )
-    raise InputError(message)

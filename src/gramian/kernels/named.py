@@ -82,7 +82,8 @@ FAMILIES: dict[str, tuple[type[Kernel], tuple[str, ...]]] = {
 }
 """Families by name: the class, which a model file may hold, and the parameters of :func:`as_kernel` that it takes."""
 
-_ALIASES = {"polynomial": "poly", "gaussian": "rbf"}
+ALIASES = {"polynomial": "poly", "gaussian": "rbf"}
+"""Further names."""
 
 
 def as_kernel(
@@ -108,7 +109,7 @@ def as_kernel(
         A named kernel takes those it has and ignores the others; a word for gamma that has no meaning for a kernel
         with a gamma ("median" for an inner product) is refused, since no number would be what was asked for.
     sigma : float, optional
-        Width of "rbf", and length scale of "matern", instead of gamma.
+        Width of "rbf", and length scale of "matern", instead of gamma. Refused beside other names.
     nu : {0.5, 1.5, 2.5}, default=1.5
         Smoothness of "matern".
     parameters : mapping, optional
@@ -145,15 +146,17 @@ def as_kernel(
         advice = "Write it into the text, as in rbf(0.1)."
         _require_nothing_ignored(f"kernel={kernel!r}", given | for_functions, advice)
         return _kernel_of_text(kernel)
-    name = _ALIASES.get(kernel, kernel) if isinstance(kernel, str) else None
+    name = ALIASES.get(kernel, kernel) if isinstance(kernel, str) else None
     if name not in FAMILIES:
-        known = ", ".join((*FAMILIES, *_ALIASES))
+        known = ", ".join((*FAMILIES, *ALIASES))
         message = f"kernel={kernel!r} is not known. Pass a kernel, a function of two points, or one of {known}."
         raise ParameterError(message)
     _require_nothing_ignored(
         f"kernel={kernel!r}", for_functions, "Those are for functions: pass gamma, degree, coef0 instead."
     )
     family, taken = FAMILIES[name]
+    if not {"sigma", "length_scale"} & {*taken}:
+        _require_nothing_ignored(f"kernel={kernel!r}", {"sigma": sigma}, "It is a width of rbf and matern.")
     known_by = {"gamma": gamma, "degree": degree, "coef0": coef0, "nu": nu, "sigma": sigma, "length_scale": sigma}
     return family(**{parameter: known_by[parameter] for parameter in taken})
 
@@ -182,7 +185,7 @@ def _kernel_of_text(text: str) -> Kernel:
     if not isinstance(found, Kernel):
         message = (
             f"kernel={text!r} is no kernel. Write names of kernels with their parameters, and +, * and numbers between "
-            f"them, such as 2 * rbf(sigma=3) + poly(2, gamma=1). The names are {', '.join((*FAMILIES, *_ALIASES))}."
+            f"them, such as 2 * rbf(sigma=3) + poly(2, gamma=1). The names are {', '.join((*FAMILIES, *ALIASES))}."
         )
         raise ParameterError(message, parameter="kernel", value=text)
     return found
@@ -211,7 +214,7 @@ def _read(node: ast.expr) -> Any:
             try:
                 return _family(name)(*numbers, **given)
             except TypeError:
-                takes = ", ".join(FAMILIES[_ALIASES.get(name, name)][1]) or "no parameters"
+                takes = ", ".join(FAMILIES[ALIASES.get(name, name)][1]) or "no parameters"
                 message = f"kernel {ast.unparse(node)}: {name} takes {takes}."
                 raise ParameterError(message, parameter="kernel", value=name) from None
     message = "no kernel"
@@ -219,7 +222,7 @@ def _read(node: ast.expr) -> Any:
 
 
 def _family(name: str) -> type[Kernel]:
-    family, _ = FAMILIES.get(_ALIASES.get(name, name), (None, ()))
+    family, _ = FAMILIES.get(ALIASES.get(name, name), (None, ()))
     if family is None or family is Precomputed:
         message = f"no kernel has the name {name}"
         raise ValueError(message)

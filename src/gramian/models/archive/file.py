@@ -56,6 +56,8 @@ class Archive:
         The version of Gramian.
     readings : mapping of str to Reading
         How cells of columns of that table become numbers, where plain casting does not do it.
+    id : str, False or None
+        The column that named the rows of that table; ``False`` where none did, ``None`` where it is not known.
     """
 
     model: Any
@@ -64,6 +66,7 @@ class Archive:
     notes: tuple[str, ...] = ()
     written_by: str = field(default=__version__)
     readings: Mapping[str, Reading] = field(default_factory=dict)
+    id: str | bool | None = None
 
 
 def save(
@@ -75,6 +78,7 @@ def save(
     notes: Sequence[str] = (),
     copy_rows: bool = False,
     readings: Mapping[str, Reading] | None = None,
+    id: str | bool | None = None,  # noqa: A002 - as in as_source
 ) -> Path:
     """Write a fitted model to a file, whole or not at all.
 
@@ -98,6 +102,8 @@ def save(
         Whether rows that live in files may be copied into this one.
     readings : mapping of str to Reading, optional
         How cells of columns become numbers, so that new rows are read as those of the fit were.
+    id : str, False or None
+        The column that named the rows, so that new ones are named by the same; ``False`` where none did.
 
     Raises
     ------
@@ -131,6 +137,7 @@ def save(
         "estimator": encoder.encode(estimator, "estimator"),
         "notes": list(notes),
         "readings": {name: asdict(reading) for name, reading in (readings or {}).items()},
+        "id": id,
     }
     header = json.dumps(document, allow_nan=False, separators=(",", ":"))
     if len(header) > LARGEST_HEADER // 2:
@@ -199,7 +206,15 @@ def _opened(path: str | os.PathLike[str], kinds: tuple[type[Any], ...]) -> Archi
         _texts(document.get("notes") or []),
         str(document.get("written_by"))[:40],
         {str(name): _reading(node) for name, node in (document.get("readings") or {}).items()},
+        _id(document.get("id")),
     )
+
+
+def _id(value: Any) -> str | bool | None:
+    """Return the column that named the rows, False for none."""
+    if value is not None and value is not False and not isinstance(value, str):
+        refuse("the column that named the rows is no name")
+    return value
 
 
 def _reading(node: Any) -> Reading:

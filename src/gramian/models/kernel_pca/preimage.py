@@ -22,6 +22,7 @@ from gramian.arrays.namespace import Array, HostArray, is_sparse, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import GramianError, InputError, MemoryBudgetError, NotSupportedError, ParameterError
 from gramian.features.sampling import take_rows
+from gramian.kernels.combination import Stretched
 from gramian.kernels.kernel import Kernel, RadialProfile
 from gramian.kernels.radial import Gaussian
 from gramian.kernels.widths import facts_of
@@ -189,6 +190,19 @@ def input_distances(kernel: Kernel, products: HostArray, norms: HostArray, squar
         return np.asarray(np.maximum(own - 2 * across + squares, 0.0))
     profile = kernel.radial_profile()
     return profile.squared_distance(products + (profile.height - norms[:, None]) / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class StretchedMap(FittedPreimage):
+    """A method bound to stretched rows, as the kernel within sees them; its answers are given as the rows were."""
+
+    within: FittedPreimage
+    factors: HostArray
+
+    def rebuild(self, scores: HostArray) -> Preimages:
+        """Rebuild stretched rows, and take the stretching back."""
+        found = self.within.rebuild(scores)
+        return found._replace(rows=found.rows / self.factors)
 
 
 NEIGHBORS = 10
@@ -676,6 +690,12 @@ def fit_preimage(
     >>> fit_preimage("auto", expansion).choice.trials[0].method
     Ridge(alpha=1.0, kernel=None, seed=0)
     """
+    kernel = expansion.kernel
+    if isinstance(kernel, Stretched) and all(kernel.factors):
+        rows = np.asarray(kernel.stretched(expansion.rows))
+        stretched = replace(expansion, rows=rows, kernel=kernel.kernel)
+        fitted, choice = fit_preimage(method, stretched, alpha=alpha, seed=seed, budget=budget)
+        return ChosenPreimage(StretchedMap(fitted, np.array(kernel.factors)), choice)
     chosen, shape = method_named(method, alpha=alpha, seed=seed), expansion.rows.shape
     if budget is not None:
         require_room(chosen, *shape, budget=budget)

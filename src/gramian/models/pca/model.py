@@ -143,6 +143,12 @@ class PCAModel:
         holds_all = float(to_host(self.variances).astype(FLOAT64).sum()) >= (1.0 - 1e-9) * self.total_variance
         return np.sqrt((self.loadings**2).sum(axis=1)) if holds_all else None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that varies lies in the components: as many as there can be, or nothing is left for others."""
+        most = min(self.n_rows - 1, self.n_columns)
+        return self.n_components >= most or (self.noise_variance == 0.0 and self.total_variance < np.inf)
+
     def truncated(self, k: int) -> "PCAModel":
         """Return the model of the first ``k`` components, as a fit of so many would give it.
 
