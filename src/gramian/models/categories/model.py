@@ -289,7 +289,7 @@ PASSED_ON = frozenset(
     (
         *("components", "variances", "shares", "singular_values", "mean", "factor", "n_rows", "n_columns", "rank"),
         *("weight", "total_variance", "noise_variance", "verdict", "left_out_dimensions", "is_centered", "is_scaled"),
-        *("directions", "loadings", "column_deviations"),
+        *("is_whole", "directions", "loadings", "column_deviations"),
     )
 )
 """What is asked of a model of principal components by those who draw, measure and explain one."""
