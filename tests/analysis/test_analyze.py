@@ -121,6 +121,17 @@ def test_polars_frames_are_analyzed():
     np.testing.assert_allclose(found.scores, arrow.scores)
 
 
+@pytest.mark.parametrize("shape", [(300, 5), (50, 400)], ids=["tall", "wide"])
+def test_tensors_are_analyzed(shape):
+    """As the same rows are, of either shape and of float32: values and what is said of them."""
+    torch = pytest.importorskip("torch")
+    X = planted(*shape, 2, 9).astype(np.float32)
+    here, there = gramian.analyze(X), gramian.analyze(torch.asarray(X))
+    assert there.model.n_components == here.model.n_components
+    np.testing.assert_allclose(there.model.variances, here.model.variances, rtol=1e-4)
+    assert [str(finding) for finding in there.findings] == [str(finding) for finding in here.findings]
+
+
 def test_columns_of_a_frame_are_chosen_by_name():
     """Columns, drop, id and color mean for a frame what they mean for a file; a wrong name is refused by name."""
     table = pa.table(columns_of(TABLES["one size"]))

@@ -77,12 +77,12 @@ def test_rows_of_kernel_pca_stay_on_the_device(device, way, tiles):
 
 @pytest.mark.parametrize("n, d, k", [(5000, 6, None), (3000, 40, 3), (30, 2000, 5)])
 def test_pca_on_a_device_copies_the_small_problem_alone(device, n, d, k):
-    """A few matrices of the smaller side reach the host; of wide rows the mean and the squares of columns, once."""
+    """A few matrices of the smaller side reach the host; of wide rows nothing that has their columns."""
     X = rows_of(n, d)
     there = PCA(k).fit(on_device(X))
     m = min(n, d)
     assert sum(device) <= 4 * m * m + 12 * d
-    assert d == m or sum(copied >= d for copied in device) == 2
+    assert d == m or max(device) < d
     assert sum(device) <= X.size / 2
     np.testing.assert_allclose(there.singular_values_.cpu().numpy(), PCA(k).fit(X).singular_values_, rtol=1e-10)
     np.testing.assert_allclose(

@@ -22,7 +22,7 @@ from gramian.analysis.noise import Relation, noise_finding, relation_of, relatio
 from gramian.analysis.outliers import OutlierMap, unusual_rows
 from gramian.analysis.rows import LISTED_UNUSUAL, RowMeasures, spread_of
 from gramian.analysis.table import counted
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import HostArray, dtype_of, from_host, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.choosing.spectrum import Verdict
 from gramian.models.pca.robust import RobustFit, fit_robust, row_order
@@ -273,7 +273,9 @@ def outliers_at(subject: Subject, robust: RobustFit | None, k: int) -> OutlierMa
     far = [int(i) for i in found.flagged[robust.far_rows(k)[found.flagged]]]
     model, shown = subject.model, found.flagged[:LISTED_UNUSUAL]
     if model.is_whole:
-        rows = to_host(model.reconstruct(scores[shown]))
+        rows = to_host(
+            model.reconstruct(from_host(scores[shown], like=model.components, dtype=dtype_of(model.components)))
+        )
     else:
         kept = {int(row): i for i, row in enumerate(measured.outliers.flagged[: len(measured.unusual)])}
         shown = np.array([row for row in shown if int(row) in kept], dtype=np.int64)

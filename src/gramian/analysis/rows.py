@@ -154,7 +154,7 @@ def measure_rows(
     >>> found.scores.shape, found.outliers.n_components, len(found.shown().positions)
     ((100, 4), 2, 100)
     """
-    moments = moments or measure_moments(source, scatter=False)
+    moments = (moments or measure_moments(source, scatter=False)).on_host()
     n, k, columns = source.n_rows, model.n_components, _weighty_columns(model, 40)
     drawn = np.sort(_first_drawn(n, _room(n, k, len(columns), MOST_ROWS), seed))
     if not source.is_local or not is_numpy(source.like()):

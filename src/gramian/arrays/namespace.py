@@ -98,8 +98,10 @@ def to_host(x: Array) -> HostArray:
     return np.asarray(x)
 
 
-def from_host(x: HostArray, *, like: Array, dtype: np.dtype[Any] | None = None) -> Array:
-    """Move a host array to the library and device of ``like`` (and to ``dtype`` when given)."""
+def from_host(x: Array, *, like: Array, dtype: np.dtype[Any] | None = None) -> Array:
+    """Move a host array to the library and device of ``like`` (and to ``dtype`` when given); others are there."""
+    if not isinstance(x, np.ndarray):
+        return x if dtype is None else cast(x, dtype)
     if dtype is not None:
         x = x.astype(dtype, copy=False)
     if isinstance(like, np.ndarray):

@@ -31,7 +31,7 @@ from gramian.arrays.namespace import (
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares
 from gramian.operators.symmetric import COARSE_ACCURACY, SymmetricOperator
-from gramian.sources.moments import UNIT, Moments
+from gramian.sources.moments import UNIT, Moments, largest
 from gramian.sources.rows import Block, ColumnBlock, RowSource, ranges
 from gramian.sources.sparse import in_float64, transposed
 
@@ -42,9 +42,9 @@ class Standardization:
 
     Attributes
     ----------
-    mean : numpy array (d,)
-        Zeros when rows are not centered.
-    factor : numpy array (d,) or None
+    mean : array (d,)
+        On the host or where the rows are; zeros when rows are not centered.
+    factor : array (d,) or None
         One over the standard deviation of each column when rows are scaled; 1 for a constant column.
     centered : bool
     corrected : bool, default=False
@@ -52,8 +52,8 @@ class Standardization:
         a copy of the rows, and costs the digits that the mean is larger than the spread.
     """
 
-    mean: HostArray
-    factor: HostArray | None = None
+    mean: Array
+    factor: Array | None = None
     centered: bool = True
     corrected: bool = False
 
@@ -118,7 +118,7 @@ class Standardization:
                 out[:, j] -= total * mean
         return out if self.factor is None else self.factor[:, None].astype(out.dtype, copy=False) * out
 
-    def squares_of(self, moments: Moments) -> HostArray:
+    def squares_of(self, moments: Moments) -> Array:
         """Return the sum of squares of each standardized column (d,)."""
         return moments.squares if self.factor is None else moments.squares * self.factor**2
 
@@ -161,13 +161,14 @@ class Standardization:
         if self.factor is not None:
             wrong *= self.factor
         scaled = 0.0 if self.factor is None else (moments.count + 16) * UNIT * float(squares.sum())
-        return rounding + moments.weight * float(np.square(wrong, out=wrong).sum()) + scaled
+        wrong *= wrong
+        return rounding + moments.weight * float(wrong.sum()) + scaled
 
     def _mean_norm(self, weight: float) -> float:
         if not self.centered:
             return 0.0
         mean = self.mean if self.factor is None else self.mean * self.factor
-        return float(np.sqrt(weight) * np.linalg.norm(mean))
+        return float(np.sqrt(weight * float((mean * mean).sum())))
 
     def corrects(self, block: Block, V: Array) -> bool:
         """Tell whether a product of this block is corrected for the mean afterwards, by a term of rank one."""
@@ -265,14 +266,15 @@ class ProductModes:
         """
         own = self.standardization
         if not self.sums_rows or self.source.is_sparse:
-            return np.zeros_like(own.mean)
-        wrong = own.mean - own.mean.astype(FLOAT32)
-        return wrong if own.factor is None else wrong * own.factor
+            return np.zeros(self.source.n_columns)
+        mean = to_host(own.mean)
+        wrong = mean - mean.astype(FLOAT32)
+        return wrong if own.factor is None else wrong * to_host(own.factor)
 
     def _relative_to_largest(self, squares: float) -> float:
         """Return  W squares  relative to the largest eigenvalue of  Xs'Xs:  at least its largest diagonal entry."""
-        largest = float(self.standardization.squares_of(self.moments).max(initial=0.0))
-        return self.moments.weight * squares / largest if largest > 0 else 0.0
+        most = largest(self.standardization.squares_of(self.moments))
+        return self.moments.weight * squares / most if most > 0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)

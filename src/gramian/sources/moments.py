@@ -10,6 +10,7 @@ it, adds its inner products, and has the moments in the same pass.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,9 +56,10 @@ class Moments:
         Rows seen.
     weight : float
         W, the sum of the weights; the count when there are none.
-    mean : numpy array (d,), float64
-    squares : numpy array (d,), float64
-        Diagonal of the scatter.
+    mean : array (d,), float64
+        On the host; with the rows where :func:`measure_gram` found it.
+    squares : array (d,), float64
+        Diagonal of the scatter, where the mean is.
     scatter : array (d, d), float64, or None
         On the host for NumPy and sparse rows, with the rows for torch.
     error : float
@@ -84,8 +86,8 @@ class Moments:
 
     count: int
     weight: float
-    mean: HostArray
-    squares: HostArray
+    mean: Array
+    squares: Array
     scatter: Array | None
     error: float = 0.0
     lost: float = 0.0
@@ -97,7 +99,7 @@ class Moments:
         """Whether the mean is so far from the origin, relative to the spread, that squaring it costs eight digits."""
         return self.offset > 100
 
-    @property
+    @cached_property
     def offset(self) -> float:
         """Size of the mean relative to the spread,  |1 mean'| / |X - 1 mean'|  in the Frobenius norm.
 
@@ -105,7 +107,12 @@ class Moments:
         """
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             # Not by BLAS, whose threads would go on spinning in the pass that follows.
-            return float(np.sqrt(self.weight * np.square(self.mean).sum() / self.squares.sum()))
+            mean, spread = float((self.mean * self.mean).sum()), float(self.squares.sum())
+            return float(np.sqrt(np.divide(self.weight * mean, spread)))
+
+    def on_host(self) -> "Moments":
+        """Return the same with mean and squares on the host."""
+        return replace(self, mean=to_host(self.mean), squares=to_host(self.squares))
 
     def merge(self, other: "Moments") -> "Moments":
         """Return the moments of both sets of rows together (Chan, Golub and LeVeque, 1979, eq. 2.1)."""
@@ -192,9 +199,14 @@ def squares_are_safe(moments: Moments, dtype: np.dtype[Any], *, each: bool = Fal
     low, high = SAFE_SQUARES[np.dtype(dtype)]
     squares = moments.squares
     if not each:
-        return bool(low < squares.max(initial=0.0) < high)
+        return low < largest(squares) < high
     vanished = (squares == 0) & (moments.mean != 0) & (np.abs(moments.mean) < np.sqrt(low))
     return bool(np.all(squares < high) and np.all((squares > low) | (squares == 0)) and not np.any(vanished))
+
+
+def largest(sizes: Array) -> float:
+    """Return the largest of some sizes, zero where there are none."""
+    return float(sizes.max()) if len(sizes) else 0.0
 
 
 def measure_moments(
@@ -429,7 +441,7 @@ def measure_gram(source: RowSource, *, center: bool) -> tuple[Moments, SquareSum
     fold = _ColumnFold(center, product_dtype(source))
     sums = source.reduce_columns(fold, _merge_columns, state_bytes=8 * n * n)
     mean, squares = _in_order(sums.means), _in_order(sums.squares)
-    if not np.isfinite(squares).all():
+    if not bool(namespace_of(squares).isfinite(squares).all()):
         require_finite(source)
     weight = float(n) if source.weights is None else float(to_host(source.weights).sum())
     moments = Moments(n, weight, mean, squares, None, sums.gram.error)
@@ -483,10 +495,10 @@ def _column_squares(columns: Array) -> Array:
     return namespace_of(columns).sum(columns * columns, axis=0)
 
 
-def _in_order(parts: dict[int, Array]) -> HostArray:
-    """Return what was measured of blocks of columns as one vector, by a single copy from where it lives."""
+def _in_order(parts: dict[int, Array]) -> Array:
+    """Return what was measured of blocks of columns as one vector, where the columns are."""
     found = [parts[start] for start in sorted(parts)]
-    return to_host(found[0] if len(found) == 1 else namespace_of(found[0]).concat(found))
+    return found[0] if len(found) == 1 else namespace_of(found[0]).concat(found)
 
 
 def _merge_columns(left: _ColumnSums, right: _ColumnSums) -> _ColumnSums:

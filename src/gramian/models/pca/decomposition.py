@@ -37,7 +37,7 @@ from gramian.operators.gram import Gram
 from gramian.operators.standardization import Standardization
 from gramian.operators.symmetric import DenseMatrix, SymmetricOperator
 from gramian.planning.plan import Plan
-from gramian.sources.moments import Moments, measure_gram, measure_moments, squares_are_safe
+from gramian.sources.moments import Moments, largest, measure_gram, measure_moments, squares_are_safe
 from gramian.sources.rows import RowSource, ranges
 from gramian.sources.scaled import Exponents, ScaledRows, exponent_of
 from gramian.sources.sparse import in_float64
@@ -76,8 +76,8 @@ class Rows:
         return self.exponents if isinstance(self.exponents, int) else 0
 
     @property
-    def standardized_squares(self) -> HostArray:
-        """Sum of squares of each standardized column (d,)."""
+    def standardized_squares(self) -> Array:
+        """Sum of squares of each standardized column (d,), where the moments are."""
         return self.standardization.squares_of(self.moments)
 
     @property
@@ -87,17 +87,18 @@ class Rows:
         What an entry is rounded by is relative to it; the entries of a constant column are all rounded alike.
         """
         moments, factor = self.moments, self.standardization.factor
-        sizes: HostArray = np.hypot(np.sqrt(moments.squares / moments.weight), moments.mean)
-        sizes[moments.squares == 0] = 0.0
+        squares = to_host(moments.squares)
+        sizes: HostArray = np.hypot(np.sqrt(squares / moments.weight), to_host(moments.mean))
+        sizes[squares == 0] = 0.0
         return sizes if factor is None else sizes * factor
 
     @property
     def largest_size(self) -> float:
         """No column size is larger: from the largest spread and the largest mean, with no array made for it."""
         moments, factor = self.moments, self.standardization.factor
-        mean = max(float(moments.mean.max(initial=0.0)), -float(moments.mean.min(initial=0.0)))
-        size = float(np.hypot(np.sqrt(moments.squares.max(initial=0.0) / moments.weight), mean))
-        return size if factor is None else size * float(factor.max(initial=0.0))
+        mean = max(float(moments.mean.max()), -float(moments.mean.min()))
+        size = float(np.hypot(np.sqrt(largest(moments.squares) / moments.weight), mean))
+        return size if factor is None else size * largest(factor)
 
 
 def prepare_rows(

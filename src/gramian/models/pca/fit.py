@@ -362,7 +362,7 @@ def _rank(squares: HostArray, components: Array, rows: Rows, shape: _Shape) -> i
     return rank_of(squares, components, n=shape.n, eps=eps, rounding=unit * rows.column_sizes)
 
 
-def _as_rows(shape: _Shape, *values: HostArray | None) -> list[Array]:
+def _as_rows(shape: _Shape, *values: Array | None) -> list[Array]:
     """Move values to the type, library and device of the rows; what leaves the type's range becomes 0 or inf."""
     with np.errstate(over="ignore", under="ignore") if shape.dtype != FLOAT64 else nullcontext():
         return [None if x is None else from_host(x, like=shape.like, dtype=shape.dtype) for x in values]
@@ -519,15 +519,15 @@ def _over(squares: HostArray, divisor: float) -> HostArray:
 
 def _known(rows: Rows, components: LeadingComponents, divisor: float, seed: int) -> dict[str, Any]:
     """Return what rules may know of the rows in addition to their spectrum."""
-    variances = _over(rows.standardized_squares, divisor)
+    variances, own = _over(to_host(rows.standardized_squares), divisor), rows.standardization
     return {
         "n_rows": rows.moments.weight,
         "n_columns": len(rows.moments.mean),
         "total_variance": float(variances.sum()),
         "column_variances": variances,
         "components": components,
-        "mean": rows.standardization.mean,
-        "factor": rows.standardization.factor,
+        "mean": to_host(own.mean),
+        "factor": None if own.factor is None else to_host(own.factor),
         "seed": seed,
     }
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from gramian.arrays.namespace import HostArray, from_host, to_host
+from gramian.arrays.namespace import HostArray, dtype_of, from_host, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
@@ -342,7 +342,7 @@ def _of_rows(
     weight = float(len(Z)) * (model.n_rows / len(at))
     robust = replace(
         model,
-        components=from_host(directions, like=like, dtype=like.dtype),
+        components=from_host(directions, like=like, dtype=dtype_of(like)),
         variances=from_host(values, like=like),
         shares=from_host(values / whole if whole > 0 else values, like=like),
         singular_values=from_host(np.sqrt(values * max(weight - 1.0, 1.0)), like=like),
