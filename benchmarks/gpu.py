@@ -10,7 +10,7 @@ product   the product at 1,000,000 x 64, 32 columns: time and error of each prec
 kpca      exact kernel PCA: 200,000 and 1,000,000 rows, warm and cold, checked in float64
 pca       PCA of several shapes beside the shortest torch code that is right
 pieces    what a fit is made of: the dense pieces of a start
-same      NumPy, torch on the CPU and torch here: eigenvalues and subspaces
+same      NumPy, torch on the CPU, torch and CuPy here: eigenvalues and subspaces
 ica       64 sources of 3,000,000 rows
 transform rows a second
 more_kpca other kernels and wider rows
@@ -545,8 +545,9 @@ def pieces(report: Report) -> None:
 
 
 def same(report: Report) -> None:
-    """Compare NumPy, torch on the CPU and torch here."""
+    """Compare NumPy, torch on the CPU, torch here and CuPy here."""
     from gramian import kernels as k
+    from gramian.arrays.namespace import to_host
     from gramian.models.kernel_pca.fit import fit_kernel_pca
     from gramian.models.kernel_pca.model import KernelPCAOptions
     from gramian.models.pca.fit import PCAOptions, fit_pca
@@ -556,14 +557,19 @@ def same(report: Report) -> None:
     X = rows_of(n, 30, dtype=torch.float64)
     X32 = X.float()
     places = {"NumPy": X.cpu().numpy(), "torch CPU": X.cpu(), "torch here": X, "float32 here": X32}
+    with suppress(ImportError):
+        import cupy
+
+        if HERE.type == "cuda":
+            places["CuPy here"] = cupy.from_dlpack(X)
     found: dict[str, Any] = {}
     for name, rows in places.items():
         pca = fit_pca(as_source(rows), PCAOptions(5))
         options = KernelPCAOptions(5, k.Gaussian(0.02), tol=1e-8, way="tiled")
         kernel = fit_kernel_pca(as_source(rows), options)
-        values, V = (torch.as_tensor(part).cpu().double() for part in (pca.singular_values, pca.components))
-        U = torch.as_tensor(kernel.vectors)
-        mine = (values, V, torch.as_tensor(kernel.eigenvalues), U)
+        parts = (pca.singular_values, pca.components, kernel.eigenvalues, kernel.vectors)
+        values, V, lam, U = (torch.as_tensor(to_host(part)).double() for part in parts)
+        mine = (values, V, lam, U)
         true = found.setdefault("NumPy", mine)
         apart = [float(((a - b).abs() / b[0]).max()) for a, b in ((mine[0], true[0]), (mine[2], true[2]))]
         V, W = ((v if v.shape[0] > v.shape[1] else v.T) for v in (mine[1], true[1]))
