@@ -211,10 +211,9 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
     """Return the number of components that predicts held-out entries best, and the reason in words.
 
     A tenth of the known entries is held out, and components are removed from a fit of the others as long as that raises
-    its evidence. Of the numbers up to those that are left, with the smallest components dropped, the smallest is taken
-    whose likelihood of the held-out entries, with one noise for all, so whose mean squared error, is within a standard
-    error of the best; none only where none is best. Evidence alone takes noise of different size in scaled columns for
-    components.
+    its evidence. Of the numbers up to those that are left, with the smallest components dropped, the one is taken whose
+    likelihood of the held-out entries, with one noise for all, so whose mean squared error, is best. Evidence alone
+    takes noise of different size in scaled columns for components.
 
     Cost: two or three fits at a looser tolerance, and three rounds for each number compared, of a part of the rows.
     """
@@ -223,20 +222,20 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
     limit = max(0, min(MOST_TRIED, X.shape[0] - 2, X.shape[1] - 1))
     if len(held.values) < 5 or limit == 0:
         return min(1, limit), "there are too few entries to choose by"
-    train, most, before = known_entries(held.X), min(FIRST_TRIED, limit), None
+    train, most, before = known_entries(held.X), min(FIRST_TRIED, limit), np.inf
     biases = bool(options.biases)
 
-    def errors(columns: Columns) -> HostArray:
+    def error(columns: Columns) -> float:
         layout, table, j = columns.layout, columns.packed(), held.columns
         g = np.concatenate(train.map_rows(lambda rows: row_posterior(rows, columns, table).means.T))[held.rows]
         expected = np.einsum("ma,ma->m", g, columns.means[j][:, layout.of_rows]) + columns.means[j, -1]
-        return np.asarray((expected + columns.shift[j] - held.values) ** 2)
+        return float(np.mean((expected + columns.shift[j] - held.values) ** 2))
 
     while True:
         say(options, f"predicting held-out entries with up to {most} components")
         found = improve(train, start(train, most, biases=biases, seed=options.seed), tol=ROUGH, max_iter=ROUGH_ROUNDS)
-        here = errors(found.columns)
-        if found.columns.layout.k < most or most == limit or (before is not None and _within_error(here, before)):
+        here = error(found.columns)
+        if found.columns.layout.k < most or most == limit or here >= before:
             break
         most, before = min(2 * most, limit), here
     largest = found.columns.layout.k
@@ -244,16 +243,9 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
     for k in {*range(min(largest, 5)), *np.geomspace(5, max(largest, 5), 6).astype(int)}:
         if k < largest:
             fewer = improve(train, leading(found.columns, k), tol=ROUGH, max_iter=3, least=k)
-            scores[int(k)] = errors(fewer.columns)
-    best = min(scores, key=lambda number: float(scores[number].mean()))
-    # Within an error of the best, none would also be taken where a weak component helps.
-    k = min(number for number in scores if (number or not best) and _within_error(scores[best], scores[number]))
-    return k, f"{k} of up to {most} predict held-out entries best"
-
-
-def _within_error(best: HostArray, other: HostArray) -> bool:
-    lost = other - best
-    return bool(lost.mean() <= lost.std(ddof=1) / np.sqrt(len(lost)))
+            scores[int(k)] = error(fewer.columns)
+    best = min(sorted(scores), key=scores.__getitem__)
+    return best, f"{best} of up to {most} predict held-out entries best"
 
 
 def _closed_form(known: KnownEntries, k: int, options: ProbabilisticPCAOptions, reason: str) -> ProbabilisticPCAModel:
