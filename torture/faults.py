@@ -45,6 +45,8 @@ def _in_child(work: Callable[[], None], *, disturb: Callable[[int], None] | None
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 warnings.simplefilter("ignore")
                 work()
+            except KeyboardInterrupt:
+                pass  # it came before the work began, or after it: work that is interrupted says what is left of it
             except BaseException as error:
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 said.write(f"{type(error).__name__}: {error} ({Path(where.filename).name}:{where.lineno})")

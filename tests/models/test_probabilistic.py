@@ -340,6 +340,18 @@ def test_empty_column_and_infinity_are_refused():
         fill_missing(X)
 
 
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_values_that_cannot_be_squared_are_refused(as_sparse):
+    """A finite table whose sum of squares is not is refused in a sentence, and fits once it is divided."""
+    X = np.random.default_rng(0).standard_normal((20, 4)) * (1e30 if as_sparse else 1e200)
+    X[3, 1] = np.nan
+    X = sp.csr_array(np.nan_to_num(X)) if as_sparse else X  # what is stored of a sparse table is held in float32
+    with pytest.raises(InputError, match="Divide the table by its largest value"):
+        fit_probabilistic_pca(known_entries(X), ProbabilisticPCAOptions(1))
+    size = np.abs(X.data if as_sparse else np.nan_to_num(X)).max()
+    assert np.isfinite(fit_probabilistic_pca(known_entries(X / size), ProbabilisticPCAOptions(1)).weights).all()
+
+
 def test_cap_is_a_warning():
     """Rounds that are stopped while the evidence still rises say so, at the line of the user."""
     with pytest.warns(ConvergenceWarning, match="still rises after 2 rounds") as caught:

@@ -542,7 +542,10 @@ def _entries_of(source: RowSource, *, scale: bool, room: int) -> KnownEntries:
     found: _ColumnSums = source.reduce(_add_columns, _merged, state_bytes=24 * d)
     if not np.isfinite(found.squares).all():
         column = int(np.argmin(np.isfinite(found.squares)))
-        message = f"Column {column} holds infinity. Remove it, or leave it empty if it is unknown."
+        message = (
+            f"Column {column} holds infinity, or values whose squares are beyond the range of numbers. Remove what is "
+            "infinite, or leave it empty if it is unknown; divide what is too large."
+        )
         raise InputError(message, column=column)
     known = int(found.counts.sum())
     if source.is_local and not source.is_sparse and 2 * known < n * d and SPARSE_BYTES * known <= room:
@@ -692,9 +695,11 @@ def _sparse_entries(
     if scale and units is None:
         factor = _factor(np.bincount(X.indices, data**2, minlength=d), counts, center)
     data *= factor[X.indices]
-    sums, squares = np.bincount(X.indices, data, minlength=d), float(np.vdot(data, data))
     integers = np.int32 if X.nnz < 2**31 else np.int64
-    values = sp.csr_array((data.astype(dtype), X.indices.astype(np.int32), X.indptr.astype(integers)), shape=X.shape)
+    with np.errstate(over="ignore"):
+        sums, squares, data = np.bincount(X.indices, data, minlength=d), float(np.vdot(data, data)), data.astype(dtype)
+    values = sp.csr_array((data, X.indices.astype(np.int32), X.indptr.astype(integers)), shape=X.shape)
+    squares = squares if np.isfinite(data).all() else np.inf  # float32 holds less
     longest = max((int(X.indptr[p.stop] - X.indptr[p.start]) for p in ranges(X.shape[0], chunk_rows(d))), default=0)
     return SparseEntries(center, factor, counts, sums, squares, of_sparse, values, np.ones(longest, dtype=dtype))
 

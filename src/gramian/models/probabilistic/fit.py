@@ -113,6 +113,12 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
     if known.n_known == 0:
         message = "Nothing is known in this table: all of its values are missing. Pass one with some values."
         raise InputError(message)
+    if not np.isfinite(known.squares):
+        message = (
+            "Values of this table are so far from their means that a sum of squares is beyond the range of numbers. "
+            "Divide the table by its largest value, and multiply what comes out."
+        )
+        raise InputError(message)
     if options.biases is None:
         options = replace(options, biases=known.of_sparse)
     k, reason = options.n_components, "as asked"
