@@ -153,6 +153,14 @@ def test_letters_behind_the_first_megabyte_are_right_too(tmp_path):
     assert source.labels()[-1] == "Köln"
 
 
+def test_a_row_too_long_in_such_letters_is_named(tmp_path, capfd):
+    """A row with a cell too many behind the first megabyte is said with its place, whatever its letters."""
+    lines = [f"{'Köln,' if i == 99_995 else 'Ulm'},{i % 97}.5" for i in range(100_000)]
+    with pytest.raises(InputError, match=r"row 99,995 .* has 3 cells, and the rows before it have 2 \(line 99,997\)"):
+        as_source(save(tmp_path, "\n".join(["town,h", *lines]).encode("cp1252")))
+    assert not capfd.readouterr().err
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
 def test_names_that_come_twice_are_made_different_and_said(tmp_path, kind, read):
     """No file is refused for its names; columns of one name keep their order."""

@@ -176,17 +176,20 @@ class TextTable:
             raise _NotTextError
         if dialect.delimiter == SPACES:
             data = re.sub(rb"[ \t]+", b" ", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data))
+        try:
+            _ = data.isascii() or data.decode()
+        except UnicodeDecodeError:
+            # The beginning of the file showed plain letters alone: each line tells its own encoding.
+            data = b"\n".join(
+                line.decode(text_encoding(line, complete=True), "replace").encode() for line in data.split(b"\n")
+            )
         ragged: list[Any] = []
         try:
             return read_text(data, dialect, breaks=piece.breaks, ragged=ragged)
-        except pa.ArrowInvalid as error:
+        except pa.ArrowInvalid:
             if ragged:
                 raise _RaggedError(ragged[0]) from None
-            if "invalid UTF8" not in str(error):
-                raise
-        # The beginning of the file showed plain letters alone: each line tells its own encoding.
-        lines = (line.decode(text_encoding(line, complete=True), "replace").encode() for line in data.split(b"\n"))
-        return read_text(b"\n".join(lines), dialect, breaks=piece.breaks, ragged=ragged)
+            raise
 
     def _text(self, size: int) -> Iterator[bytes]:
         """Yield the text as UTF-8, unpacked and decoded: the sample first, then pieces of about ``size``."""
