@@ -219,15 +219,15 @@ def _on_device(estimator: Any, source: RowSource, *, moves: str) -> RowSource:
     if device is None:
         return source
     is_here = not on_device(source.like())
-    if is_here and moves and is_elsewhere(device):
-        there = moved(source, device, whole=moves == "whole")
-        say(estimator, there.moved)
-        return there
-    (kind, _, number), where = str(device).partition(":"), "cpu" if is_here else str(source.like().device)
-    if kind == where.partition(":")[0] and number in ("", where.partition(":")[2] or number):
-        return source
-    if is_here:
+    where = "cpu" if is_here else str(source.like().device)
+    if is_here and is_elsewhere(device):
         empty_on(device)
+        if moves:
+            there = moved(source, device, whole=moves == "whole")
+            say(estimator, there.moved)
+            return there
+    elif str(device) in (where, where.partition(":")[0]) or is_here:
+        return source
     message = (
         f"device={str(device)!r}, and the rows are on {where!r}. {type(estimator).__name__} does not move these: move "
         "them first, or leave device=None."
