@@ -31,7 +31,7 @@ from gramian.analysis.groups import groups_by_label, label_notes, label_values
 from gramian.analysis.noise import count_beyond_blocks, exclusive_columns
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
 from gramian.analysis.table import Prepared, ReadOptions, Say, counted, sentence_of
-from gramian.arrays.namespace import HostArray, is_elsewhere, to_host
+from gramian.arrays.namespace import HostArray, is_elsewhere, on_device, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.arrays.transfer import empty_on
 from gramian.choosing.spectrum import Verdict
@@ -552,7 +552,8 @@ def require_device(request: Request) -> None:
 def _rows_to_fit(table: Prepared, request: Request, *, dry: bool = False) -> RowSource:
     """Return the rows where the fit computes; a PCA whose scatter is known asks for no more than a sample of them."""
     is_measured = request.method == "pca" and table.moments is not None and table.moments.scatter is not None
-    if not is_elsewhere(request.device) or (is_measured and not dry):
+    is_there = not is_elsewhere(request.device) or on_device(table.source.like())
+    if is_there or (is_measured and not dry):
         return table.source
     return moved(table.source, request.device, whole=request.method == "kpca", dry=dry)
 
@@ -584,7 +585,7 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
     asked = replace(shown.options, n_components=count)
     model = replace(shown.truncated(choice.k), verdict=choice.reason, options=asked)
     say("projecting the rows")
-    moments = solve.rows.moments.on_host() if np.all(np.equal(solve.rows.exponents, 0)) else None
+    moments = solve.rows.moments if np.all(np.equal(solve.rows.exponents, 0)) else None
     measured = measure_rows(shown, source, n_components=model.n_components, moments=moments, seed=request.seed)
     if request.center:
         of = "correlations" if table.scale else "covariances"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.frame import is_frame, names_of_rows, open_frame
-from gramian.arrays.namespace import Array, HostArray, is_elsewhere, is_sparse, to_host
+from gramian.arrays.namespace import Array, HostArray, is_elsewhere, is_sparse, on_device, to_host
 from gramian.errors import InputError, MemoryBudgetError, Parameter, ParameterError, Phrase, Sentence
 from gramian.machine import available_memory
 from gramian.models.pca.fit import first_facts
@@ -488,11 +488,14 @@ def measure(source: RowSource, options: ReadOptions, *, scatter: bool) -> Moment
             scatter = plan.held and plan.operator == "covariance"
         except MemoryBudgetError:
             scatter = False
-    if is_elsewhere(options.device) and scatter and not source.is_sparse:
+    if is_elsewhere(options.device) and scatter and not source.is_sparse and not on_device(source.like()):
         source = moved(source, options.device)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        moments = measure_moments(source, scatter=scatter).on_host()
-    return moments if moments.scatter is None else replace(moments, scatter=to_host(moments.scatter))
+        moments = measure_moments(source, scatter=scatter)
+    if source.origin is None:
+        return moments
+    matrix = None if moments.scatter is None else to_host(moments.scatter)
+    return replace(moments.on_host(), scatter=matrix)
 
 
 def _of_columns(moments: Moments | None, kept: HostArray) -> Moments | None:
