@@ -13,6 +13,7 @@ pieces    what a fit is made of: the dense pieces of a start
 same      NumPy, torch on the CPU, torch and CuPy here: eigenvalues and subspaces
 ica       64 sources of 3,000,000 rows
 transform rows a second
+moved     PCA of rows of the host and of a file with device="cuda", whole and streamed, beside the host's own
 more_kpca other kernels and wider rows
 ========  =============================================================================================================
 
@@ -30,6 +31,7 @@ import json
 import pstats
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -633,6 +635,52 @@ def transform(report: Report) -> None:
     report.note("transform kernel pca", took)
 
 
+def moved(report: Report) -> None:
+    """Fit rows that are on the host, and in a file, on the device: as a whole and streamed."""
+    from gramian.models.pca.fit import PCAOptions, fit_pca
+    from gramian.sources import as_source, on_device
+
+    n, d = (20_000, 20) if report.quick else (4_000_000, 100)
+    X = rows_of(n, d).cpu().numpy()
+    size = X.nbytes
+    pinned = torch.empty(size // 4 if report.quick else 1 << 28, pin_memory=HERE.type == "cuda")
+    there = torch.empty_like(pinned, device=HERE)
+    ceiling = 4 * pinned.numel() / seconds(lambda: there.copy_(pinned, non_blocking=True))
+    copied = size / seconds(lambda: torch.from_numpy(X).to(HERE, copy=True), runs=2)
+    report.say(f"a pinned copy {ceiling / 1e9:.1f} GB/s; torch's own copy of these rows {copied / 1e9:.1f} GB/s")
+    report.note("moved ceilings", [ceiling, copied])
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/rows.npy", X)
+        own = on_device.free_bytes
+        wanted = None
+        for name, rows in (("array", X), ("file", f"{folder}/rows.npy")):
+            for way in ("host", "whole", "streamed"):
+                if report.is_late:
+                    return
+                # As if the device were too small for them.
+                on_device.free_bytes = own if way == "whole" else lambda _: min(size, 1 << 30)
+
+                def fit(rows: Any = rows, way: str = way) -> Any:
+                    source = as_source(rows)
+                    return fit_pca(source if way == "host" else on_device.moved(source, HERE), PCAOptions(10))
+
+                try:
+                    start = time.perf_counter()
+                    values = torch.as_tensor(fit().singular_values, device="cpu").double()
+                    wait()
+                    cold = time.perf_counter() - start
+                    warm = seconds(fit, runs=2, warm=False)
+                finally:
+                    on_device.free_bytes = own
+                wanted = values if wanted is None else wanted
+                report.say(
+                    f"PCA of {n:,} x {d} float32, {name}, {way}: {warm:.3f} s warm, {cold:.2f} s cold, "
+                    f"{size / warm / 1e9:.1f} GB/s, {size / warm / ceiling:.0%} of a pinned copy; "
+                    f"values apart {float((values / wanted - 1).abs().max()):.1e}"
+                )
+                report.note(f"moved {name} {way}", [warm, cold])
+
+
 PARTS = {
     "ceilings": ceilings,
     "check": check,
@@ -645,6 +693,7 @@ PARTS = {
     "same": same,
     "ica": ica,
     "transform": transform,
+    "moved": moved,
 }
 
 

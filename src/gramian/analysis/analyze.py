@@ -31,8 +31,9 @@ from gramian.analysis.groups import groups_by_label, label_notes, label_values
 from gramian.analysis.noise import count_beyond_blocks, exclusive_columns
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
 from gramian.analysis.table import Prepared, ReadOptions, Say, counted, sentence_of
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import HostArray, is_elsewhere, on_device, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.arrays.transfer import empty_on
 from gramian.choosing.spectrum import Verdict
 from gramian.errors import ConvergenceWarning, InputError, MemoryBudgetError, Parameter, ParameterError, Sentence
 from gramian.machine import bytes_of
@@ -40,11 +41,14 @@ from gramian.models.categories.model import Supplementary
 from gramian.models.pca.fit import PCASolve, check_divisor, first_facts, solve_pca
 from gramian.models.pca.model import PCAOptions
 from gramian.models.pca.scoring import Outliers
+from gramian.models.placing import home
 from gramian.planning.plan import plan_pca
 from gramian.sources.indicator import IndicatorRows
 from gramian.sources.moments import Moments
+from gramian.sources.on_device import moved
 from gramian.sources.opening import require_mapping
 from gramian.sources.paths import FileOptions, is_path
+from gramian.sources.rows import RowSource
 
 METHODS = ("auto", "pca", "kpca", "ica", *CODED)
 """What a table can be analyzed by; "auto" is principal components, or what its categories ask for."""
@@ -96,6 +100,8 @@ class Request:
         Rows are images of this height and width.
     sampling_rate : float or None
         Rows per second, for sources.
+    device : str or None
+        Where the fit computes: rows are moved there, and what is made of them comes back. By default where they are.
     """
 
     method: str = "pca"
@@ -118,6 +124,7 @@ class Request:
     tol: float = 0.0
     most_steps: int | None = None
     sigma: float | None = None
+    device: str | None = None
 
     @property
     def is_matrix(self) -> bool:
@@ -342,8 +349,8 @@ def analyze(
     more : keywords
         Further attributes of :class:`Request`: ``center``, ``ddof``, ``solver``, ``tol`` and ``most_steps`` of PCA,
         ``kernel``, ``gamma``, ``sigma``, ``degree``, ``coef0`` and ``landmarks`` of kernel PCA, ``algorithm`` and
-        ``runs`` of ICA, ``image_shape`` and ``sampling_rate`` of what rows are. Of a file also ``array``, ``sheet``,
-        ``decimal``, ``na``, ``transpose``, ``names`` and ``labels``, as for
+        ``runs`` of ICA, ``device`` of these three, ``image_shape`` and ``sampling_rate`` of what rows are. Of a file
+        also ``array``, ``sheet``, ``decimal``, ``na``, ``transpose``, ``names`` and ``labels``, as for
         :func:`~gramian.sources.opening.as_source`.
 
     Returns
@@ -395,7 +402,9 @@ def analyze(
         roles=dict(roles or {}),
         file=file,
         supplementary=_words(supplementary),
+        device=request.device,
     )
+    require_device(request)
     table, found = open_for(X, options, method, progress)
     return analyze_table(table, replace(request, method=found), progress, pages=pages, opened=X)
 
@@ -418,6 +427,7 @@ def analyze_table(
     ``opened`` is what it was made of, where supplementary columns are to be read from it.
     """
     require_varying(table)
+    require_device(request)
     if request.image_shape is None and request.method != "ica":
         request = replace(request, image_shape=table.image_shape)
     say = say or (lambda _sentence: None)
@@ -497,17 +507,20 @@ def require_varying(table: Prepared) -> None:
 def plan_of(table: Prepared, request: Request) -> str:
     """Return what a fit would do and take, in words; refused where the budget is too small for it."""
     if request.method in ("pca", *CODED):
-        return str(plan_pca(first_facts(table.source, _pca_options(table, request, request.n_components))))
+        source = _rows_to_fit(table, request, dry=True)
+        return str(_planned(plan_pca(first_facts(source, _pca_options(table, request, request.n_components))), source))
     if request.method == "ica":
         options = PCAOptions(n_components=_source_count(request), ddof=0, memory_budget=request.memory_budget)
-        whitening = plan_pca(first_facts(table.source, options))
+        source = _rows_to_fit(table, request, dry=True)
+        whitening = _planned(plan_pca(first_facts(source, options)), source)
         return f"whitening: {whitening}\nthen {request.algorithm}, one pass per step"
     from gramian.features.sampling import resolve_kernel
     from gramian.models.kernel_pca.fit import first_plan
 
     options_of_kernel = _kernel_options(table, request)
     kernel = resolve_kernel(options_of_kernel.kernel, table.source, seed=options_of_kernel.seed).kernel
-    return f"{kernel}\n{first_plan(table.source, options_of_kernel)}"
+    source = _rows_to_fit(table, request, dry=True)
+    return f"{kernel}\n{_planned(first_plan(source, options_of_kernel), source)}"
 
 
 def _pca_options(table: Prepared, request: Request, count: Any, say: Say | None = None) -> PCAOptions:
@@ -523,6 +536,30 @@ def _pca_options(table: Prepared, request: Request, count: Any, say: Say | None 
         memory_budget=request.memory_budget,
         progress=say,
     )
+
+
+def require_device(request: Request) -> None:
+    """Refuse a device that is not there, or that has no meaning for what is asked, before any work."""
+    if not is_elsewhere(request.device):
+        return
+    empty_on(request.device)
+    what = "precomputed kernels" if request.is_matrix else "landmarks" if request.landmarks else "categories"
+    if request.is_matrix or request.landmarks or request.method in CODED:
+        message = f"device={request.device!r}: {what} are computed on the host. Leave the device out."
+        raise ParameterError(message, parameter="device", value=request.device)
+
+
+def _rows_to_fit(table: Prepared, request: Request, *, dry: bool = False) -> RowSource:
+    """Return the rows where the fit computes; a PCA whose scatter is known asks for no more than a sample of them."""
+    is_measured = request.method == "pca" and table.moments is not None and table.moments.scatter is not None
+    is_there = not is_elsewhere(request.device) or on_device(table.source.like())
+    if is_there or (is_measured and not dry):
+        return table.source
+    return moved(table.source, request.device, whole=request.method == "kpca", dry=dry)
+
+
+def _planned(plan: Any, source: RowSource) -> Any:
+    return replace(plan, moved=source.moved) if source.moved else plan
 
 
 def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
@@ -542,7 +579,7 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
     solve, choice = solve.seen_by(count)
     # Where it is cheap, the page has at least ten more components: a reader sees what the next would add.
     more = min(most, max(30, choice.k + 10)) if panel is not None and size <= SHOWN_CHEAPLY else choice.k
-    shown = solve.model(max(more, choice.k))
+    shown = home(solve.model(max(more, choice.k)), solve.source)
     # Beyond the rank components are rounding: nothing to look at.
     shown = shown.truncated(min(shown.n_components, max(shown.rank, choice.k)))
     asked = replace(shown.options, n_components=count)
@@ -615,7 +652,7 @@ def _recommended(table: Prepared, panel: Any, seed: int) -> int | None:
 
 def _solved(table: Prepared, request: Request, say: Say) -> tuple[PCASolve, Any]:
     """Return the one solve, and what every rule says of it where they are asked."""
-    source, count = table.source, request.n_components
+    source, count = _rows_to_fit(table, request), request.n_components
     # A solver that was named solves for what was asked, and no more: the power method is slow for many.
     asked = count == "auto" or (
         request.solver in {"auto", "full"} and source.n_rows * source.n_columns <= ASKED_UNASKED
@@ -680,7 +717,8 @@ def _kernel(table: Prepared, request: Request, say: Say) -> Analysis:
     from gramian.models.kernel_pca.fit import fit_kernel_pca
 
     _ask_before_copying(table, request)
-    model = fit_kernel_pca(table.source, _kernel_options(table, request, say))
+    source = _rows_to_fit(table, request)
+    model = home(fit_kernel_pca(source, _kernel_options(table, request, say)), source)
     notes: list[str] = []
     if request.n_components == "auto":
         notes.append(
@@ -736,7 +774,8 @@ def _independent(table: Prepared, request: Request, say: Say) -> Analysis:
         runs=request.runs,
         memory_budget=request.memory_budget,
     )
-    model = fit_ica(table.source, options)
+    source = _rows_to_fit(table, request)
+    model = home(fit_ica(source, options), source)
     why = (
         f"Independent components by {request.algorithm}: {model.n_iter} steps, gradient norm {model.gradient_norm:.1e}"
         f"{'' if model.converged else ', not converged'}."

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.frame import is_frame, names_of_rows, open_frame
-from gramian.arrays.namespace import Array, HostArray, is_sparse, to_host
+from gramian.arrays.namespace import Array, HostArray, is_elsewhere, is_sparse, on_device, to_host
 from gramian.errors import InputError, MemoryBudgetError, Parameter, ParameterError, Phrase, Sentence
 from gramian.machine import available_memory
 from gramian.models.pca.fit import first_facts
@@ -26,6 +26,7 @@ from gramian.planning.plan import plan_pca
 from gramian.sources.column_names import unit_in, words_of
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import Moments, measure_moments
+from gramian.sources.on_device import moved
 from gramian.sources.opening import as_source
 from gramian.sources.paths import Chosen, FileOptions, is_path
 from gramian.sources.rows import Block, Fold, Merge, RowSource, WrappedRows
@@ -86,6 +87,8 @@ class ReadOptions:
         Whether categories are analyzed too: a table without numbers is one then, and nothing is said of scaling.
     quantities : bool
         Whether columns of numbers are used: missing values of others are not filled, nor their rows dropped.
+    device : str or None
+        Where moments are measured; by default where the rows are.
     """
 
     columns: tuple[str, ...] = ()
@@ -102,6 +105,7 @@ class ReadOptions:
     supplementary: tuple[str, ...] = ()
     categories: bool = False
     quantities: bool = True
+    device: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -484,8 +488,14 @@ def measure(source: RowSource, options: ReadOptions, *, scatter: bool) -> Moment
             scatter = plan.held and plan.operator == "covariance"
         except MemoryBudgetError:
             scatter = False
+    if is_elsewhere(options.device) and scatter and not source.is_sparse and not on_device(source.like()):
+        source = moved(source, options.device)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        return measure_moments(source, scatter=scatter)
+        moments = measure_moments(source, scatter=scatter)
+    if source.origin is None:
+        return moments
+    matrix = None if moments.scatter is None else to_host(moments.scatter)
+    return replace(moments.on_host(), scatter=matrix)
 
 
 def _of_columns(moments: Moments | None, kept: HostArray) -> Moments | None:

@@ -35,6 +35,11 @@ HOST_DEVICES = {"cpu"}
 """Devices whose memory is the host's."""
 
 
+def is_elsewhere(device: Any) -> bool:
+    """Tell whether a device, by its name, has a memory of its own; ``None`` is wherever rows are."""
+    return device is not None and str(device).partition(":")[0] not in HOST_DEVICES
+
+
 def on_device(x: Array) -> bool:
     """Tell whether ``x`` lives on a GPU or another device with a memory of its own."""
     if isinstance(x, np.ndarray) or is_sparse(x):

@@ -13,12 +13,12 @@ from typing import Any
 
 import click
 
-from gramian.analysis.analyze import Analysis, Request, analyze_table, plan_of, require_varying
+from gramian.analysis.analyze import Analysis, Request, analyze_table, plan_of, require_device, require_varying
 from gramian.analysis.categories import columns_in_words, open_for
 from gramian.analysis.table import Prepared, ReadOptions, counted, shortened
 from gramian.arrays.namespace import to_host
 from gramian.cli.exits import NotConvergedError
-from gramian.cli.options import file_options, name_of, origin_of, readable, require_device, stem_of
+from gramian.cli.options import file_options, name_of, origin_of, readable, stem_of
 from gramian.cli.output import Progress, in_flags, json_text
 from gramian.cli.writing import cannot_write, claimed, refuse_written, remove_stale
 from gramian.sources.paths import files_of
@@ -49,7 +49,8 @@ class Answer:
 
 def run(path: str, flags: dict[str, Any], request: Request) -> None:
     """Do what a verb is for: analyze a table as its flags say, write what was found, and print the answer."""
-    require_device(flags["device"])
+    request = replace(request, device=flags["device"])
+    require_device(request)
     verb = "pca" if request.method == "auto" else request.method
     folder = flags["output"] or f"{stem_of(path)}-{verb}"
     refuse_written(folder, path)
@@ -68,6 +69,7 @@ def run(path: str, flags: dict[str, Any], request: Request) -> None:
             roles=flags["roles"],
             file=file_options(flags),
             supplementary=flags["supplementary"],
+            device=flags["device"],
         )
         if flags["dry_run"]:
             # A kernel is resolved by rows, of which none may miss a value.

@@ -174,7 +174,7 @@ def fit_flags(
         click.option("--dry-run", is_flag=True, help="Print the plan and stop."),
         click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON."),
         click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True),
-        click.option("--device", metavar="DEVICE", help="Where to compute: rows from files only on the cpu."),
+        click.option("--device", metavar="DEVICE", help="Where to fit, such as cuda: rows are moved there."),
         table_flags,
     )
 
@@ -184,17 +184,6 @@ def refuse_scaling(flags: dict[str, Any], verb: str) -> None:
     if flags["scale"] is not None:
         message = f"--scale: {verb} codes every column so that all count alike. Leave the flag out."
         raise click.UsageError(message)
-
-
-def require_device(device: str | None) -> None:
-    """Refuse a device that rows from files cannot be on."""
-    if device in (None, "cpu"):
-        return
-    message = (
-        f"--device {device}: the command line computes rows from files on the CPU. Leave the flag out, or pass a "
-        "torch tensor on that device to gramian.PCA."
-    )
-    raise ParameterError(message)
 
 
 def _apply(command: Any, *decorators: Decorator) -> Any:

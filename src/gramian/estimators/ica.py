@@ -39,7 +39,9 @@ from gramian.estimators.inputs import (
 from gramian.estimators.mixins import ReportMixin, WeightedFit
 from gramian.models.ica.fit import METHODS, fit_ica
 from gramian.models.ica.model import ICAModel, ICAOptions
+from gramian.models.placing import home, near
 from gramian.models.score_file import write_scores
+from gramian.sources.on_device import map_home
 from gramian.sources.rows import Block, RowSource
 from gramian.unmixing.contrast import CONTRASTS, Contrast, contrast_of
 from gramian.unmixing.independence import Independence, source_name
@@ -201,8 +203,8 @@ class UnmixedSources(ReportMixin, WeightedFit):
         options = self._options()
         if self.whiten is False and self.n_components is not None:
             warnings.warn("Ignoring n_components with whiten=False.", UserWarning, stacklevel=users_line())
-        source = open_rows(self, X, weights=sample_weight)
-        model, names = fit_ica(source, options), feature_names(X, source)
+        source = open_rows(self, X, weights=sample_weight, moves="streamed")
+        model, names = home(fit_ica(source, options), source), feature_names(X, source)
         self._adopt(in_their_units(model, self.whiten), names)
         return source
 
@@ -232,7 +234,10 @@ class UnmixedSources(ReportMixin, WeightedFit):
         return open_new_rows(self, X)
 
     def _scores_of_fit(self, fitted: RowSource) -> Array:
-        return finite_results(self._model.project(fitted), fitted)
+        model = near(self._model, fitted)
+        if fitted.origin is None:
+            return finite_results(model.project(fitted), fitted)
+        return finite_results(map_home(fitted, lambda block: model.project(block.rows)), fitted)
 
 
 class ICA(UnmixedSources):
@@ -286,8 +291,9 @@ class ICA(UnmixedSources):
     memory_budget : int or None, default=None
         Bytes that a fit may use beyond the rows. None: three quarters of the machine's memory. A copy of the white
         rows takes no more than that, or an eighth of the memory.
-    device : str or None, default=None
-        Where to compute. None: where the rows are. Rows are not moved between devices.
+    device : str, torch.device or None, default=None
+        Where to compute. None: where the rows are. Rows of the host are moved to another one, as a whole or, where
+        they do not fit, in each pass; what is made of them comes back to the host.
     progress : callable or None, default=None
         Called with a sentence before each stage of the work.
 

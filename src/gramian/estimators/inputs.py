@@ -1,7 +1,7 @@
 """What an estimator is given, checked: parameters within the limits that its class declares, and rows.
 
 Each estimator holds its own table of limits as ``_LIMITS``; ``RESOURCES`` is the part that they share. Rows are opened,
-refused on another device than the one asked for, and their columns compared with those of the fit in scikit-learn's
+moved to the device that is asked for, or refused, and their columns compared with those of the fit in scikit-learn's
 words. A path is read within the ``memory_budget`` of its estimator, which hears of it through its ``progress``.
 """
 
@@ -17,12 +17,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from gramian.arrays.namespace import Array, HostArray, is_dask, namespace_of
+from gramian.arrays.namespace import Array, HostArray, is_dask, is_elsewhere, namespace_of, on_device
+from gramian.arrays.transfer import empty_on
 from gramian.errors import InputError, InputWarning, ParameterError, users_line
 from gramian.kernels.kernel import Kernel
 from gramian.sources.finiteness import require_finite
+from gramian.sources.on_device import moved
 from gramian.sources.opening import as_source
 from gramian.sources.paths import is_path
+from gramian.sources.progress import say
 from gramian.sources.rows import RowSource
 
 
@@ -57,7 +60,10 @@ def one_of(*words: str) -> Limit:
 NOTHING = Limit(lambda value: value is None, "None")
 FLAG = Limit(lambda value: isinstance(value, bool | np.bool_), "True or False")
 DEVICE = Limit(
-    lambda value: isinstance(value, str) and value.partition(":")[0] in {"cpu", "cuda", "mps", "xpu"},
+    lambda value: (
+        (isinstance(value, str) or type(value).__module__ == "torch")
+        and str(value).partition(":")[0] in {"cpu", "cuda", "mps", "xpu"}
+    ),
     "a device: 'cpu', 'cuda', 'cuda:1', 'mps' or 'xpu'",
 )
 CALL = Limit(callable, "a function")
@@ -160,11 +166,17 @@ def shown(value: Any) -> str:
     return _SHORT.repr(value)
 
 
-def open_rows(estimator: Any, X: Any, *, weights: Any = None) -> RowSource:
+def open_rows(estimator: Any, X: Any, *, weights: Any = None, moves: str = "") -> RowSource:
     """Open rows to learn from; a file is read in windows that suit the estimator's ``memory_budget``.
+
+    Rows of the host are moved to the ``device`` of the estimator where ``moves`` is "whole", or "streamed" where they
+    need not fit there as a whole; else they are refused.
 
     An ``InputWarning`` names the columns of a table file that hold numbers, or nearly, and are left out: five of them.
     """
+    device = getattr(estimator, "device", None)
+    if is_path(X) and is_elsewhere(device):
+        empty_on(device)  # one that is not there is refused before a file is read
     source = _open_path(estimator, X, weights=weights) if is_path(X) else as_source(X, weights=weights)
     facts = source.facts if is_path(X) else None
     if facts is not None and (doubts := facts.doubts()):
@@ -180,8 +192,7 @@ def open_rows(estimator: Any, X: Any, *, weights: Any = None) -> RowSource:
             f"{' '.join(source.remarks)} To choose yourself, pass gramian.as_source(path, ...) in place of the path."
         )
         warnings.warn(message, InputWarning, stacklevel=users_line())
-    _check_device(estimator, source)
-    return source
+    return _on_device(estimator, source, moves=moves)
 
 
 def open_new_rows(estimator: Any, X: Any, *, weights: Any = None) -> RowSource:
@@ -202,15 +213,26 @@ def _open_path(estimator: Any, X: Any, **options: Any) -> RowSource:
     return as_source(X, memory_budget=budget, progress=say, **options)
 
 
-def _check_device(estimator: Any, source: RowSource) -> None:
-    """Refuse to compute elsewhere than where the rows are."""
+def _on_device(estimator: Any, source: RowSource, *, moves: str) -> RowSource:
+    """Return rows where the estimator is to compute; moved there if they are on the host."""
     device = getattr(estimator, "device", None)
     if device is None:
-        return
-    where = str(getattr(source.like(), "device", "cpu"))
-    if device.partition(":")[0] != where.partition(":")[0]:
-        message = f"device={device!r}, and the rows are on {where!r}. Move them first, or leave device=None."
-        raise ParameterError(message)
+        return source
+    is_here = not on_device(source.like())
+    where = "cpu" if is_here else str(source.like().device)
+    if is_here and is_elsewhere(device):
+        empty_on(device)
+        if moves:
+            there = moved(source, device, whole=moves == "whole")
+            say(estimator, there.moved)
+            return there
+    elif str(device) in (where, where.partition(":")[0]) or is_here:
+        return source
+    message = (
+        f"device={str(device)!r}, and the rows are on {where!r}. {type(estimator).__name__} does not move these: move "
+        "them first, or leave device=None."
+    )
+    raise ParameterError(message)
 
 
 def feature_names(X: Any, source: RowSource | None = None) -> HostArray | None:

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.arrays.namespace import Array, HostArray, from_host
+from gramian.arrays.namespace import Array, HostArray, from_host, is_elsewhere
 from gramian.errors import NotSupportedError, ParameterError, RankWarning, users_line
 from gramian.estimators.inputs import (
     FLAG,
@@ -63,6 +63,7 @@ from gramian.models.kernel_pca.preimage import (
     method_named,
     require_room,
 )
+from gramian.models.placing import home
 from gramian.models.score_file import write_scores
 from gramian.sources.dense import DenseRows
 from gramian.sources.finiteness import require_finite
@@ -135,8 +136,9 @@ class KernelPCA(CertifiedMixin, ReportMixin, WeightedFit):
     center : bool, default=True
         Whether features are centered. False: the eigenpairs of K itself, in which the constant part of the features
         has a direction of its own.
-    device : str or None, default=None
-        Where to compute. None: where the rows are. Rows are not moved between devices.
+    device : str, torch.device or None, default=None
+        Where to compute. None: where the rows are. Rows of the host are moved to another one, where they have to fit;
+        what is made of them comes back to the host.
     progress : callable or None, default=None
         Called with a sentence before each stage of the work and after each product.
 
@@ -399,15 +401,19 @@ class KernelPCA(CertifiedMixin, ReportMixin, WeightedFit):
     def _fit(self, X: Any, sample_weight: Any) -> KernelPCAModel:
         check_parameters(self)
         wanted = self._wanted_preimage()
-        source = open_rows(self, X, weights=sample_weight)
+        self._require_exact_elsewhere()
+        source = open_rows(self, X, weights=sample_weight, moves="whole")
         options = self._options(source)
         if self.copy_X and self.landmarks is None and self.features is None and not self._is_precomputed():
-            source = _own_copy(source, X)
+            if source.origin is None:
+                source = _own_copy(source, X)
+            else:
+                source.origin = _own_copy(source.origin, X)
         if wanted is not None and self.memory_budget is not None:
             n = min(source.n_rows, self.landmarks or source.n_rows)
             method = method_named(wanted, alpha=float(self.alpha), seed=options.seed)
             require_room(method, n, source.n_columns, budget=self.memory_budget)
-        model = fit_kernel_pca(source, options)
+        model: KernelPCAModel = home(fit_kernel_pca(source, options), source)
         found = None if wanted is None else self._bind_preimage(wanted, model)
         fields, names = _fields(model, gamma=self.gamma) | _preimage_fields(found), feature_names(X, source)
         for name in ("dual_coef_", "X_transformed_fit_", "X_fit_", "_preimage", "pre_image_choice_"):
@@ -456,6 +462,15 @@ class KernelPCA(CertifiedMixin, ReportMixin, WeightedFit):
             message = "Cannot fit_inverse_transform with a precomputed kernel."
             raise ParameterError(message)
         return "ridge" if self.pre_image is None else self.pre_image
+
+    def _require_exact_elsewhere(self) -> None:
+        """Refuse to move rows for what is computed on the host."""
+        asked = {"landmarks": self.landmarks, "features": self.features}
+        given = [name for name, value in asked.items() if value is not None]
+        if is_elsewhere(self.device) and (given or self._is_precomputed()):
+            what = given[0] if given else "kernel='precomputed'"
+            message = f"device={str(self.device)!r}, and {what} is computed on the host. Leave device=None with it."
+            raise ParameterError(message)
 
     def _bind_preimage(self, method: Any, model: KernelPCAModel) -> ChosenPreimage:
         seed, budget = model.options.seed, self.memory_budget

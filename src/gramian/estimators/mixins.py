@@ -90,6 +90,8 @@ class SaveMixin(ABC):
         given = {name: value for name, value in self.get_params(deep=False).items() if name not in NOT_SAVED}
         if isinstance(given.get("random_state"), np.random.RandomState | np.random.Generator):
             given["random_state"] = self._seed_used()
+        if given.get("device") is not None:
+            given["device"] = str(given["device"])
         return given
 
     def _saved_fields(self) -> dict[str, Any]:

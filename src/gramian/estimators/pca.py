@@ -40,6 +40,7 @@ from gramian.models.pca.fit import check_divisor, fit_pca, require_divisor
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.robust import central_rows
 from gramian.models.pca.streaming import Batches, begin, resume
+from gramian.models.placing import home
 from gramian.planning.plan import SOLVERS
 from gramian.sources.rows import RowSource
 
@@ -97,8 +98,9 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         their components. Needs ``center``; batches of ``partial_fit`` are refused.
     memory_budget : int or None, default=None
         Bytes that a fit may use beyond the rows. None: three quarters of the machine's memory.
-    device : str or None, default=None
-        Where to compute. None: where the rows are. Rows are not moved between devices.
+    device : str, torch.device or None, default=None
+        Where to compute. None: where the rows are. Rows of the host are moved to another one, as a whole or, where
+        they do not fit, in each pass; what is made of them comes back to the host.
     progress : callable or None, default=None
         Called with a sentence before each stage of the work.
 
@@ -269,13 +271,14 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
         """Fit a model and take it over; return the rows as they were opened."""
         with naming_the_model_of_missing_values():
             check_parameters(self)
-            source = open_rows(self, X, weights=sample_weight)
+            source = open_rows(self, X, weights=sample_weight, moves="streamed")
             check_divisor(source, self.ddof)
             options, name = self._options((source.n_rows, source.n_columns), sparse=source.is_sparse)
             support = central_rows(source, options) if self.robust else None
             if support is not None:
-                source = open_rows(self, X, weights=support if sample_weight is None else support * source.weights)
-            model, names = fit_pca(source, options), feature_names(X, source)
+                both = support if sample_weight is None else support * source.weights
+                source = open_rows(self, X, weights=both, moves="streamed")
+            model, names = home(fit_pca(source, options), source), feature_names(X, source)
             self._forget()
             self.__dict__.pop("support_", None)
             if support is not None:

@@ -43,8 +43,10 @@ from gramian.models.pca import scoring
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.scoring import Outliers, find_outliers
 from gramian.models.pca.streaming import Batches
+from gramian.models.placing import near
 from gramian.models.score_file import write_scores
 from gramian.sources.moments import measure_moments
+from gramian.sources.on_device import map_home
 from gramian.sources.rows import Block, RowSource, rows_here
 
 
@@ -210,7 +212,7 @@ class LinearProjection(CertifiedMixin, ReportMixin, WeightedFit):
         return self._scores(self._model, fitted)
 
     def _scores(self, model: PCAModel, source: RowSource) -> Array:
-        return finite_results(source.map_rows(self._projection(model)), source)
+        return finite_results(map_home(source, self._projection(near(model, source))), source)
 
     def _check_library(self, model: PCAModel, source: RowSource, method: str) -> None:
         rows, fitted = source.like(), model.components

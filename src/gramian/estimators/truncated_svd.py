@@ -24,6 +24,7 @@ from gramian.estimators.inputs import (
 from gramian.estimators.projection import LinearProjection
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
+from gramian.models.placing import home
 from gramian.sources.moments import measure_moments
 from gramian.sources.opening import as_source
 from gramian.sources.rows import RowSource
@@ -52,8 +53,9 @@ class TruncatedSVD(LinearProjection):
         Largest residual, relative to the first eigenvalue. 0 means 1e-10 (1e-6 for float32 rows).
     memory_budget : int or None, default=None
         Bytes that a fit may use beyond the rows. None: three quarters of the machine's memory.
-    device : str or None, default=None
-        Where to compute. None: where the rows are. Rows are not moved between devices.
+    device : str, torch.device or None, default=None
+        Where to compute. None: where the rows are. Rows of the host are moved to another one, as a whole or, where
+        they do not fit, in each pass; what is made of them comes back to the host.
     progress : callable or None, default=None
         Called with a sentence before each stage of the work.
 
@@ -128,7 +130,7 @@ class TruncatedSVD(LinearProjection):
 
     def _fit(self, X: Any, sample_weight: Any) -> Array:
         check_parameters(self)
-        source = open_rows(self, X, weights=sample_weight)
+        source = open_rows(self, X, weights=sample_weight, moves="streamed")
         self._check_count(source)
         # No degree of freedom goes to a mean, so that one row has a divisor too.
         options = PCAOptions(
@@ -140,7 +142,7 @@ class TruncatedSVD(LinearProjection):
             memory_budget=self.memory_budget,
             progress=self.progress,
         )
-        model = fit_pca(source, options)
+        model = home(fit_pca(source, options), source)
         scores = self._scores(model, source)
         variances, shares = _variances(scores, source, like=model.components)
         self._adopt(model, feature_names(X, source))

@@ -1,7 +1,9 @@
 """How a fit would go about it, said beforehand."""
 
+from dataclasses import replace
 from typing import Any, Literal, overload
 
+from gramian.arrays.namespace import is_elsewhere, on_device
 from gramian.errors import ParameterError
 from gramian.kernels.named import as_kernel
 from gramian.kernels.widths import Gamma
@@ -14,7 +16,9 @@ from gramian.models.probabilistic.fit import plan_known
 from gramian.planning.kernel_plan import KernelPlan
 from gramian.planning.missing_plan import MissingPlan
 from gramian.planning.plan import SOLVERS, Plan, plan_pca
+from gramian.sources.on_device import moved
 from gramian.sources.opening import as_source
+from gramian.sources.rows import RowSource
 
 
 @overload
@@ -25,6 +29,7 @@ def plan(
     tol: float = 0.0,
     svd_solver: str = "auto",
     memory_budget: int | None = None,
+    device: str | None = None,
 ) -> Plan: ...
 
 
@@ -52,6 +57,7 @@ def plan(
     coef0: float = 1.0,
     eigen_solver: str = "auto",
     landmarks: int | None = None,
+    device: str | None = None,
 ) -> KernelPlan: ...
 
 
@@ -70,6 +76,7 @@ def plan(
     landmarks: int | None = None,
     missing: bool = False,
     biases: bool | None = None,
+    device: str | None = None,
 ) -> Plan | KernelPlan | MissingPlan:
     """Say how ``PCA(n_components).fit(X)`` would go about it, without touching the numbers; or another method's fit.
 
@@ -90,6 +97,8 @@ def plan(
     missing, biases : bool
         Whether the plan is that of :class:`~gramian.estimators.ProbabilisticPCA`, for which what is known is counted:
         a pass. Without a number of components, that of ten.
+    device : str, optional
+        As for the estimators: whether the rows fit there as a whole or are streamed is said, and no row is moved.
 
     Returns
     -------
@@ -117,12 +126,13 @@ def plan(
         _require_unset(degree=None if degree == 3 else degree, coef0=None if coef0 == 1 else coef0)
         _require_known("svd_solver", svd_solver, tuple(SOLVERS))
         options = PCAOptions(n_components=n_components, tol=tol, solver=svd_solver, memory_budget=memory_budget)
-        return plan_pca(first_facts(as_source(X), options))
+        source = _placed(as_source(X), device)
+        return replace(plan_pca(first_facts(source, options)), moved=source.moved)
     if svd_solver != "auto":
         message = f"svd_solver={svd_solver!r} is of PCA: a kernel PCA takes eigen_solver."
         raise ParameterError(message)
     _require_known("eigen_solver", eigen_solver, tuple(EIGEN_SOLVERS))
-    source = as_source(X)
+    source = _placed(as_source(X), device, whole=True)
     asked = KernelPCAOptions(
         n_components=_at_most(n_components, source.n_rows),
         kernel=as_kernel(kernel, gamma=gamma, degree=degree, coef0=coef0),
@@ -131,7 +141,14 @@ def plan(
         memory_budget=memory_budget,
         landmarks=landmarks,
     )
-    return first_plan(source, asked)
+    return replace(first_plan(source, asked), moved=source.moved)
+
+
+def _placed(source: RowSource, device: str | None, *, whole: bool = False) -> RowSource:
+    """Return what stands for rows of the host on a device, or the rows where they are."""
+    if not is_elsewhere(device) or on_device(source.like()):
+        return source
+    return moved(source, device, whole=whole, dry=True)
 
 
 def _at_most(n_components: Any, n: int) -> Any:

@@ -144,7 +144,8 @@ class Gram(SymmetricOperator):
         matrix = self.source.reduce_pairs(fold_pairs, add, symmetric=True)
         own = self.standardization
         rounding_of = own.error_of_squares if self.source.is_sparse else own.error_of_rows
-        return self._dense(completed(matrix), 0.0, rounding_of(self.moments, self._terms))
+        matrix = from_host(completed(matrix), like=self.source.like())
+        return self._dense(matrix, 0.0, rounding_of(self.moments, self._terms))
 
     @property
     def _terms(self) -> int:
@@ -423,7 +424,8 @@ class _InnerProducts:
         if is_sparse(left.rows):
             state[rows, columns] = _sparse_products(self.standardization, right, left)
         else:
-            state[rows, columns] = self.standardization.rows(right) @ self.standardization.rows(left).T
+            products = self.standardization.rows(right) @ self.standardization.rows(left).T
+            state[rows, columns] = to_host(products)
         return state
 
 

@@ -119,6 +119,8 @@ class KernelPlan:
         Memory beyond the rows; never less than what is used.
     double : bool
         Whether tiles are float64, unless rows are float32 and the start shows that this is enough.
+    moved : str
+        How the rows come to the device of the fit, where they are not there.
     """
 
     way: str
@@ -130,6 +132,7 @@ class KernelPlan:
     operations: float = 0.0
     peak_bytes: int = 0
     double: bool = True
+    moved: str = ""
 
     @property
     def summary(self) -> str:
@@ -147,7 +150,7 @@ class KernelPlan:
     def __str__(self) -> str:
         price = [] if not self.products else [f"about {self.products} products with {self.landmarks:,} landmarks first"]
         price += [f"{self.operations:.2g} operations", f"{self.peak_bytes / 1e6:.0f} MB beyond the rows"]
-        return f"{self.summary}\n{', '.join(price)}"
+        return "\n".join([self.summary, ", ".join(price), *filter(None, [self.moved])])
 
 
 def plan_kernel_pca(facts: KernelFacts) -> KernelPlan:

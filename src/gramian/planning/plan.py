@@ -156,6 +156,8 @@ class Plan:
         Memory beyond the rows that it would take; zero where it would not fit, or is the plan.
     forming : Forming or None
         When the iteration goes over to the formed matrix; ``None`` for never.
+    moved : str
+        How the rows come to the device of the fit, where they are not there.
     """
 
     operator: str
@@ -168,6 +170,7 @@ class Plan:
     dense_fits: bool = True
     forming: Forming | None = None
     dense_bytes: int = 0
+    moved: str = ""
 
     @property
     def summary(self) -> str:
@@ -181,7 +184,9 @@ class Plan:
     def __str__(self) -> str:
         return (
             f"{self.summary}\nabout {self.passes} passes, {self.operations:.2g} operations, "
-            f"{self.peak_bytes / 1e6:.0f} MB beyond the rows" + self._in_doubt()
+            f"{self.peak_bytes / 1e6:.0f} MB beyond the rows"
+            + self._in_doubt()
+            + (f"\n{self.moved}" if self.moved else "")
         )
 
     def _in_doubt(self) -> str:

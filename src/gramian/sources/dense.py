@@ -37,6 +37,8 @@ class DenseRows(RowSource):
         Rows per block; by default as many as stay in a core's cache.
     budget : int, optional
         Bytes that a fit may take in addition to the rows; that of the process when not given.
+    origin : RowSource, optional
+        The rows that these are a copy of.
 
     Examples
     --------
@@ -58,8 +60,9 @@ class DenseRows(RowSource):
         column_names: tuple[str, ...] | None = None,
         block_rows: int | None = None,
         budget: int | None = None,
+        origin: RowSource | None = None,
     ) -> None:
-        self.array = array
+        self.array, self.origin = array, origin
         self.n_rows, self.n_columns = array.shape
         self.dtype = dtype_of(array)
         self.weights, self.column_names = weights, column_names
@@ -86,6 +89,10 @@ class DenseRows(RowSource):
         array = self.array.clone() if is_torch(self.array) else self.array.copy()
         names, step = self.column_names, self.block_rows
         return DenseRows(array, weights=self.weights, column_names=names, block_rows=step, budget=self.budget)
+
+    def locate(self, row: int) -> tuple[str | None, int]:
+        """Return the file that a row came from, if it came from one, and its position there."""
+        return super().locate(row) if self.origin is None else self.origin.locate(row)
 
     @property
     def n_blocks(self) -> int:

@@ -108,6 +108,10 @@ class RowSource(ABC):
         What :meth:`ids` are called, where the rows have names.
     remarks : tuple of str
         What a person should know of how the rows were read.
+    origin : RowSource or None
+        The rows on the host of which these are a copy on a device, moved there for a fit.
+    moved : str
+        How they were moved, in words.
     """
 
     n_rows: int
@@ -125,6 +129,8 @@ class RowSource(ABC):
     label_names: tuple[str, ...] = ()
     id_name: str | None = None
     remarks: tuple[str, ...] = ()
+    origin: "RowSource | None" = None
+    moved: str = ""
 
     @property
     def n_entries(self) -> int:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from gramian.arrays.namespace import HostArray, from_host, to_host
+from gramian.arrays.namespace import HostArray, free_bytes, from_host, on_device, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.eigen.pairs import signs_of
 from gramian.errors import (
@@ -206,6 +206,8 @@ def _copy_pays(rows: WhiteRows, options: ICAOptions) -> bool:
     pays = rows.dtype != FLOAT32 or source.n_columns > 2 * rows.size
     # Of the machine's total memory, so that the way taken does not vary from run to run.
     room = options.memory_budget or min(memory_budget() // 2, total_memory() // 8)
+    if on_device(source.like()):
+        room = min(room, free_bytes(source.like()) // 2)
     return source.is_local and pays and FLOAT32.itemsize * rows.n_rows * rows.size <= room
 
 
