@@ -21,7 +21,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check compat bench torture torture-all docs format clean
+.PHONY: help demo test test-all check compat bench torture torture-all soak docs format clean
 
 help:  ## List the commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ torture: $(VENV)/.ready-dev  ## Attack what is promised for ten minutes, and pri
 
 torture-all: $(VENV)/.ready-dev  ## Go on where the last one stopped, until each family has its count (hours).
 	$(ONE_THREAD) $(BIN)/python -m torture --until-done --minutes 600 $(ARGS)
+
+soak: $(VENV)/.ready-dev  ## Fit, transform, save and load in one process for an hour: nothing may grow (ARGS="--minutes 5").
+	$(ONE_THREAD) $(BIN)/python -m torture.soak $(ARGS)
 
 docs: $(VENV)/.ready-dev  ## Build the documentation into docs/_build/html.
 	$(BIN)/python -m sphinx -W --keep-going -n -q -j 2 -b html docs docs/_build/html
