@@ -21,7 +21,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check compat bench torture torture-all docs format clean
+.PHONY: help demo test test-all lowest check compat bench torture torture-all soak docs format clean
 
 help:  ## List the commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,16 @@ check: $(VENV)/.ready-dev docs  ## Lint, types, import layers, and the documenta
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# The lowest version of each dependency that pyproject.toml states, in an environment of its own; uv can resolve to them.
+# SCIPY_ARRAY_API: without it scikit-learn 1.6 cannot import its test suite beside that SciPy.
+LOWEST := $(VENV)-lowest
+lowest: $(VENV)/.ready-pip  ## Run tests with the lowest version of each dependency that is stated.
+	@$(PIP) uv
+	@$(BIN)/uv venv -q --clear -p $(BIN)/python $(LOWEST)
+	@$(BIN)/uv pip install -q -p $(LOWEST) --resolution lowest-direct --editable '.[plot]' --group tests
+	$(ONE_THREAD) SCIPY_ARRAY_API=1 $(LOWEST)/bin/python -m pytest -n $(WORKERS) -m "not slow" -W default $(ARGS) \
+	  tests/estimators tests/models tests/sources tests/cli tests/analysis tests/files
+
 compat: $(VENV)/.ready-dev $(VENV)/.ready-torch  ## Run scikit-learn's own tests on our classes.
 	$(BIN)/python tests/compat/run.py
 
@@ -56,6 +66,9 @@ torture: $(VENV)/.ready-dev  ## Attack what is promised for ten minutes, and pri
 torture-all: $(VENV)/.ready-dev  ## Go on where the last one stopped, until each family has its count (hours).
 	$(ONE_THREAD) $(BIN)/python -m torture --until-done --minutes 600 $(ARGS)
 
+soak: $(VENV)/.ready-dev  ## Fit, transform, save and load in one process for an hour: nothing may grow (ARGS="--minutes 5").
+	$(ONE_THREAD) $(BIN)/python -m torture.soak $(ARGS)
+
 docs: $(VENV)/.ready-dev  ## Build the documentation into docs/_build/html.
 	$(BIN)/python -m sphinx -W --keep-going -n -q -j 2 -b html docs docs/_build/html
 
@@ -64,7 +77,7 @@ format: $(VENV)/.ready-dev  ## Let ruff put the code in order.
 	$(BIN)/ruff format .
 
 clean:  ## Remove what these commands made, the environment too.
-	rm -rf $(VENV) out docs/_build docs/api docs/lectures.rst docs/gallery docs/records .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(LOWEST) out docs/_build docs/api docs/lectures.rst docs/gallery docs/records .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -49,6 +49,16 @@ ALLOWED_FROM_SCIKIT_LEARN = {
     "sklearn.utils.validation.validate_data",
 }
 
+UNIX_ALONE = re.compile(
+    r"(fcntl|grp|pty|pwd|resource|syslog|termios|tty)(\..+)?"
+    r"|os\.(chown|chroot|fork\w*|get(e?[gu]id|groups|loadavg|pgid|priority|resuid|sid)|killpg|lchown|mkfifo|mknod|nice"
+    r"|openpty|preadv?|pwritev?|readv|writev|posix_\w+|register_at_fork|sched_\w+|sendfile|set[egu]+id|setsid|statvfs"
+    r"|sync|sysconf|uname|wait|wait[34]|waitid|O_(CLOEXEC|DIRECT|DIRECTORY|NOFOLLOW|NONBLOCK|SYNC|TMPFILE))"
+    r"|signal\.(SIG(ALRM|CHLD|CONT|HUP|KILL|PIPE|QUIT|STOP|TSTP|USR[12]|XCPU|XFSZ)|alarm|pause|setitimer|sigwait)"
+    r"|time\.tzset|time\.clock_gettime|socket\.AF_UNIX|mmap\.(MAP|PROT)_\w+"
+)
+"""Names of the standard library that are not there on Windows."""
+
 
 class RoundingBlind(doctest.OutputChecker):
     """Takes any two numbers of the size of rounding for equal: they differ between BLAS libraries."""
@@ -78,6 +88,49 @@ def imports_of(path):
             "import_module",
         }:
             yield from (part.value for part in node.args if isinstance(getattr(part, "value", None), str))
+
+
+def calls_that_windows_lacks(node, *, asked=False):
+    """Names used in a source that Python has on Linux or macOS alone, each with its line.
+
+    Below an ``if hasattr(...)`` they may be used.
+    """
+    names = []
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        names = [f"{node.value.id}.{node.attr}"]
+    elif isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        names = [f"{node.module}.{alias.name}" for alias in node.names]
+    elif isinstance(node, ast.If | ast.IfExp):
+        asked = asked or "hasattr(" in ast.unparse(node.test)
+    found = [f"{name} in line {node.lineno}" for name in names if UNIX_ALONE.fullmatch(name) and not asked]
+    return sum((calls_that_windows_lacks(child, asked=asked) for child in ast.iter_child_nodes(node)), found)
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("import os\nos.getuid()", ["os.getuid in line 2"]),
+        ("def f():\n    import fcntl", ["fcntl in line 2"]),
+        ("from os import sched_getaffinity", ["os.sched_getaffinity in line 1"]),
+        ("import os, signal\nos.kill(1, signal.SIGKILL)", ["signal.SIGKILL in line 2"]),
+        ("import os\nn = os.sysconf('x') if hasattr(os, 'sysconf') else 1", []),
+        ("import os\nos.replace('a', 'b')", []),
+    ],
+)
+def test_calls_that_windows_lacks_are_found(text, found):
+    """What the next test looks for is noticed, in each way to import it, and what is guarded is not."""
+    assert calls_that_windows_lacks(ast.parse(text)) == found
+
+
+def test_nothing_is_called_that_windows_lacks():
+    """The package uses no name of the standard library that is not there on Windows, but where it asks first."""
+    assert not {
+        str(path.relative_to(SOURCE)): found
+        for path in SOURCE.rglob("*.py")
+        if (found := calls_that_windows_lacks(ast.parse(path.read_text(encoding="utf-8"))))
+    }
 
 
 def test_import_of_gramian_loads_nothing_heavy():

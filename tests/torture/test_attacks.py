@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from torture import board, certificates, traps
+from torture import board, certificates, soak, traps
 from torture.catalog import FAMILIES
 from torture.family import Broken, Family
 
@@ -76,3 +77,20 @@ def test_the_scoreboard_counts_and_says_which_attack_failed():
     assert not held
     assert "4 /         5" in table
     assert "scikit-learn passes 1 of the 4" in table
+
+
+@pytest.mark.filterwarnings("ignore:.*Gaussian")
+def test_a_soak_makes_rounds_and_its_rule_notices_growth(tmp_path):
+    """A round runs; flat readings hold, and growth of memory by 3%, by a thread or by an open file does not."""
+    rng = np.random.default_rng(0)
+    (reading,) = soak.soak(0.0, lambda: soak.one_round(rng, tmp_path))
+    flat = [reading._replace(minute=float(minute)) for minute in range(61)]
+    assert soak.verdict(flat)[1]
+    for grown in (
+        {"memory": int(1.03 * reading.memory)},
+        {"threads": reading.threads + 1},
+        {"files": reading.files + 1},
+    ):
+        words, held = soak.verdict([r._replace(**grown) if r.minute > 30 else r for r in flat])
+        assert not held
+        assert "GROWN" in words

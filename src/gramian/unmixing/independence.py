@@ -7,7 +7,7 @@ dependence of pairs of sources, from classes of equal size; what unmixing makes 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import lru_cache, partial
 from math import log, pi
 from operator import concat
 from typing import Any, NamedTuple
@@ -95,7 +95,7 @@ def _coarse(x: HostArray, m: int) -> float:
     return float(np.log(np.maximum(spacings, smallest)).mean()) - _of_spacings(n, wide)[0]
 
 
-@cache
+@lru_cache(maxsize=256)  # Keyed by numbers of rows, of which a long process meets any number.
 def _of_spacings(n: int, m: int) -> tuple[float, float]:
     """Return mean and variance of the log of a spacing of m among n numbers whose density is one."""
     return float(digamma(m) - digamma(n + 1)), float(polygamma(1, m))
