@@ -37,21 +37,39 @@ TESTS = (
     *(f"tests/{name}" for name in (*PACKAGES, "certificates", "accuracy", "preimages", "planning", "estimators")),
 )
 SWAPS: dict[type, tuple[type, ...]] = {
-    **{ast.Lt: (ast.LtE, ast.GtE), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.LtE), ast.GtE: (ast.Gt, ast.Lt)},
-    **{ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,), ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,)},
-    **{ast.NotIn: (ast.In,), ast.And: (ast.Or,), ast.Or: (ast.And,), ast.Add: (ast.Sub,), ast.Sub: (ast.Add,)},
-    **{ast.Mult: (ast.Div,), ast.Div: (ast.Mult,), ast.FloorDiv: (ast.Mult,), ast.Pow: (ast.Mult,)},
-    **{ast.BitAnd: (ast.BitOr,), ast.BitOr: (ast.BitAnd,)},
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.And: (ast.Or,),
+    ast.Or: (ast.And,),
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div,),
+    ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Mult,),
+    ast.Pow: (ast.Mult,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.BitOr: (ast.BitAnd,),
 }
 NAMES = {"min": "max", "minimum": "maximum", "any": "all", "argmin": "argmax", "ceil": "floor", "zeros": "ones"}
 NAMES |= {new: old for old, new in NAMES.items()}
+CASES = 12
+"""Cases of a test with parameters, at most."""
+
 SECONDS = 90.0
 """What a change is given in addition to ten times what its tests took."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change of one file: ``new`` in place of the characters ``start`` to ``stop``; ``lines`` are those it acts in."""
+    """``new`` in place of the characters ``start`` to ``stop`` of a file; it acts in the ``lines``."""
 
     file: str
     line: int
@@ -105,8 +123,12 @@ def changes(node: ast.AST) -> Iterator[ast.AST]:
             yield ast.Pass()
         case ast.Return(ast.Tuple([first, second, *rest])):
             yield ast.Return(ast.Tuple([second, first, *rest]))
-        case ast.Return(ast.Call(func, [first, second, *rest], keywords)) if ast.unparse(func).split(".")[-1] not in NAMES:
+        case ast.Return(ast.Call(func, [first, second, *rest], keywords)) if not _is_named(func):
             yield ast.Return(ast.Call(func, [second, first, *rest], keywords))
+
+
+def _is_named(function: ast.expr) -> bool:
+    return ast.unparse(function).split(".")[-1] in NAMES
 
 
 def mutants_of(path: Path, name: str) -> list[Mutant]:
@@ -118,7 +140,7 @@ def mutants_of(path: Path, name: str) -> list[Mutant]:
     def place(line: int, column: int) -> int:
         return before[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
-    def visit(node: ast.AST, reach: tuple[int, int], inside: bool) -> None:
+    def visit(node: ast.AST, reach: tuple[int, int], *, inside: bool) -> None:
         if isinstance(node, (ast.FunctionDef, ast.Lambda)):
             inside, reach = True, (node.lineno, node.end_lineno or 0)  # of its defaults
         elif isinstance(node, ast.stmt) and inside:
@@ -137,9 +159,9 @@ def mutants_of(path: Path, name: str) -> list[Mutant]:
             if field not in {"annotation", "returns", "decorator_list", "ops", "op", "ctx"}:
                 for child in value if isinstance(value, list) else [value]:
                     if isinstance(child, ast.AST):
-                        visit(child, reach, inside)
+                        visit(child, reach, inside=inside)
 
-    visit(ast.parse(text), (1, len(lines)), False)
+    visit(ast.parse(text), (1, len(lines)), inside=False)
     return found
 
 
@@ -171,7 +193,14 @@ class Reach:
         self.wanted, self.out = {str(Path(name).resolve()): (name, spans) for name, spans in wanted.items()}, out
         self.codes: dict[Any, bool] = {}
         self.hits: set[tuple[str, int]] = set()
-        self.record: dict[str, Any] = {}
+        self.began = 0.0
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Take some cases of each test, spread over all."""
+        groups = defaultdict(list)
+        for item in items:
+            groups[item.nodeid.split("[")[0]].append(item)
+        items[:] = [item for cases in groups.values() for item in cases[:: -(-len(cases) // CASES)]]
 
     def _called(self, frame: Any, _event: str, _argument: Any) -> Any:
         code = frame.f_code
@@ -186,36 +215,38 @@ class Reach:
         return self._line
 
     def pytest_runtest_setup(self) -> None:
+        """Begin to look."""
         self.hits, self.began = set(), time.perf_counter()
         threading.settrace(self._called)
         sys.settrace(self._called)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
+        """Write down what a test that passed has run."""
         if report.when == "call" and report.passed:
             lines = [[self.wanted[file][0], line] for file, line in self.hits]
-            self.record[report.nodeid] = [time.perf_counter() - self.began, lines]
-
-    def pytest_sessionfinish(self) -> None:
-        self.out.write_text(json.dumps(self.record))
+            with self.out.open("a") as file:
+                file.write(json.dumps([report.nodeid, time.perf_counter() - self.began, lines]) + "\n")
 
 
 class Chosen:
-    """A plugin of pytest: some tests, in their order."""
+    """A plugin of pytest: some tests, in their order, or all."""
 
-    def __init__(self, tests: list[str]) -> None:
-        self.order = {test: i for i, test in enumerate(tests)}
+    def __init__(self, tests: list[str] | None) -> None:
+        self.order = None if tests is None else {test: i for i, test in enumerate(tests)}
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        items[:] = sorted((i for i in items if i.nodeid in self.order), key=lambda item: self.order[item.nodeid])
+        """Leave out the others."""
+        if (order := self.order) is not None:
+            items[:] = sorted((item for item in items if item.nodeid in order), key=lambda item: order[item.nodeid])
 
 
 def _child(asked: dict[str, Any]) -> int:
     """Run pytest in this process, with one of the plugins."""
     import pytest
 
-    plugin = Reach(asked["lines"], Path(asked["out"])) if "lines" in asked else Chosen(asked["tests"])
+    plugin = Reach(asked["lines"], Path(asked["out"])) if "lines" in asked else Chosen(asked.get("tests"))
     quiet = ["-q", "--no-header", "-p", "no:randomly", "-p", "no:cacheprovider", "-m", "not slow"]
-    return int(pytest.main([*quiet, *asked["words"]], plugins=[plugin] if asked.get("tests") or "lines" in asked else []))
+    return int(pytest.main([*quiet, *asked["words"]], plugins=[plugin]))
 
 
 class Copy:
@@ -235,8 +266,14 @@ class Copy:
         paths = {"PYTHONPATH": f"{self.folder / 'src'}{os.pathsep}{self.folder}", "OMP_NUM_THREADS": "1"}
         command = [sys.executable, "-m", "torture.mutation", "--child", "asked.json"]
         try:
-            done = subprocess.run(
-                command, cwd=self.folder, env=os.environ | paths, capture_output=True, text=True, timeout=limit
+            done = subprocess.run(  # noqa: S603 - our own command
+                command,
+                cwd=self.folder,
+                env=os.environ | paths,
+                capture_output=True,
+                text=True,
+                timeout=limit,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             return "timed out", ""
@@ -281,10 +318,10 @@ def sample(copy: Copy, mutants: list[Mutant], only: set[int], budget: float) -> 
     wanted, counts = defaultdict(list), defaultdict[str, int](int)
     for mutant in mutants:
         wanted[mutant.file].append(mutant.lines)
-    out = Path(os.environ.get("MUTATION_REACH", copy.folder / "reach.json"))
+    out = Path(os.environ.get("MUTATION_REACH", copy.folder / "reach.jsonl"))
     if not out.exists():
         copy.pytest(words=TESTS, lines=wanted, out=str(out))
-    record = json.loads(out.read_text())
+    record = {test: (seconds, lines) for test, seconds, lines in map(json.loads, out.read_text().splitlines())}
     print(f"{len(record)} tests pass on code that is right", flush=True)
     for number, mutant in enumerate(mutants):
         if number not in only:
