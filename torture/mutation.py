@@ -15,22 +15,33 @@ import json
 import os
 import random
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.util import cache_from_source
+from importlib.util import cache_from_source, find_spec
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+
+os.environ["OMP_NUM_THREADS"] = "1"  # Before NumPy is loaded; here and not in each fork, for which it takes seconds.
+
+import numpy as np
+import pytest
+import scipy.linalg  # noqa: F401
+import sklearn.base  # noqa: F401
 
 from torture.rules import RULES
 
+if find_spec("torch"):
+    import torch  # noqa: F401
+
 ROOT = Path(__file__).parents[1]
+QUIET = ("-q", "--no-header", "-p", "no:randomly", "-p", "no:cacheprovider", "-m", "not slow")
 PACKAGES = ("eigen", "operators", "models", "analysis")
 TESTS = (
     *(f"src/gramian/{name}" for name in PACKAGES),
@@ -189,9 +200,9 @@ def drawn(seed: int, count: int) -> list[Mutant]:
 class Reach:
     """A plugin of pytest: which tests pass, in what time, and which of some lines each of them runs."""
 
-    def __init__(self, wanted: dict[str, list[list[int]]], out: Path) -> None:
-        self.wanted, self.out = {str(Path(name).resolve()): (name, spans) for name, spans in wanted.items()}, out
-        self.codes: dict[Any, bool] = {}
+    def __init__(self, wanted: dict[str, tuple[str, list[tuple[int, int]]]], out: Path) -> None:
+        self.wanted, self.out = wanted, out
+        self.codes: dict[int, tuple[Any, bool]] = {}
         self.hits: set[tuple[str, int]] = set()
         self.began = 0.0
 
@@ -204,11 +215,12 @@ class Reach:
 
     def _called(self, frame: Any, _event: str, _argument: Any) -> Any:
         code = frame.f_code
-        if code not in self.codes:
+        # By its id: a hash of code takes longer than many a call. What is held here keeps the id its own.
+        if id(code) not in self.codes:
             _, spans = self.wanted.get(code.co_filename, ("", []))
             last = max((line for _, _, line in code.co_lines() if line), default=0)
-            self.codes[code] = any(first <= last and code.co_firstlineno <= end for first, end in spans)
-        return self._line if self.codes[code] else None
+            self.codes[id(code)] = code, any(first <= last and code.co_firstlineno <= end for first, end in spans)
+        return self._line if self.codes[id(code)][1] else None
 
     def _line(self, frame: Any, _event: str, _argument: Any) -> Any:
         self.hits.add((frame.f_code.co_filename, frame.f_lineno))
@@ -229,24 +241,15 @@ class Reach:
 
 
 class Chosen:
-    """A plugin of pytest: some tests, in their order, or all."""
+    """A plugin of pytest: some tests, in their order."""
 
-    def __init__(self, tests: list[str] | None) -> None:
-        self.order = None if tests is None else {test: i for i, test in enumerate(tests)}
+    def __init__(self, tests: list[str]) -> None:
+        self.order = {test: i for i, test in enumerate(tests)}
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Leave out the others."""
-        if (order := self.order) is not None:
-            items[:] = sorted((item for item in items if item.nodeid in order), key=lambda item: order[item.nodeid])
-
-
-def _child(asked: dict[str, Any]) -> int:
-    """Run pytest in this process, with one of the plugins."""
-    import pytest
-
-    plugin = Reach(asked["lines"], Path(asked["out"])) if "lines" in asked else Chosen(asked.get("tests"))
-    quiet = ["-q", "--no-header", "-p", "no:randomly", "-p", "no:cacheprovider", "-m", "not slow"]
-    return int(pytest.main([*quiet, *asked["words"]], plugins=[plugin]))
+        order = self.order
+        items[:] = sorted((item for item in items if item.nodeid in order), key=lambda item: order[item.nodeid])
 
 
 class Copy:
@@ -260,30 +263,42 @@ class Copy:
             if not path.name.startswith(".") and not (folder / path.name).exists():
                 (folder / path.name).symlink_to(path)
 
-    def pytest(self, limit: float | None = None, **asked: Any) -> tuple[str, str]:
-        """Run tests; return "killed", "survived" or "timed out", and the test that failed."""
-        (self.folder / "asked.json").write_text(json.dumps(asked))
-        paths = {"PYTHONPATH": f"{self.folder / 'src'}{os.pathsep}{self.folder}", "OMP_NUM_THREADS": "1"}
-        command = [sys.executable, "-m", "torture.mutation", "--child", "asked.json"]
-        try:
-            done = subprocess.run(  # noqa: S603 - our own command
-                command,
-                cwd=self.folder,
-                env=os.environ | paths,
-                capture_output=True,
-                text=True,
-                timeout=limit,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return "timed out", ""
-        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-        if done.returncode == 0:
+    def pytest(self, words: Sequence[str], plugin: Any = None, limit: float = np.inf) -> tuple[str, str]:
+        """Run tests in a fork; return "killed", "survived" or "timed out", and the test that failed."""
+        said = self.folder / "said"
+        process = os.fork()
+        if process == 0:
+            self._run([*QUIET, *words], plugin, said)
+        began, ended, status = time.monotonic(), 0, 0
+        while not ended:
+            time.sleep(0.05)
+            ended, status = os.waitpid(process, os.WNOHANG)
+            if not ended and time.monotonic() - began > limit:
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
+                return "timed out", ""
+        if status == 0:
             return "survived", ""
-        return "killed", failed[0].split(" ", 1)[1].split(" - ")[0] if failed else (done.stdout + done.stderr)[-300:]
+        lines = said.read_text().splitlines()
+        failed = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
+        return "killed", failed[0].split(" ", 1)[1].split(" - ")[0] if failed else " ".join(lines[-3:])
 
-    def changed(self, file: str, text: str, **asked: Any) -> tuple[str, str]:
-        """Run tests with another text of a file."""
+    def _run(self, words: list[str], plugin: Any, said: Path) -> NoReturn:
+        code = 1
+        try:
+            with said.open("w") as file:
+                os.dup2(file.fileno(), 1)
+                os.dup2(file.fileno(), 2)
+            os.chdir(self.folder)
+            os.environ["PYTHONPATH"] = os.pathsep.join(paths := [str(self.folder / "src"), str(self.folder)])
+            sys.path[:0] = paths
+            code = int(pytest.main(words, plugins=[plugin] if plugin else []))
+        finally:
+            sys.stdout.flush()
+            os._exit(code)
+
+    def changed(self, file: str, text: str, words: Sequence[str], **asked: Any) -> tuple[str, str]:
+        """Run tests with another text of a file, up to the first that fails."""
         path = self.folder / file
         right = path.read_text()
         try:
@@ -291,7 +306,7 @@ class Copy:
                 path.write_text(now)
                 Path(cache_from_source(str(path))).unlink(missing_ok=True)
                 if now is text:
-                    found = self.pytest(**asked)
+                    found = self.pytest(["-x", *words], **asked)
         finally:
             path.write_text(right)
         return found
@@ -320,7 +335,7 @@ def sample(copy: Copy, mutants: list[Mutant], only: set[int], budget: float) -> 
         wanted[mutant.file].append(mutant.lines)
     out = Path(os.environ.get("MUTATION_REACH", copy.folder / "reach.jsonl"))
     if not out.exists():
-        copy.pytest(words=TESTS, lines=wanted, out=str(out))
+        copy.pytest(TESTS, Reach({str(copy.folder / name): (name, spans) for name, spans in wanted.items()}, out))
     record = {test: (seconds, lines) for test, seconds, lines in map(json.loads, out.read_text().splitlines())}
     print(f"{len(record)} tests pass on code that is right", flush=True)
     for number, mutant in enumerate(mutants):
@@ -332,7 +347,7 @@ def sample(copy: Copy, mutants: list[Mutant], only: set[int], budget: float) -> 
             files = list(dict.fromkeys(test.split("::")[0] for test in tests))
             limit = SECONDS + 10 * sum(record[test][0] for test in tests)
             text = mutant.applied((ROOT / mutant.file).read_text())
-            verdict, words = copy.changed(mutant.file, text, words=["-x", *files], tests=tests, limit=limit)
+            verdict, words = copy.changed(mutant.file, text, files, plugin=Chosen(tests), limit=limit)
             words = words or f"{len(tests)} of the {every} tests that reach it"
         counts[verdict] += 1
         print(f"{number:>3} {verdict}: {mutant}\n      {words} ({time.monotonic() - began:.0f} s)", flush=True)
@@ -348,7 +363,7 @@ def break_rules(copy: Copy, only: set[int]) -> dict[str, int]:
             message = f"Rule {rule.number}: {rule.file} has {text.count(rule.old)} times, and not once: {rule.old!r}"
             raise SystemExit(message)
         if rule.number in only:
-            verdict, words = copy.changed(rule.file, text.replace(rule.old, rule.new), words=["-x", *rule.tests])
+            verdict, words = copy.changed(rule.file, text.replace(rule.old, rule.new), rule.tests)
             counts[verdict] += 1
             print(f"rule {rule.number} {verdict}: {rule.broken}\n      {words}", flush=True)
     return counts
@@ -362,10 +377,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--budget", type=float, default=40.0, help="seconds of tests that a change meets")
     parser.add_argument("--only", help="numbers of changes, or of rules, with commas between them")
     parser.add_argument("--rules", action="store_true", help="break the rules of the arithmetic instead")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
     asked = parser.parse_args(words)
-    if asked.child:
-        return _child(json.loads(Path(asked.child).read_text()))
     only = {int(word) for word in asked.only.split(",")} if asked.only else set(range(asked.count + len(RULES) + 1))
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder).resolve())
