@@ -7,6 +7,7 @@ import pytest
 import gramian
 from benchmarks.check_findings import Table, faults, faults_of, generated, options_of, unfounded_numbers
 from gramian.analysis.clouds import cloud_finding, find_clouds
+from gramian.analysis.groups import examine_labels
 from gramian.analysis.noise import first_variances
 from gramian.report.contents import contents, cuts_of, floats
 from gramian.report.material import material_of
@@ -215,6 +216,15 @@ def test_labels_that_are_not_tested_are_said():
     tested = [finding.evidence["label"] for finding in found.findings if finding.kind == "group"]
     assert tested == [f"label{j:02}x" for j in range(20)]
     assert any("Of 22 labels the first 20" in str(note) and "'label19x'" in str(note) for note in found.notes)
+
+
+@pytest.mark.parametrize("count, tested", [(50, True), (51, False)])
+def test_labels_of_more_than_fifty_groups_are_not_tested(count, tested):
+    """Of four rows each, fifty groups are compared; more tell rows apart one by one."""
+    codes = np.repeat(np.arange(count), 4)
+    scores = np.random.default_rng(0).standard_normal((len(codes), 2))
+    found = examine_labels(scores, {"group": codes.astype(str)}, {"group": codes}, order=np.arange(len(codes)))
+    assert bool(found) == tested
 
 
 def test_a_row_far_out_is_named_however_few_rows_are():
