@@ -8,6 +8,7 @@ import gramian
 from benchmarks.check_findings import Table, faults, faults_of, generated, options_of, unfounded_numbers
 from gramian.analysis.clouds import cloud_finding, find_clouds
 from gramian.analysis.groups import examine_labels
+from gramian.analysis.kernel import kernel_findings
 from gramian.analysis.noise import first_variances
 from gramian.report.contents import contents, cuts_of, floats
 from gramian.report.material import material_of
@@ -351,6 +352,17 @@ def test_kernel_components_hold_a_share_of_a_variance():
     first = next(finding for finding in found.findings if finding.kind == "kernel")
     assert 0 < first.numbers["share"] < 1
     assert float(np.asarray(found.model.variances).sum()) <= 1.0
+
+
+def test_one_kernel_component_is_said_once():
+    """Of several components the first one's share is said too; of one it is the share of all."""
+    found = gramian.analyze(with_factor(), method="kpca")
+    shares, names = np.asarray(found.model.shares), ["first", "second"]
+    two, one = (kernel_findings(found.model, names, shares, k)[0] for k in (2, 1))
+    assert "first" in two.sentence
+    assert two.numbers["share_1"] == one.numbers["share"] == pytest.approx(shares[0])
+    assert "first" not in one.sentence
+    assert "share_1" not in one.numbers
 
 
 @pytest.mark.slow

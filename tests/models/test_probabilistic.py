@@ -135,7 +135,7 @@ def test_what_is_likely_of_a_cell_is_a_density(scale):
 
 @pytest.mark.parametrize("share", [0.2, 0.7])
 def test_rows_of_a_sparse_table_are_as_likely(share):
-    """What is stored of a sparse row has the density of the same values among NaN, up to the float32 that it is held in."""
+    """What is stored of a sparse row has the density of the same values among NaN, up to its float32."""
     _, X, _ = planted(60, 9, share=share)
     model = fit_probabilistic_pca(known_entries(X), ProbabilisticPCAOptions(2))
     np.testing.assert_allclose(model.score_samples(as_sparse(X)), model.score_samples(X), atol=1e-3)
