@@ -8,10 +8,15 @@ import gramian
 from benchmarks.check_findings import Table, faults, faults_of, generated, options_of, unfounded_numbers
 from gramian.analysis.clouds import cloud_finding, find_clouds
 from gramian.analysis.groups import examine_labels
+from gramian.analysis.intervals import bootstrap
 from gramian.analysis.kernel import kernel_findings
 from gramian.analysis.noise import first_variances
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.models.pca.robust import row_order
 from gramian.report.contents import contents, cuts_of, floats
 from gramian.report.material import material_of
+from gramian.sources import as_source
 from tests.shared_data import files_of
 
 COLUMNS = list("abcdef")
@@ -317,6 +322,24 @@ def test_near_equal_variances_are_a_plane():
     (finding,) = found_in(frame, n_components=2, scale=False)["plane"]
     assert finding.components == (0, 1)
     assert "a plane, not as two axes" in finding.sentence
+    assert abs(finding.evidence["gaps"][0]) < 2.0
+    assert finding.evidence["draws"] > 0
+
+
+def test_ranges_of_correlations_are_as_wide_as_other_tables_differ():
+    """Half a 95% range is 1.96 deviations, on Fisher's scale, of the correlations in sixty tables drawn alike."""
+    rng, seen, halves = np.random.default_rng(0), [], []
+    for i in range(60):
+        X = np.outer(rng.standard_normal(200), [2.0, -1.0, 1.0, 0.6]) + rng.standard_normal((200, 4))
+        model = fit_pca(as_source(X), PCAOptions(4))
+        scores = (X - model.mean) @ model.components.T
+        correlations = np.corrcoef(X.T, scores[:, 0])[4, :4]
+        seen.append(np.arctanh(correlations * np.sign(correlations[0])))
+        if i < 8:
+            ends = bootstrap(model, scores, X.std(axis=0, ddof=1), order=row_order(scores), seed=i).correlations[0]
+            halves.append(np.diff(np.arctanh(ends), axis=1)[:, 0] / 2)
+            assert np.all((ends[:, 0] < correlations) & (correlations < ends[:, 1]))
+    np.testing.assert_allclose(np.mean(halves, axis=0), 1.96 * np.std(seen, axis=0), rtol=0.35)
 
 
 def test_sources_are_named_by_correlations_whatever_the_units():
