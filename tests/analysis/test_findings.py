@@ -1,5 +1,7 @@
 """What is said about a table is true, and does not depend on what it must not depend on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -329,16 +331,17 @@ def test_near_equal_variances_are_a_plane():
 def test_ranges_of_correlations_are_as_wide_as_other_tables_differ():
     """Half a 95% range is 1.96 deviations, on Fisher's scale, of the correlations in sixty tables drawn alike."""
     rng, seen, halves = np.random.default_rng(0), [], []
+    plane = np.array([[3.0, 2.0, 1.0, 0.5], [-1.0, 1.0, 1.5, 0.7]])
     for i in range(60):
-        X = np.outer(rng.standard_normal(200), [2.0, -1.0, 1.0, 0.6]) + rng.standard_normal((200, 4))
+        X = rng.standard_normal((200, 2)) @ plane + rng.standard_normal((200, 4))
         model = fit_pca(as_source(X), PCAOptions(4))
         scores = (X - model.mean) @ model.components.T
-        correlations = np.corrcoef(X.T, scores[:, 0])[4, :4]
-        seen.append(np.arctanh(correlations * np.sign(correlations[0])))
+        correlations = np.corrcoef(X.T, scores[:, :2].T)[4:, :4]
+        seen.append(np.arctanh(correlations * np.sign([correlations[0, :1], correlations[1, 2:3]])))
         if i < 8:
-            ends = bootstrap(model, scores, X.std(axis=0, ddof=1), order=row_order(scores), seed=i).correlations[0]
-            halves.append(np.diff(np.arctanh(ends), axis=1)[:, 0] / 2)
-            assert np.all((ends[:, 0] < correlations) & (correlations < ends[:, 1]))
+            ends = bootstrap(model, scores, X.std(axis=0, ddof=1), order=row_order(scores), seed=i).correlations[:2]
+            halves.append(np.diff(np.arctanh(ends), axis=2)[:, :, 0] / 2)
+            assert np.all((ends[:, :, 0] < correlations) & (correlations < ends[:, :, 1]))
     np.testing.assert_allclose(np.mean(halves, axis=0), 1.96 * np.std(seen, axis=0), rtol=0.35)
 
 
@@ -386,6 +389,15 @@ def test_one_kernel_component_is_said_once():
     assert two.numbers["share_1"] == one.numbers["share"] == pytest.approx(shares[0])
     assert "first" not in one.sentence
     assert "share_1" not in one.numbers
+
+
+def test_a_kernel_is_too_narrow_by_its_components_alone():
+    """Shares of single rows are noticed where there are several; of one component there is nothing to compare."""
+    model = replace(gramian.analyze(with_factor(), method="kpca").model, n_rows=150)
+    names = ["first", "second"]
+    several, one = (kernel_findings(model, names, np.full(k, 0.01), k) for k in (2, 1))
+    assert "too narrow" in several[-1].sentence
+    assert len(one) == 1
 
 
 @pytest.mark.slow
