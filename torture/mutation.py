@@ -328,12 +328,12 @@ def ordered(mutant: Mutant, record: dict[str, Any], budget: float) -> tuple[list
     return chosen, len(every)
 
 
-def sample(copy: Copy, mutants: list[Mutant], only: set[int], budget: float) -> dict[str, int]:
+def sample(copy: Copy, mutants: list[Mutant], only: set[int], budget: float, *, reach: Path | None) -> dict[str, int]:
     """Run the tests on changes, and print what came of each."""
     wanted, counts = defaultdict(list), defaultdict[str, int](int)
     for mutant in mutants:
         wanted[mutant.file].append(mutant.lines)
-    out = Path(os.environ.get("MUTATION_REACH", copy.folder / "reach.jsonl"))
+    out = reach or copy.folder / "reach.jsonl"
     if not out.exists():
         copy.pytest(TESTS, Reach({str(copy.folder / name): (name, spans) for name, spans in wanted.items()}, out))
     record = {test: (seconds, lines) for test, seconds, lines in map(json.loads, out.read_text().splitlines())}
@@ -376,6 +376,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--budget", type=float, default=40.0, help="seconds of tests that a change meets")
     parser.add_argument("--only", help="numbers of changes, or of rules, with commas between them")
+    parser.add_argument("--reach", type=Path, help="a file that keeps which tests reach what, for a second run")
     parser.add_argument("--rules", action="store_true", help="break the rules of the arithmetic instead")
     asked = parser.parse_args(words)
     only = {int(word) for word in asked.only.split(",")} if asked.only else set(range(asked.count + len(RULES) + 1))
@@ -386,7 +387,7 @@ def main(words: list[str] | None = None) -> int:
         else:
             mutants = drawn(asked.seed, asked.count)
             print("\n".join(f"{i:>3} {mutant}" for i, mutant in enumerate(mutants)), flush=True)
-            counts = sample(copy, mutants, only, asked.budget)
+            counts = sample(copy, mutants, only, asked.budget, reach=asked.reach)
     print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
     return 1 if asked.rules and counts.keys() - {"killed"} else 0
 
