@@ -101,6 +101,22 @@ def test_a_table_in_memory_is_analyzed_as_its_file(made):
         np.testing.assert_allclose(found.scores, file.scores, rtol=1e-9, atol=1e-9 * np.abs(file.scores).max())
 
 
+def test_a_note_says_how_numbers_that_were_left_out_are_taken():
+    """A column of numbers that its name tells to be a code is left out; the note says the words that make it count."""
+    rng = np.random.default_rng(0)
+    numbers = {name: rng.standard_normal(60) for name in "abc"}
+    table = pa.table(
+        numbers | {"zip code": rng.integers(10_000, 99_999, 60), "customer_id": rng.permutation(1000)[:60]}
+    )
+    found = gramian.analyze(table, method="pca")
+    assert found.table.names == ("a", "b", "c")
+    (note,) = [str(note) for note in found.notes if "say what it is" in str(note)]
+    assert "roles={'zip code': 'quantity'}" in note
+    taken = gramian.analyze(table, method="pca", roles={"zip code": "quantity"})
+    assert "zip code" in taken.table.names
+    assert not any("say what it is" in str(note) for note in taken.notes)
+
+
 def test_an_index_names_the_rows_of_a_pandas_frame():
     """An index of text is what rows are called; values of several kinds in a column are text."""
     pandas = pytest.importorskip("pandas")

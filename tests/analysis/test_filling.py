@@ -111,7 +111,7 @@ def test_what_is_reported_never_chose_anything(monkeypatch):
 
 
 def test_means_are_better_only_beyond_chance():
-    """A difference of a thousandth is chance, a clear one is said, and means are not better than themselves."""
+    """A difference of a thousandth is chance, as is one entry; a clear one is said; means are as good as themselves."""
     _, Y = planted(300)
     found, rng = fill(Y), np.random.default_rng(0)
     actual = rng.standard_normal(200)
@@ -122,6 +122,8 @@ def test_means_are_better_only_beyond_chance():
     for predicted, is_said in ((chance, False), (zeros, False), (rng.standard_normal(200), True)):
         check = replace(known, predicted=predicted)
         assert ("means do better" in str(replace(found, check=check).findings[1])) is is_said
+    one = replace(known, actual=actual[:1], predicted=actual[:1] + 9.0, means=zeros[:1])
+    assert not one.means_are_better
     assert replace(known, predicted=chance).rmse > np.sqrt(np.mean(actual**2))
     none = fill(rng.standard_normal((100, 5)) * np.where(rng.random((100, 5)) < 0.1, np.nan, 1.0))
     assert none.model.n_components == 0

@@ -1,5 +1,7 @@
 """What is said about a table is true, and does not depend on what it must not depend on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,9 +9,16 @@ import pytest
 import gramian
 from benchmarks.check_findings import Table, faults, faults_of, generated, options_of, unfounded_numbers
 from gramian.analysis.clouds import cloud_finding, find_clouds
+from gramian.analysis.groups import examine_labels
+from gramian.analysis.intervals import bootstrap
+from gramian.analysis.kernel import kernel_findings
 from gramian.analysis.noise import first_variances
+from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
+from gramian.models.pca.robust import row_order
 from gramian.report.contents import contents, cuts_of, floats
 from gramian.report.material import material_of
+from gramian.sources import as_source
 from tests.shared_data import files_of
 
 COLUMNS = list("abcdef")
@@ -217,6 +226,15 @@ def test_labels_that_are_not_tested_are_said():
     assert any("Of 22 labels the first 20" in str(note) and "'label19x'" in str(note) for note in found.notes)
 
 
+@pytest.mark.parametrize("count, tested", [(50, True), (51, False)])
+def test_labels_of_more_than_fifty_groups_are_not_tested(count, tested):
+    """Of four rows each, fifty groups are compared; more tell rows apart one by one."""
+    codes = np.repeat(np.arange(count), 4)
+    scores = np.random.default_rng(0).standard_normal((len(codes), 2))
+    found = examine_labels(scores, {"group": codes.astype(str)}, {"group": codes}, order=np.arange(len(codes)))
+    assert bool(found) == tested
+
+
 def test_a_row_far_out_is_named_however_few_rows_are():
     """One row 44 deviations out, no more rows than expected: its size is said."""
     frame = with_factor()
@@ -306,6 +324,25 @@ def test_near_equal_variances_are_a_plane():
     (finding,) = found_in(frame, n_components=2, scale=False)["plane"]
     assert finding.components == (0, 1)
     assert "a plane, not as two axes" in finding.sentence
+    assert abs(finding.evidence["gaps"][0]) < 2.0
+    assert finding.evidence["draws"] > 0
+
+
+def test_ranges_of_correlations_are_as_wide_as_other_tables_differ():
+    """Half a 95% range is 1.96 deviations, on Fisher's scale, of the correlations in sixty tables drawn alike."""
+    rng, seen, halves = np.random.default_rng(0), [], []
+    plane = np.array([[3.0, 2.0, 1.0, 0.5], [-1.0, 1.0, 1.5, 0.7]])
+    for i in range(60):
+        X = rng.standard_normal((200, 2)) @ plane + rng.standard_normal((200, 4))
+        model = fit_pca(as_source(X), PCAOptions(4))
+        scores = (X - model.mean) @ model.components.T
+        correlations = np.corrcoef(X.T, scores[:, :2].T)[4:, :4]
+        seen.append(np.arctanh(correlations * np.sign([correlations[0, :1], correlations[1, 2:3]])))
+        if i < 8:
+            ends = bootstrap(model, scores, X.std(axis=0, ddof=1), order=row_order(scores), seed=i).correlations[:2]
+            halves.append(np.diff(np.arctanh(ends), axis=2)[:, :, 0] / 2)
+            assert np.all((ends[:, :, 0] < correlations) & (correlations < ends[:, :, 1]))
+    np.testing.assert_allclose(np.mean(halves, axis=0), 1.96 * np.std(seen, axis=0), rtol=0.35)
 
 
 def test_sources_are_named_by_correlations_whatever_the_units():
@@ -341,6 +378,26 @@ def test_kernel_components_hold_a_share_of_a_variance():
     first = next(finding for finding in found.findings if finding.kind == "kernel")
     assert 0 < first.numbers["share"] < 1
     assert float(np.asarray(found.model.variances).sum()) <= 1.0
+
+
+def test_one_kernel_component_is_said_once():
+    """Of several components the first one's share is said too; of one it is the share of all."""
+    found = gramian.analyze(with_factor(), method="kpca")
+    shares, names = np.asarray(found.model.shares), ["first", "second"]
+    two, one = (kernel_findings(found.model, names, shares, k)[0] for k in (2, 1))
+    assert "first" in two.sentence
+    assert two.numbers["share_1"] == one.numbers["share"] == pytest.approx(shares[0])
+    assert "first" not in one.sentence
+    assert "share_1" not in one.numbers
+
+
+def test_a_kernel_is_too_narrow_by_its_components_alone():
+    """Shares of single rows are noticed where there are several; of one component there is nothing to compare."""
+    model = replace(gramian.analyze(with_factor(), method="kpca").model, n_rows=150)
+    names = ["first", "second"]
+    several, one = (kernel_findings(model, names, np.full(k, 0.01), k) for k in (2, 1))
+    assert "too narrow" in several[-1].sentence
+    assert len(one) == 1
 
 
 @pytest.mark.slow

@@ -238,7 +238,9 @@ def test_new_users_films_and_wrong_ones():
     assert better[0, 3] > model.mean_[3]
     assert error[0, 3] < std[0]
     with pytest.raises(InputError, match=r"There is no row 800 among the 800 of the fit"):
-        model.predict([800], [0])
+        model.predict([3, 800], [0, 0])
+    with pytest.raises(InputError, match=r"There is no column -2 among"):
+        model.predict([3, 799], [0, -2])
     with pytest.raises(InputError, match="asked for by its position"):
         model.predict(["anna"], [0])
 

@@ -1,5 +1,7 @@
 """Correspondence analyses: the identities that define them, without an estimator in sight."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -10,6 +12,7 @@ from gramian.models.categories.model import CategoryOptions
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
 from gramian.sources.categories import open_mixed
+from gramian.sources.dense import DenseRows
 from gramian.sources.indicator import IndicatorRows
 from gramian.sources.opening import as_source
 
@@ -140,6 +143,19 @@ def test_a_missing_cell_is_a_level_or_nothing():
     rows = IndicatorRows(table, passive.coding, passive=True)
     centered = rows.map_rows(lambda block: block.rows) - passive.pca.mean
     np.testing.assert_allclose(centered[::7, rows.coding.groups[0]], 0.0, atol=1e-12)
+
+
+def test_missing_quantities_are_passed_over_in_blocks_of_any_size():
+    """Of the known values of all blocks, a quantity has its mean and its spread."""
+    X = related()
+    X[::9, 4] = np.nan
+    whole = mixed(X)
+    numbers = whole.numbers.block(0).rows
+    blocks = replace(whole, numbers=DenseRows(numbers, block_rows=70))
+    for table in (whole, blocks):
+        coding = fit_famd(table, CategoryOptions(missing="passive")).coding
+        np.testing.assert_allclose(coding.mean, np.nanmean(numbers, axis=0), rtol=1e-12)
+        np.testing.assert_allclose(coding.deviation, np.nanstd(numbers, axis=0), rtol=1e-12)
 
 
 def test_supplementary_columns_change_nothing_and_stand_where_active_ones_do():

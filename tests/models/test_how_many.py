@@ -6,9 +6,10 @@ import scipy.sparse as sp
 
 import gramian.models.pca.fit as pca_module
 from gramian import PCA
-from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.fit import fit_pca, rule_memory
 from gramian.models.pca.model import PCAOptions
 from gramian.sources import as_source
+from gramian.sources.dense import DenseRows
 from gramian.testing import CountingRows
 
 
@@ -67,3 +68,12 @@ def test_a_growing_look_goes_on_from_the_pairs_it_has(monkeypatch):
         passes[name], counts[name] = rows.passes, len(model.components)
     assert counts["warm"] == counts["cold"] > 16
     assert passes["warm"] < 0.9 * passes["cold"]
+
+
+def test_repetitions_of_weighted_rows_are_in_the_plan():
+    """A rule that sees a row of weight 10 ten times takes the memory of the table so repeated, and of its copy."""
+    X = np.random.default_rng(0).standard_normal((2000, 50))
+    repeated = np.repeat(X, 10, axis=0)
+    weighted = rule_memory("auto", DenseRows(X, weights=np.full(2000, 10.0)))
+    plain = rule_memory("auto", DenseRows(repeated))
+    assert weighted.sample_bytes == plain.sample_bytes + repeated.nbytes + X.nbytes

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -48,6 +50,7 @@ def test_rings_have_a_best_width_between(seed):
     choice = choose_gamma(rings(seed=seed), n_components=6, repeats=3)
     assert choice.found
     assert not choice.at_edge
+    assert all(replace(choice, gamma=choice.scores[i].kernel.gamma_number).at_edge for i in (0, -1))
     assert 0.3 < choice.gamma < 100
     assert choice.best.gain == max(float(score) for score in choice.scores)
     assert choice.kernel == kernels.Gaussian(choice.gamma)

@@ -53,6 +53,15 @@ def test_float32_strips_stay_within_the_certificate(monkeypatch, gamma, weighted
     np.testing.assert_allclose(model.vectors.T @ model.vectors, np.eye(8), atol=1e-10)
 
 
+def test_bounds_of_float32_strips_grow_as_the_values_do(monkeypatch):
+    """Rows that count four times have values four times as large, and bounds too: rounding is relative."""
+    monkeypatch.setattr(kernel_landmarks, "SINGLE_WORK", 0.0)
+    X = np.random.default_rng(0).normal(size=(800, 3))
+    once, often = (_fit(X, 0.05, 8, m=200, weights=np.full(800, weight)) for weight in (1.0, 4.0))
+    np.testing.assert_allclose(often.eigenvalues, 4 * once.eigenvalues, rtol=1e-5)
+    np.testing.assert_allclose(often.certificate.bounds, 4 * once.certificate.bounds, rtol=0.2)
+
+
 def test_float64_strips_where_float32_leaves_too_few_directions(monkeypatch):
     """As many components as were asked for are found, whatever the work."""
     monkeypatch.setattr(kernel_landmarks, "SINGLE_WORK", 0.0)

@@ -120,6 +120,27 @@ def test_few_known_entries_do_not_overfit():
     assert np.mean((model.impute(X) - truth)[missing] ** 2) <= by_means
 
 
+@pytest.mark.parametrize("scale", [False, True])
+def test_what_is_likely_of_a_cell_is_a_density(scale):
+    """It sums to one over all values that a cell may have, about the prediction, with its standard deviation."""
+    _, X, _ = planted(60, 5)
+    model = fit_probabilistic_pca(known_entries(X, scale=scale), ProbabilisticPCAOptions(2, keep_rows=True))
+    (mean,), (std,) = model.predict([7], [3])
+    values = np.linspace(mean - 10 * std, mean + 10 * std, 2001)
+    density = np.exp(model.log_likelihood([7], [3], values)) * (values[1] - values[0])
+    assert density.sum() == pytest.approx(1.0, rel=1e-9)
+    assert density @ values == pytest.approx(mean, rel=1e-9)
+    assert density @ (values - mean) ** 2 == pytest.approx(std**2, rel=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.7])
+def test_rows_of_a_sparse_table_are_as_likely(share):
+    """What is stored of a sparse row has the density of the same values among NaN, up to its float32."""
+    _, X, _ = planted(60, 9, share=share)
+    model = fit_probabilistic_pca(known_entries(X), ProbabilisticPCAOptions(2))
+    np.testing.assert_allclose(model.score_samples(as_sparse(X)), model.score_samples(X), atol=1e-3)
+
+
 @pytest.mark.parametrize("share", [0.1, 0.7])
 @pytest.mark.parametrize("scale", [False, True])
 def test_files_and_dask_give_what_memory_gives(tmp_path, share, scale):

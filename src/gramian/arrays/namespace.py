@@ -31,6 +31,12 @@ def is_torch(x: Array) -> bool:
     return torch is not None and isinstance(x, torch.Tensor)
 
 
+def is_cupy(x: Array) -> bool:
+    """Tell whether ``x`` is a CuPy array, without importing CuPy."""
+    cupy = sys.modules.get("cupy")
+    return cupy is not None and isinstance(x, cupy.ndarray)
+
+
 HOST_DEVICES = {"cpu"}
 """Devices whose memory is the host's."""
 
@@ -58,8 +64,8 @@ def free_bytes(x: Array) -> int:
         counts = cuda.memory_stats_as_nested_dict(x.device)
         held = [counts.get(name, {}).get("all", {}).get("current", 0) for name in ("reserved_bytes", "allocated_bytes")]
         return int(free + held[0] - held[1])
-    cupy = sys.modules.get("cupy")
-    if cupy is not None and isinstance(x, cupy.ndarray):
+    if is_cupy(x):
+        cupy: Any = sys.modules["cupy"]
         with x.device:
             return int(cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes())
     return 1 << 28

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import scipy
 
-from gramian.arrays.namespace import Array, HostArray, cast, is_dask, is_sparse, is_torch, to_host
+from gramian.arrays.namespace import Array, HostArray, cast, is_cupy, is_dask, is_sparse, is_torch, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
 from gramian.machine import bytes_of
@@ -434,7 +434,7 @@ def _is_sequence(X: Any) -> bool:
 
 
 def _is_foreign_array(X: Any) -> bool:
-    return is_torch(X) or (hasattr(X, "__array_namespace__") and not np.isscalar(X))
+    return is_torch(X) or is_cupy(X) or (hasattr(X, "__array_namespace__") and not np.isscalar(X))
 
 
 def _offers_array(X: Any) -> bool:
