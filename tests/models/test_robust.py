@@ -138,3 +138,14 @@ def test_a_summary_is_of_the_rows_that_were_used():
     parts = np.asarray(found.row_contributions)
     np.testing.assert_allclose(parts[robust.support_], known.row_contributions, rtol=1e-9, atol=1e-12)
     assert (parts[~robust.support_] == 0.0).all()
+
+
+@pytest.mark.parametrize("size", [1e-5, 3e-6, 1e-6])
+def test_what_is_left_may_be_almost_nothing(size):
+    """A column of hardly any variance, not held by the components, sets no limit: rows have no distance from them."""
+    X = np.random.default_rng(0).standard_normal((200, 5)) * [5.0, 4.0, 3.0, 2.0, size]
+    model = fit_pca(as_source(X), PCAOptions(4))
+    Z = np.asarray(model.project(as_source(X)))
+    found = fit_robust(model, Z, k=4, beyond=np.square(X - np.asarray(model.reconstruct(Z))).sum(axis=1))
+    assert found.limits(4)[1] == np.inf
+    assert found.used.sum() >= 190

@@ -136,6 +136,15 @@ def test_letters_survive_every_encoding_of_json(tmp_path, encoding, name):
     assert as_source(write(tmp_path, text.encode(encoding), name)).column_names == ("größe €", "b")
 
 
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl"])
+def test_json_that_is_no_utf8_is_refused(tmp_path, name):
+    """JSON is UTF-8: bytes that are not are refused, in names and in words."""
+    for record in (b'{"a": "K\xf6ln", "b": 1}', b'{"K\xf6ln": 2, "b": 1}'):
+        body = b"\n".join([record] * 3) if name == "t.jsonl" else b"[" + b",".join([record] * 3) + b"]"
+        with pytest.raises(InputError, match="is no utf-8 text, which JSON has to be"):
+            as_source(write(tmp_path, body, name))
+
+
 def test_identifiers_beyond_float64_are_left_out(tmp_path):
     """Integers that no float holds are names, of 64 bits or more."""
     table = [{"id": 2**60 + i, "more": 2**70 + i, "h": i / 2} for i in range(5)]

@@ -113,8 +113,8 @@ class RobustFit:
         variances = to_host(self.model.variances).astype(FLOAT64)
         far = t2_limit(m, rank, level)
         left = variances[k:]
-        whole = float(left.sum()) + self.model.total_variance - float(variances.sum())
-        if whole <= 1e-12 * self.model.total_variance:
+        rest = 0.0 if self.is_tall else self.model.total_variance - float(variances.sum())  # tall ones leave rounding
+        if float(left.sum()) + rest <= 1e-12 * self.model.total_variance:
             return far, float("inf")
         if self.is_tall and m > rank:
             h = float(left.sum()) ** 2 / float(left @ left)

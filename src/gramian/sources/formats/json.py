@@ -120,11 +120,10 @@ def _typed_lines(data: bytes) -> Any:
 
     options = arrow_json.ReadOptions(use_threads=worker_count() > 1, block_size=min(len(data) + 1, 1 << 26))
     try:
-        table = arrow_json.read_json(pa.BufferReader(data), read_options=options)
-        table.column_names  # noqa: B018 - decoded only here: names in another encoding are refused with their place
+        _ = data.isascii() or data.decode()  # Arrow keeps what is no UTF-8; it is refused with its place
+        return arrow_json.read_json(pa.BufferReader(data), read_options=options)
     except (pa.ArrowException, UnicodeDecodeError):
         return None
-    return table
 
 
 def _parsed(path: Path, data: bytes, origin: str, keep: "_AllValues") -> Any:
