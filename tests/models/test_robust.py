@@ -6,6 +6,7 @@ import pytest
 from gramian import PCA, load
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.models.pca.fit import fit_pca
+from gramian.models.pca.model import PCAOptions
 from gramian.models.pca.robust import fit_robust
 from gramian.sources import as_source
 
