@@ -71,8 +71,6 @@ def main() -> None:
     words = parser.parse_args()
     import sklearn.decomposition  # noqa: F401  forked processes share it
 
-    import gramian.estimators  # noqa: F401
-
     for part in PARTS if "all" in words.parts else words.parts:
         described = machine.describe(["gramian", "scikit-learn"])
         keep(part, {"machine": described, **PARTS[part]()})

@@ -10,22 +10,15 @@ __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
     from gramian import kernels
-    from gramian.estimators import (
-        FAMD,
-        ICA,
-        MCA,
-        PCA,
-        FastICA,
-        FourierFeatures,
-        IncrementalPCA,
-        KernelPCA,
-        Nystroem,
-        PolynomialMap,
-        ProbabilisticPCA,
-        TruncatedSVD,
-        fastica,
-    )
+    from gramian.estimators.categories import FAMD, MCA
+    from gramian.estimators.ica import ICA, FastICA, fastica
+    from gramian.estimators.incremental_pca import IncrementalPCA
+    from gramian.estimators.kernel_pca import KernelPCA
+    from gramian.estimators.maps import FourierFeatures, Nystroem, PolynomialMap
     from gramian.estimators.mixins import load
+    from gramian.estimators.pca import PCA
+    from gramian.estimators.probabilistic_pca import ProbabilisticPCA
+    from gramian.estimators.truncated_svd import TruncatedSVD
     from gramian.kernels.centering import center_kernel
     from gramian.kernels.checking import check_kernel
     from gramian.models.clustering import kmeans_cost
@@ -39,18 +32,18 @@ if TYPE_CHECKING:
     from gramian.unmixing.contrast import check_contrast
 
 _HOMES = {
-    "FAMD": "gramian.estimators",
-    "ICA": "gramian.estimators",
-    "MCA": "gramian.estimators",
-    "PCA": "gramian.estimators",
-    "FastICA": "gramian.estimators",
-    "IncrementalPCA": "gramian.estimators",
-    "KernelPCA": "gramian.estimators",
-    "TruncatedSVD": "gramian.estimators",
-    "FourierFeatures": "gramian.estimators",
-    "Nystroem": "gramian.estimators",
-    "PolynomialMap": "gramian.estimators",
-    "ProbabilisticPCA": "gramian.estimators",
+    "FAMD": "gramian.estimators.categories",
+    "ICA": "gramian.estimators.ica",
+    "MCA": "gramian.estimators.categories",
+    "PCA": "gramian.estimators.pca",
+    "FastICA": "gramian.estimators.ica",
+    "IncrementalPCA": "gramian.estimators.incremental_pca",
+    "KernelPCA": "gramian.estimators.kernel_pca",
+    "TruncatedSVD": "gramian.estimators.truncated_svd",
+    "FourierFeatures": "gramian.estimators.maps",
+    "Nystroem": "gramian.estimators.maps",
+    "PolynomialMap": "gramian.estimators.maps",
+    "ProbabilisticPCA": "gramian.estimators.probabilistic_pca",
     "analyze": "gramian.report.analysis",
     "as_source": "gramian.sources.opening",
     "center_kernel": "gramian.kernels.centering",
@@ -60,7 +53,7 @@ _HOMES = {
     "kmeans_cost": "gramian.models.clustering",
     "kernel_score": "gramian.models.kernel_pca.bandwidth",
     "check_contrast": "gramian.unmixing.contrast",
-    "fastica": "gramian.estimators",
+    "fastica": "gramian.estimators.ica",
     "load": "gramian.estimators.mixins",
     "plan": "gramian.models.plan",
     "triplets": "gramian.models.probabilistic.entries",

@@ -6,7 +6,7 @@ import sklearn.decomposition
 
 import gramian
 from gramian.errors import ParameterError
-from gramian.estimators import ESTIMATORS
+from gramian.estimators import every_estimator
 from gramian.estimators.inputs import check_parameters, seed_of
 
 THEIRS = ["PCA", "IncrementalPCA", "TruncatedSVD", "KernelPCA", "FastICA"]
@@ -23,7 +23,7 @@ def test_scikit_learn_signature_is_kept(name):
     }
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("kind", every_estimator())
 def test_every_parameter_has_limits(kind):
     """The table of limits and the signature name the same parameters, and the defaults are within them."""
     defaults = kind().get_params()

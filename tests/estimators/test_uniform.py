@@ -10,7 +10,7 @@ import pytest
 
 import gramian
 from gramian.errors import ParameterError
-from gramian.estimators import ESTIMATORS
+from gramian.estimators import every_estimator
 
 # Two columns of Laplace noise each: what is unmixed is not the point here.
 pytestmark = pytest.mark.filterwarnings("ignore::gramian.errors.IdentifiabilityWarning")
@@ -42,14 +42,14 @@ def test_the_table_of_the_documentation_is_true():
     """Every estimator has what the page says, and the page gives a reason for whatever one has not."""
     table = documented()
     reasons = set(re.findall(r"^(\d)\. ", PAGE.read_text(), re.MULTILINE))
-    assert list(table) == [kind.__name__ for kind in ESTIMATORS]
-    for kind in ESTIMATORS:
+    assert list(table) == [kind.__name__ for kind in every_estimator()]
+    for kind in every_estimator():
         for name, cell in table[kind.__name__].items():
             assert has(kind, name) == (cell == "yes"), (kind, name)
             assert cell in {"yes"} | reasons, (kind, name)
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("kind", every_estimator())
 def test_weights_stand_in_the_same_place(kind):
     """fit, fit_transform and partial_fit take (X, y, sample_weight); scikit-learn's check_input stays third."""
     for method in ("fit", "fit_transform", "partial_fit"):
@@ -60,7 +60,7 @@ def test_weights_stand_in_the_same_place(kind):
         assert names == ["self", "X", "y", *own, "sample_weight"]
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("kind", every_estimator())
 def test_the_same_parameter_has_the_same_words(kind):
     """One sentence describes each shared parameter, wherever it is; a class whose meaning is narrower says so."""
     narrower = {("KernelPCA", "device")} | {(name, "memory_budget") for name in MAPS}
@@ -81,7 +81,7 @@ def X():
     return np.random.default_rng(0).laplace(size=(400, 3))
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if has(kind, "progress")])
+@pytest.mark.parametrize("kind", [kind for kind in every_estimator() if has(kind, "progress")])
 def test_progress_is_heard(kind, X):
     """A fit says at least once what it is about to do, in sentences."""
     heard = []
@@ -90,7 +90,7 @@ def test_progress_is_heard(kind, X):
     assert all(isinstance(sentence, str) and sentence for sentence in heard)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ESTIMATORS if has(kind, "device")])
+@pytest.mark.parametrize("kind", [kind for kind in every_estimator() if has(kind, "device")])
 def test_a_device_that_rows_are_not_on_is_refused(kind, X):
     """The device of the rows is taken, one that is not there is refused before any work."""
     kind(device="cpu").fit(X)
@@ -143,13 +143,13 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("kind", every_estimator())
 def test_dir_shows_what_is_for_users(kind):
     """A class has these public names and no others; a new one is a decision, made here."""
     assert {name for name in dir(kind) if not name.startswith("_")} == set(NAMES[kind.__name__].split())
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("kind", every_estimator())
 def test_a_fit_adds_documented_fields_alone(kind, X):
     """Whatever dir() of a fitted estimator shows is a name of its class, a parameter, or in its documentation."""
     fitted = kind().fit(X)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
-from gramian.errors import InputError
+from gramian.errors import InputError, ModelFileError
 from gramian.estimators.inputs import (
     BYTES,
     CALL,
@@ -33,7 +33,6 @@ from gramian.estimators.inputs import (
     whole,
 )
 from gramian.estimators.mixins import CertifiedMixin, ReportMixin, WeightedFit
-from gramian.models.archive.catalog import refuse
 from gramian.models.categories.fit import fit_famd, fit_mca
 from gramian.models.categories.model import CategoryOptions, CodedModel, FAMDModel, MCAModel, Supplementary
 from gramian.models.score_file import write_scores
@@ -277,7 +276,8 @@ class CodedComponents(CertifiedMixin, ReportMixin, WeightedFit):
             held = (*held, *more.quantities, *more.categories)
         own = tuple(map(str, fields.get("names", held)))
         if set(own) != set(held):
-            refuse("its columns are not those of its model")
+            message = "its columns are not those of its model"
+            raise ModelFileError(message)
         del names  # those of the coded columns
         is_named = bool(fields.get("named", True))
         self._adopt(model, np.asarray(own, dtype=object) if is_named else None, own)

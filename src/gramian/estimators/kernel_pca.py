@@ -18,7 +18,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import Array, HostArray, from_host, is_elsewhere
-from gramian.errors import NotSupportedError, ParameterError, RankWarning, users_line
+from gramian.errors import ModelFileError, NotSupportedError, ParameterError, RankWarning, users_line
 from gramian.estimators.inputs import (
     FLAG,
     GAMMA,
@@ -49,7 +49,6 @@ from gramian.features.feature_map import FeatureMap, FeatureRecipe
 from gramian.features.kernel_error import KernelError
 from gramian.kernels.named import Precomputed, as_kernel
 from gramian.kernels.widths import Gamma
-from gramian.models.archive.catalog import refuse
 from gramian.models.kernel_pca.fit import EIGEN_SOLVERS, fit_kernel_pca
 from gramian.models.kernel_pca.model import KernelPCAModel, KernelPCAOptions
 from gramian.models.kernel_pca.preimage import (
@@ -513,7 +512,8 @@ class KernelPCA(CertifiedMixin, ReportMixin, WeightedFit):
         if wanted is None:
             return
         if choice is not None and not isinstance(choice, PreimageChoice):
-            refuse("its choice of a pre-image is none")
+            message = "its choice of a pre-image is none"
+            raise ModelFileError(message)
         found = self._bind_preimage(wanted if choice is None else choice.method, model)
         self.__dict__.update(_preimage_fields(ChosenPreimage(found.fitted, choice)))
 

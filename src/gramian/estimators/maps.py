@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.arrays.namespace import Array, HostArray, namespace_of
-from gramian.errors import InputError, MemoryBudgetError, ParameterError
+from gramian.errors import InputError, MemoryBudgetError, ModelFileError, ParameterError
 from gramian.estimators.inputs import (
     FLAG,
     GAMMA,
@@ -40,7 +40,6 @@ from gramian.features.polynomial import MonomialMap, Monomials
 from gramian.kernels.named import as_kernel
 from gramian.kernels.widths import Gamma
 from gramian.machine import available_memory, in_words
-from gramian.models.archive.catalog import refuse
 from gramian.sources.finiteness import require_finite
 from gramian.sources.progress import say
 from gramian.sources.rows import Block, RowSource
@@ -150,7 +149,8 @@ class ExplicitMap(SavedTransformer):
     def _restore(self, model: FeatureMap, names: HostArray | None, fields: Mapping[str, Any]) -> None:
         error = fields["error_estimate_"]
         if not isinstance(error, KernelError | None):
-            refuse("its error estimate is none")
+            message = "its error estimate is none"
+            raise ModelFileError(message)
         self._adopt(model, error, names)
 
     def _features(self, source: RowSource) -> Array:

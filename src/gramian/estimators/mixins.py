@@ -20,8 +20,6 @@ from gramian.arrays.namespace import Array, HostArray
 from gramian.eigen.certificate import Certificate
 from gramian.errors import GramianError, ModelFileError
 from gramian.estimators.inputs import check_parameters
-from gramian.models.archive import file as archive
-from gramian.models.archive.catalog import ANY_MODEL, refuse
 
 
 class SaveMixin(ABC):
@@ -64,6 +62,8 @@ class SaveMixin(ABC):
         >>> bool((again.transform(X) == pca.transform(X)).all())
         True
         """
+        from gramian.models.archive import file as archive
+
         model = self._model_to_save()
         names = self._saved_names()
         texts = None if names is None else [str(name) for name in names]
@@ -106,7 +106,8 @@ class SaveMixin(ABC):
     def _from_model(cls, model: Any) -> tuple[Any, Any]:
         """Return the estimator that asks for a model saved without one, and the model as this estimator holds it."""
         del model
-        refuse("it names no estimator")
+        message = "it names no estimator"
+        raise ModelFileError(message)
 
 
 class SavedTransformer(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -217,17 +218,20 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     load(PCA(n_components=1).fit(np.eye(3)).save(f"{folder}/eye.gramian"))
     PCA(n_components=1)
     """
-    from gramian.estimators import ESTIMATORS
+    from gramian.estimators import every_estimator
+    from gramian.models.archive import file as archive
+    from gramian.models.archive.catalog import ANY_MODEL
 
     found = archive.open_archive(path, kinds=ANY_MODEL)
     model, asked = found.model, found.estimator
     try:
-        kinds = {kind.__name__: kind for kind in ESTIMATORS if kind._MODEL is type(model)}  # noqa: SLF001
+        kinds = {kind.__name__: kind for kind in every_estimator() if kind._MODEL is type(model)}  # noqa: SLF001
         fields: Mapping[str, Any] = {}
         if asked is None:
             estimator, model = next(iter(kinds.values()))._from_model(model)  # noqa: SLF001
         elif asked["name"] not in kinds:
-            refuse(f"{asked['name']!r:.40} is no estimator of a {type(model).__name__}")
+            message = f"{asked['name']!r:.40} is no estimator of a {type(model).__name__}"
+            raise ModelFileError(message)
         else:
             estimator, fields = kinds[asked["name"]](**asked["parameters"]), asked["fields"]
         check_parameters(estimator)
@@ -243,7 +247,8 @@ def saved_numbers(fields: Mapping[str, Any], name: str, length: int) -> HostArra
     """Return a saved field that must be so many finite numbers."""
     values = fields[name]
     if not isinstance(values, np.ndarray) or values.shape != (length,) or not np.isfinite(values).all():
-        refuse(f"{name} is not {length:,} numbers")
+        message = f"{name} is not {length:,} numbers"
+        raise ModelFileError(message)
     return values
 
 
