@@ -699,7 +699,7 @@ def _sparse_entries(
     with np.errstate(over="ignore"):
         sums, squares, data = np.bincount(X.indices, data, minlength=d), float(np.vdot(data, data)), data.astype(dtype)
     values = sp.csr_array((data, X.indices.astype(np.int32), X.indptr.astype(integers)), shape=X.shape)
-    squares = squares if np.isfinite(data).all() else np.inf  # float32 holds less
+    squares = squares if squares <= float(np.finfo(dtype).max) else np.inf  # float32 holds less, of products too
     longest = max((int(X.indptr[p.stop] - X.indptr[p.start]) for p in ranges(X.shape[0], chunk_rows(d))), default=0)
     return SparseEntries(center, factor, counts, sums, squares, of_sparse, values, np.ones(longest, dtype=dtype))
 
