@@ -4,6 +4,9 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from scipy.stats import multivariate_normal
@@ -331,6 +334,41 @@ def test_a_file_of_rows_is_filled_as_the_array(tmp_path):
     here, there = ProbabilisticPCA(2).fit(X), ProbabilisticPCA(2).fit(tmp_path / "t.npy")
     np.testing.assert_allclose(there.impute(tmp_path / "t.npy"), here.impute(X), atol=1e-10)
     np.testing.assert_allclose(there.transform(X), here.transform(X), atol=1e-10)
+
+
+INCOMPLETE = {
+    "pandas Int64": lambda cells: pd.DataFrame(cells).astype("Int64"),
+    "pandas Float64": lambda cells: pd.DataFrame(cells).astype("Float64"),
+    "pandas objects": lambda cells: pd.DataFrame(cells, dtype=object),
+    "pandas Arrow": lambda cells: pd.DataFrame(cells).astype("int64[pyarrow]"),
+    "Arrow": pa.table,
+    "Arrow decimal": lambda cells: pa.table({name: pa.array(c, pa.decimal128(9, 1)) for name, c in cells.items()}),
+    "polars": pl.DataFrame,
+    "objects": lambda cells: np.array(list(cells.values()), dtype=object).T,
+    "lists": lambda cells: [list(row) for row in zip(*cells.values(), strict=True)],
+}
+
+
+@pytest.mark.parametrize("in_pieces", [False, True])
+@pytest.mark.parametrize("make", INCOMPLETE.values(), ids=INCOMPLETE)
+def test_missing_cells_of_any_table_are_missing_values(make, in_pieces, monkeypatch):
+    """Nulls, None and NA of a table, whole or read in pieces, are filled as NaN of an array is, in the fit and later."""
+    if in_pieces:
+        monkeypatch.setattr("gramian.sources.table.CONVERTED_AT_ONCE", 0)
+    X = np.round(10 * planted(30, 3, 1)[1])
+    frame = make({name: [None if np.isnan(x) else int(x) for x in X[:, j]] for j, name in enumerate("abc")})
+    np.testing.assert_array_equal(ProbabilisticPCA(1).fit(frame).impute(frame), ProbabilisticPCA(1).fit(X).impute(X))
+    with pytest.raises(InputError, match="Input X contains NaN"):
+        PCA(1).fit(frame)
+
+
+def test_large_integers_and_text_beside_missing_cells_are_refused_where_they_stand():
+    """An integer that float64 would round is named by its row, missing cells before it counted; text is no number."""
+    frame = pl.DataFrame({"a": [1, None, 2, 2**53 + 1], "b": [1, 2, 3, 4]})
+    with pytest.raises(InputError, match=r"9007199254740993 in row 3 \(counted from 0\), column 'a'"):
+        ProbabilisticPCA(1).fit(frame)
+    with pytest.raises(InputError, match="X holds text: '2' in row 1, column 1"):
+        ProbabilisticPCA(1).fit([[1.0, None], [3.0, "2"]])
 
 
 def test_ratings_in_the_shape_of_netflix_at_one_in_a_thousand():

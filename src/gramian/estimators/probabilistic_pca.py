@@ -180,7 +180,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self : ProbabilisticPCA
         """
         check_parameters(self)
-        source = open_rows(self, _with_missing(X))
+        source = open_rows(self, _one_value_per_cell(X), missing=True)
         if source.n_rows < 2:
             message = f"{source.n_rows} sample is no table to learn a variance from: a minimum of 2 is required."
             raise InputError(message)
@@ -334,7 +334,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     def _new_rows(self, X: Any) -> RowSource:
         check_is_fitted(self)
-        return open_new_rows(self, _with_missing(X))
+        return open_new_rows(self, _one_value_per_cell(X), missing=True)
 
     def _each(self, X: Any, method: Callable[[ProbabilisticPCAModel, Any], HostArray]) -> HostArray:
         """Return what a method of the model gives for each row of X, a block at a time."""
@@ -354,13 +354,8 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return both[:, 0], both[:, 1]
 
 
-def _with_missing(X: Any) -> Any:
-    """Return X as others open it: lists may hold NaN, and of cells that a sparse table stores twice the mean counts."""
-    if isinstance(X, list | tuple):
-        try:
-            return np.array(X, dtype=FLOAT64)
-        except (TypeError, ValueError):
-            return X
+def _one_value_per_cell(X: Any) -> Any:
+    """Return X as others open it: of cells that a sparse table stores twice the mean counts."""
     return one_value_per_cell(X) if sp.issparse(X) else X
 
 

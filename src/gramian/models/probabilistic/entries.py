@@ -533,7 +533,7 @@ def known_entries(
 def _entries_of(source: RowSource, *, scale: bool, room: int) -> KnownEntries:
     n, d = source.n_rows, source.n_columns
     if source.whole is not None:
-        return known_entries(source.whole if source.is_sparse else to_host(source.whole), scale=scale)
+        return known_entries(source.whole if source.is_sparse else to_host(source.whole[:, :]), scale=scale)
     if source.is_local and source.is_sparse and SPARSE_BYTES * source.n_entries <= room:
         blocks = source.map_blocks(lambda block: block.rows)
         return known_entries(sp.vstack(list(blocks), format="csr"), scale=scale)
