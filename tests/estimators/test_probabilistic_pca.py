@@ -247,11 +247,13 @@ def test_new_users_films_and_wrong_ones():
 
 
 def test_edge_cases_are_defined():
-    """One known value, constants, integers, float16 and floats of 32 bits, duplicates: finite answers, no warnings."""
+    """Two known values, constants, integers, floats of 16 and 32 bits, duplicates: finite answers, no warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        one = ProbabilisticPCA(1).fit(np.array([[2.0, np.nan], [np.nan, np.nan]]))
-        np.testing.assert_allclose(one.impute([[np.nan, np.nan]]), 2.0, atol=1e-6)
+        two = ProbabilisticPCA(1).fit(np.array([[1.0, np.nan], [3.0, np.nan], [np.nan, np.nan]]))
+        filled, std = two.impute([[np.nan, np.nan]], return_std=True)
+        np.testing.assert_allclose(filled[0, 0], 2.0, atol=1e-6)
+        assert std.min() > 0.5
         X = planted(50, 4)[1]
         X[:, 2] = np.where(np.isnan(X[:, 2]), np.nan, 6.0)
         constant = ProbabilisticPCA(2).fit(X)
@@ -270,12 +272,15 @@ def test_edge_cases_are_defined():
 
 
 def test_what_it_cannot_do_is_refused_in_a_sentence():
-    """All missing, infinity, text, too many components, one row, bounds the wrong way, scores of another width."""
+    """All or nearly all missing, infinity, too many components, one row, bounds the wrong way, scores too wide."""
     X = planted(20, 4)[0]
     with pytest.raises(InputError, match="Nothing is known in this table"):
         ProbabilisticPCA(1).fit(np.full((3, 3), np.nan))
     with pytest.raises(InputError, match="Nothing is known in this table"):
         ProbabilisticPCA(1).fit(sp.csr_array((3, 3)))
+    for unknowable in (np.where(np.eye(3), X[:3, :3], np.nan), sp.csr_array(np.diag(X[0]))):
+        with pytest.raises(InputError, match="No column of this table has two known values"):
+            ProbabilisticPCA(1).fit(unknowable)
     with pytest.raises(ParameterError, match="n_components=5 is more than min"):
         ProbabilisticPCA(5).fit(X)
     with pytest.raises(ParameterError, match="n_components=0"):
@@ -352,7 +357,7 @@ INCOMPLETE = {
 @pytest.mark.parametrize("in_pieces", [False, True])
 @pytest.mark.parametrize("make", INCOMPLETE.values(), ids=INCOMPLETE)
 def test_missing_cells_of_any_table_are_missing_values(make, in_pieces, monkeypatch):
-    """Nulls, None and NA of a table, whole or read in pieces, are filled as NaN of an array is, in the fit and later."""
+    """Nulls, None and NA, of a table whole or in pieces, are filled as NaN of an array is, in the fit and after."""
     if in_pieces:
         monkeypatch.setattr("gramian.sources.table.CONVERTED_AT_ONCE", 0)
     X = np.round(10 * planted(30, 3, 1)[1])

@@ -473,12 +473,6 @@ def fill_known(known: Known, request: FillRequest, say: Say | None = None) -> Fi
     say = say or _nothing
     most = int(min(known.X.shape))
     k = request.n_components
-    if known.n_known < 2:
-        message = (
-            f"{known.n_known} value of {known.origin} is known, and nothing tells how far others lie from it. Pass a "
-            "table with two at least."
-        )
-        raise InputError(message)
     if k is not None and k > most:
         message = Sentence(
             "{asked} is more than the smaller side of the table, {most}: {n:,} x {d:,}. Ask for {most} at most, or "
@@ -833,10 +827,11 @@ def _checked(known: Known, model: ProbabilisticPCAModel, options: ProbabilisticP
     while len(parts) < draws:
         # Other entries than those by which the number of components was chosen.
         held = hold_out(known.X, share=share, seed=options.seed + 1 + len(parts))
-        if not len(held.values):
+        rest = known_entries(held.X, scale=known.scale)
+        if not len(held.values) or rest.counts.max() < 2:
             return None
         draws = min(MOST_DRAWS, -(-FEW_HELD_OUT // len(held.values)))
-        trained = fit_probabilistic_pca(known_entries(held.X, scale=known.scale), options)
+        trained = fit_probabilistic_pca(rest, options)
         predicted, errors = trained.predict(held.rows, held.columns)
         factor = trained.factor[held.columns]
         means = _means(held, by_rows=model.row_bias_variance > 0)
@@ -964,7 +959,7 @@ def _filled_words(found: Filling) -> Finding:
 def _check_words(found: Filling) -> Finding | None:
     check = found.check
     if check is None:
-        said = "No known value can be held out, because every row and column keeps one: the errors were not tested."
+        said = "No known value can be held out, because too few would be left: the errors were not tested."
         return Finding("held out", said, {})
     unit = " standard deviations" if found.known.scale else ""
     often = f" in {check.draws} draws" if check.draws > 1 else ""

@@ -113,6 +113,12 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
     if known.n_known == 0:
         message = "Nothing is known in this table: all of its values are missing. Pass one with some values."
         raise InputError(message)
+    if known.counts.max() < 2:
+        message = (
+            "No column of this table has two known values, and nothing tells how far others lie from one. Pass a table "
+            "with a column that has two."
+        )
+        raise InputError(message)
     if not np.isfinite(known.squares):
         message = (
             "Values of this table are so far from their means that a sum of squares is beyond the range of numbers. "
