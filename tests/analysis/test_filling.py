@@ -18,7 +18,7 @@ import gramian
 import gramian.analysis.filling
 import gramian.models.probabilistic.fit
 from gramian.analysis.filled_files import FilledColumn
-from gramian.analysis.filling import FillRequest, fill, fill_known, half_width
+from gramian.analysis.filling import Check, FillRequest, fill, fill_known, half_width
 from gramian.analysis.table import ReadOptions
 from gramian.errors import InputError, MemoryBudgetError, ParameterError
 
@@ -118,7 +118,8 @@ def test_means_are_better_only_beyond_chance():
     chance = 0.05 * rng.choice([-1.0, 1.0], 200)
     chance *= np.sign(np.sum(actual * -chance))
     errors, zeros = np.ones(200), np.zeros(200)
-    known = replace(found.check, actual=actual, predicted=zeros, errors=errors, columns=zeros, means=zeros, draws=1)
+    check = replace(found.check, actual=actual, predicted=zeros, errors=errors, means=zeros, draws=1)
+    known = replace(check, rows=np.arange(200), columns=zeros)
     for predicted, is_said in ((chance, False), (zeros, False), (rng.standard_normal(200), True)):
         check = replace(known, predicted=predicted)
         assert ("means do better" in str(replace(found, check=check).findings[1])) is is_said
@@ -127,6 +128,21 @@ def test_means_are_better_only_beyond_chance():
     assert none.model.n_components == 0
     check = replace(none.check, predicted=none.check.actual + 9.0)
     assert "means do better" not in str(replace(none, check=check).findings[1])
+
+
+def test_entries_count_once_and_draws_of_others_count_in_full():
+    """Of 200 different entries in ten draws 85% in their intervals are too few; of 20 that come ten times they may."""
+    inside, many = np.resize([0.0] * 17 + [9.0] * 3, 200), np.arange(200)
+    found = fill(planted(60)[1])
+    for rows, is_said in ((many, True), (many % 20, False)):
+        check = Check(inside, 0.0 * inside, 0.0 * inside + 1.0, rows, 0 * rows, 0.1 * inside, draws=10)
+        assert check.n_entries == len(set(rows))
+        assert ("the errors are too small here" in str(replace(found, check=check).findings[1])) is is_said
+    lost = np.resize([2.0, 2.0, -1.0], 18)
+    lost, means = np.sqrt(lost + 1.0), np.ones(18)
+    of = {"actual": np.zeros(18), "errors": means, "columns": np.zeros(18), "means": means, "draws": 3}
+    for rows, is_so in ((np.arange(18), True), (np.arange(18) % 3, False)):
+        assert Check(predicted=lost, rows=rows, **of).means_are_better is is_so
 
 
 def test_a_small_table_is_held_out_again_and_again():

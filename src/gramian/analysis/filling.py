@@ -211,7 +211,7 @@ class Check:
     ----------
     actual, predicted, errors : numpy arrays (m,)
         Errors are the standard deviations of the predictions.
-    columns : numpy array (m,) of int
+    rows, columns : numpy arrays (m,) of int
     means : numpy array (m,)
         What means predict: of the column, and where rows have levels of their own, of the row too.
     draws : int
@@ -221,9 +221,15 @@ class Check:
     actual: HostArray
     predicted: HostArray
     errors: HostArray
+    rows: HostArray
     columns: HostArray
     means: HostArray
     draws: int
+
+    @cached_property
+    def n_entries(self) -> int:
+        """Number of different entries: one may be held out in several draws, and tells little more there."""
+        return len(np.unique(np.column_stack([self.rows, self.columns]), axis=0))
 
     @property
     def rmse(self) -> float:
@@ -237,12 +243,9 @@ class Check:
 
     @property
     def means_are_better(self) -> bool:
-        """Whether squared errors exceed those of the means, entry by entry, by more than two standard errors.
-
-        An entry held out in several draws counts once: of m entries in r draws as m / r.
-        """
-        m, lost = len(self.actual), (self.actual - self.predicted) ** 2 - (self.actual - self.means) ** 2
-        return m > 1 and bool(lost.mean() > 2.0 * lost.std(ddof=1) * np.sqrt(self.draws / m))
+        """Whether squared errors exceed those of the means, entry by entry, by more than two standard errors."""
+        lost = (self.actual - self.predicted) ** 2 - (self.actual - self.means) ** 2
+        return len(lost) > 1 and bool(lost.mean() > 2.0 * lost.std(ddof=1) / np.sqrt(self.n_entries))
 
     @property
     def within(self) -> HostArray:
@@ -838,9 +841,9 @@ def _checked(known: Known, model: ProbabilisticPCAModel, options: ProbabilisticP
         # Columns that are scaled are measured from their means.
         zero = trained.mean[held.columns] if known.scale else 0.0
         here = [(values - zero) * factor for values in (held.values, predicted, means)]
-        parts.append([*here, errors * factor, held.columns])
-    actual, predicted, means, errors, columns = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Check(actual, predicted, errors, columns, means, draws)
+        parts.append([*here, errors * factor, held.rows, held.columns])
+    actual, predicted, means, errors, rows, columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Check(actual, predicted, errors, rows, columns, means, draws)
 
 
 def _means(held: Any, *, by_rows: bool) -> HostArray:
@@ -970,7 +973,7 @@ def _check_words(found: Filling) -> Finding | None:
         f"{means} by {plain:.3g}. {'All' if inside == 1 else percent(inside)} of them lie in their 95% intervals"
     )
     # Three standard errors of a share of so many entries.
-    slack = 3.0 * float(np.sqrt(0.05 * 0.95 / m * check.draws))
+    slack = 3.0 * float(np.sqrt(0.05 * 0.95 / check.n_entries))
     said += ": the errors are too small here." if inside < 0.95 - max(slack, 0.02) else "."
     if found.model.n_components and check.means_are_better:
         said += " The means do better: take the filled values with care."
