@@ -409,6 +409,16 @@ def test_findings_hold_their_numbers():
     assert said["held_out"]["coverage"] == found.check.coverage == said["findings"][1]["numbers"]["coverage"]
 
 
+@pytest.mark.parametrize("asked, said", [(1, "the one asked for is not"), (2, "of the 2 asked for, none is")])
+def test_components_that_were_asked_for_and_are_not_there_are_said(asked, said):
+    """Of noise nothing is taken, and the sentence and the JSON say so, and never that this was asked."""
+    noise = np.random.default_rng(0).standard_normal((100, 5))
+    found = fill(np.where(np.random.default_rng(1).random(noise.shape) < 0.1, np.nan, noise), FillRequest(asked))
+    assert found.as_json()["components"] == 0
+    assert found.as_json()["why"] == f"{said} needed"
+    assert str(found.findings[2]) == f"No component is taken: {said} needed. Values are filled with the column means."
+
+
 def test_tables_with_nothing_to_learn_from_are_refused(tmp_path):
     """No two known values in a column, no quantity, infinity, no memory: a sentence, before any work."""
     for cells in ("a,b\n,\n,3\n,\n", "a,b,c\n1,,\n,2,\n,,\n"):

@@ -986,14 +986,12 @@ def _component_words(found: Filling) -> Finding:
     k, numbers = model.n_components, {"components": model.n_components}
     levels = "the levels of rows and columns" if model.row_bias_variance > 0 else "the column means"
     if not k:
-        said = f"No component is needed ({model.reason}): values are filled with {levels}."
+        said = f"No component is taken: {model.reason}. Values are filled with {levels}."
         return Finding("component", said, numbers)
     share, error = float(model.shares.sum()), float(model.cumulative_share_errors[-1])
-    asked = found.request.n_components
-    why = model.reason if asked in (None, k) else f"of the {asked} asked for, the others are not needed"
     columns = [name for name, _ in found.leading(0, 4 if len(found.known.names) > 4 else 2)]
     said = (
         f"{counted(k, 'component')} {'holds' if k == 1 else 'hold'} {percent(share)} of the variance (± {error:.1%}). "
-        f"Why so many: {why}. PC1 is led by {joined(columns)}."
+        f"Why so many: {model.reason}. PC1 is led by {joined(columns)}."
     )
     return Finding("component", said, numbers | {"share": share, "share_error": error}, components=(0,))

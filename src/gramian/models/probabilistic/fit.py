@@ -296,6 +296,9 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
     columns, layout, priors = found.columns, found.columns.layout, found.columns.priors
     d, k, free = known.n_columns, found.columns.layout.k, found.columns.layout.of_columns
     W, C = columns.means[:, :k], columns.covariances
+    if options.n_components is not None and k < options.n_components:
+        asked, rest = options.n_components, "the others are not" if k else "none is"
+        reason = f"of the {asked} asked for, {rest} needed" if asked > 1 else "the one asked for is not needed"
     left, deviations, right = np.linalg.svd(W, full_matrices=False)
     V = left.T
     # The entry largest in size is positive, as in PCA.
