@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import tracemalloc
 from dataclasses import replace
 from itertools import pairwise
@@ -207,6 +208,40 @@ def test_units_of_numbers_are_written_again(tmp_path):
     found = fill(tmp_path / "t.csv", FillRequest(n_components=2))
     files = {file.stem: file for file in found.save(tmp_path / "out")}
     assert all(cell.endswith("%") for row in read_text(files["filled"])[1:] for cell in row)
+
+
+def test_numbers_are_filled_as_their_column_writes_them(tmp_path):
+    """Money, blanks, signs between thousands, the header and its repeated names are written as they were read."""
+    X = np.abs(planted(40, missing=0.0)[0]) * 1000
+    gone = np.random.default_rng(1).random((40, 3)) < 0.15
+    styles = (lambda x: f"${x:,.0f}", lambda x: f"{x / 1000:.2f} kg", lambda x: f"{x:.1f}")
+    path = tmp_path / "t.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["x", "x", "y"])
+        for row, lost in zip(X, gone, strict=True):
+            writer.writerow(["" if no else style(x) for style, x, no in zip(styles, row, lost, strict=False)])
+    found = fill(path, FillRequest(n_components=1))
+    files = {file.stem: file for file in found.save(tmp_path / "out")}
+    (head, *cells), (_, *before) = read_text(files["filled"]), read_text(path)
+    assert head == ["x", "x", "y"]
+    kinds = (r"\$\d{1,3}(,\d{3})+(\.\d+)?", r"\d+(\.\d+)? kg", r"\d+(\.\d+)?")
+    for after, row in zip(cells, before, strict=True):
+        assert all(re.fullmatch(kind, cell) for kind, cell in zip(kinds, after, strict=True))
+        assert all(old in ("", new) for old, new in zip(row, after, strict=True))
+
+
+@pytest.mark.parametrize("delimiter, name", [(";", "predictions.csv"), ("\t", "predictions.tsv")])
+def test_pairs_are_written_as_their_table_is(tmp_path, delimiter, name):
+    """Delimiter and decimal sign of the predictions are those of the long table."""
+    _, Y = planted(30, missing=0.5)
+    text = long_text(tmp_path / "long.csv", Y).read_text().replace(",", delimiter).replace(".", ",")
+    (tmp_path / "long.csv").write_text(text)
+    files = {file.name: file for file in fill(tmp_path / "long.csv").save(tmp_path / "out")}
+    head, *pairs = read_text(files[name], delimiter)
+    assert head == ["user", "film", "stars", "stars error"]
+    assert all(re.fullmatch(r"-?\d+(,\d+)?", cell) for pair in pairs for cell in pair[2:])
+    assert any("," in pair[2] for pair in pairs)
 
 
 def test_parquet_keeps_its_types(tmp_path):
