@@ -242,6 +242,9 @@ def test_new_users_films_and_wrong_ones():
     assert error[0, 3] < std[0]
     with pytest.raises(InputError, match=r"There is no row 800 among the 800 of the fit"):
         model.predict([800], [0])
+    with pytest.raises(InputError, match=r"Cells are pairs, and these are rows of shape \(2,\) and columns of \(3,\)"):
+        model.predict([0, 1], [0, 1, 2])
+    assert [part.shape for part in model.predict([], [], return_std=True)] == [(0,), (0,)]
     with pytest.raises(InputError, match="asked for by its position"):
         model.predict(["anna"], [0])
 
