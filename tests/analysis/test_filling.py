@@ -78,6 +78,21 @@ def test_filled_values_are_as_far_off_as_their_errors_say():
     np.testing.assert_array_equal(found.errors[~missing], 0.0)
 
 
+@pytest.mark.parametrize("n, d, share", [(4, 6, 0.3), (8, 5, 0.2)])
+def test_in_small_tables_intervals_hold_what_is_said_of_them(n, d, share):
+    """Over 40 tables drawn from the model two errors hold as many true values as the page tells, within 6 of 100."""
+    inside, known = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((n, 1)) @ rng.standard_normal((1, d)) + 0.5 * rng.standard_normal((n, d))
+        Y = np.where(missing := rng.random((n, d)) < share, np.nan, X)
+        filled, errors = gramian.ProbabilisticPCA().fit(Y).impute(Y, return_std=True)
+        inside.append((np.abs(filled - X) <= 2 * errors)[missing])
+        known.append(n * d - missing.sum())
+    told = next(covered for most, covered in gramian.analysis.filling.COVERED if np.mean(known) < most)
+    assert 100 * np.mean(np.concatenate(inside)) == pytest.approx(told, abs=6)
+
+
 def test_the_check_foretells_the_error_of_what_is_filled():
     """Held-out entries are as far off as missing ones are, and means worse."""
     X, Y = planted(2400)
@@ -435,6 +450,22 @@ def test_the_model_is_loaded_as_an_estimator(tmp_path):
     np.testing.assert_allclose(model.impute(frame.to_pandas()), found.filled, rtol=1e-12)
 
 
+def test_rounds_are_said_once_a_second_at_most(monkeypatch):
+    """Stages are said at once, a round only where a second has passed, and one component is one."""
+    clock, said = [0.0], []
+    monkeypatch.setattr(gramian.analysis.filling, "monotonic", lambda: clock[0])
+    fill(planted(60)[1], FillRequest(1), say=said.append)
+    assert not any(sentence.startswith("round") for sentence in said)
+    assert any("fitting 1 component to" in sentence for sentence in said)
+
+    def listen(sentence):
+        said.append(sentence)
+        clock[0] += 2.0
+
+    fill(planted(60)[1], FillRequest(1), say=listen)
+    assert sum(sentence.startswith("round") for sentence in said) > 1
+
+
 def test_findings_hold_their_numbers():
     """What a machine reads are the numbers of the sentences."""
     _, Y = planted(60)
@@ -455,11 +486,15 @@ def test_components_that_were_asked_for_and_are_not_there_are_said(asked, said):
 
 
 def test_tables_with_nothing_to_learn_from_are_refused(tmp_path):
-    """No two known values in a column, no quantity, infinity, no memory: a sentence, before any work."""
+    """No two known values in a column, none at all, no quantity, infinity, no memory: a sentence, before any work."""
     for cells in ("a,b\n,\n,3\n,\n", "a,b,c\n1,,\n,2,\n,,\n"):
         (tmp_path / "one.csv").write_text(cells)
         with pytest.raises(InputError, match="No column of this table has two known values"):
             fill(tmp_path / "one.csv")
+    (tmp_path / "empty.csv").write_text("a,b\n,\n,\n")
+    for table in (tmp_path / "empty.csv", np.full((3, 3), np.nan)):
+        with pytest.raises(InputError, match="all of its values are missing"):
+            fill(table)
     (tmp_path / "text.csv").write_text("a,b\nx,y\nz,y\n")
     with pytest.raises(InputError, match="no column of quantities"):
         fill(tmp_path / "text.csv")

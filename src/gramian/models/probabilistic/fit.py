@@ -131,7 +131,8 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
     if k is None:
         k, reason = choose_components(known, options)
         k = max(k, options.least)
-    say(options, f"fitting {k} components to {known.n_known:,} known entries of {known.n_rows:,} x {known.n_columns:,}")
+    said = f"{k} component{'' if k == 1 else 's'} to {known.n_known:,} known entries"
+    say(options, f"fitting {said} of {known.n_rows:,} x {known.n_columns:,}")
     plan = plan_known(known, k, biases=bool(options.biases), budget=options.memory_budget or memory_budget())
     require_free(plan.peak_bytes, work="This fit")
     if plan.way == "closed form":
@@ -244,7 +245,7 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
         return float(np.mean((expected + columns.shift[j] - held.values) ** 2))
 
     while True:
-        say(options, f"predicting held-out entries with up to {most} components")
+        say(options, f"predicting held-out entries with up to {most} component{'' if most == 1 else 's'}")
         found = improve(train, start(train, most, biases=biases, seed=options.seed), tol=ROUGH, max_iter=ROUGH_ROUNDS)
         here = error(found.columns)
         if found.columns.layout.k < most or most == limit or here >= before:
