@@ -57,8 +57,8 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     Tipping and Bishop's closed form (1999, doi:10.1111/1467-9868.00196), the principal components. The scores of a row
     are the expected  V (x - mu - a),  those of PCA where nothing is missing.
 
-    Missing are NaN in a dense table, and the entries that a sparse one does not store; a stored zero is a known zero.
-    ``gramian.triplets(rows, columns, values)`` makes such a table, with the mean of what is given twice.
+    Missing are NaN and nulls in a dense table, and the entries that a sparse one does not store; a stored zero is a
+    known zero. ``gramian.triplets(rows, columns, values)`` makes such a table, with the mean of what is given twice.
 
     Cost: 2 k^2 operations per known entry and round, tens of rounds, over all cores; a sparse table is never made
     dense, and complete rows of a dense one cost one pass together. Not for values that are missing for a reason (too
@@ -171,8 +171,9 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Parameters
         ----------
         X : array, sparse array, table or path (n, d)
-            NaN where nothing is known; of a sparse array, what it does not store. Rows and columns of which nothing is
-            known are allowed: they are predicted by what is expected of any other.
+            NaN, or a null of a table, where nothing is known; of a sparse array, what it does not store. Rows and
+            columns of which nothing is known are allowed, where a column has two known values: they are predicted by
+            what is expected of any other.
         y : ignored
 
         Returns
