@@ -77,6 +77,7 @@ def test_a_dry_run_writes_nothing(ratings, capfd):
     code, out, _ = run_here(capfd, "fill", "wide.csv", "--dry-run", "--quiet")
     assert code == 0
     assert "17 known entries of 4 x 6" in out
+    assert "fit it up to 10 times more, because few entries are known" in " ".join(out.split())
     code, out, _ = run_here(capfd, "fill", "long.csv", "-k", "2", "--dry-run", "--json", "--quiet")
     assert "at most 2 components" in json.loads(out)["plan"]
     assert not list(ratings.glob("*-fill"))
@@ -182,11 +183,13 @@ def test_predictions_say_when_they_leave_the_scale_and_keep_empty_ids(ratings, c
     lines = [f"u{i},f{j},{np.clip(3 + U[i] @ V[j], 1, 5):.1f}" for i, j in seen]
     (ratings / "long.csv").write_text("\n".join(["user,film,stars", *lines]))
     pairs = [f"u{i},f{j}" for i in range(40) for j in range(20)]
-    (ratings / "pairs.csv").write_text("\n".join(["user,film", ",f1", *pairs]))
+    (ratings / "pairs.csv").write_text("\n".join(["user,film", ",f1", "nobody,f1", "someone,f2", *pairs]))
     code, out, _ = run_here(capfd, "fill", "long.csv", "--predict", "pairs.csv", "--no-report", "--quiet", "-o", "long")
     assert code == 0
     written = (ratings / "long" / "predictions.csv").read_text().splitlines()
     assert written[1].startswith(",f1,")
+    assert "1 pair without 'user': what is expected of any" in " ".join(out.split())
+    assert "2 pairs with an unknown 'user': what is expected of any" in " ".join(out.split())
     values = np.array([float(line.split(",")[2]) for line in written[1:]])
     beyond = int(((values < 1) | (values > 5)).sum())
     assert beyond > 0

@@ -4,6 +4,9 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from scipy.stats import multivariate_normal
@@ -241,16 +244,21 @@ def test_new_users_films_and_wrong_ones():
         model.predict([3, 800], [0, 0])
     with pytest.raises(InputError, match=r"There is no column -2 among"):
         model.predict([3, 799], [0, -2])
+    with pytest.raises(InputError, match=r"Cells are pairs, and these are rows of shape \(2,\) and columns of \(3,\)"):
+        model.predict([0, 1], [0, 1, 2])
+    assert [part.shape for part in model.predict([], [], return_std=True)] == [(0,), (0,)]
     with pytest.raises(InputError, match="asked for by its position"):
         model.predict(["anna"], [0])
 
 
 def test_edge_cases_are_defined():
-    """One known value, constants, integers, float16 and floats of 32 bits, duplicates: finite answers, no warnings."""
+    """Two known values, constants, integers, floats of 16 and 32 bits, duplicates: finite answers, no warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        one = ProbabilisticPCA(1).fit(np.array([[2.0, np.nan], [np.nan, np.nan]]))
-        np.testing.assert_allclose(one.impute([[np.nan, np.nan]]), 2.0, atol=1e-6)
+        two = ProbabilisticPCA(1).fit(np.array([[1.0, np.nan], [3.0, np.nan], [np.nan, np.nan]]))
+        filled, std = two.impute([[np.nan, np.nan]], return_std=True)
+        np.testing.assert_allclose(filled[0, 0], 2.0, atol=1e-6)
+        assert std.min() > 0.5
         X = planted(50, 4)[1]
         X[:, 2] = np.where(np.isnan(X[:, 2]), np.nan, 6.0)
         constant = ProbabilisticPCA(2).fit(X)
@@ -269,12 +277,15 @@ def test_edge_cases_are_defined():
 
 
 def test_what_it_cannot_do_is_refused_in_a_sentence():
-    """All missing, infinity, text, too many components, one row, bounds the wrong way, scores of another width."""
+    """All or nearly all missing, infinity, too many components, one row, bounds the wrong way, scores too wide."""
     X = planted(20, 4)[0]
     with pytest.raises(InputError, match="Nothing is known in this table"):
         ProbabilisticPCA(1).fit(np.full((3, 3), np.nan))
     with pytest.raises(InputError, match="Nothing is known in this table"):
         ProbabilisticPCA(1).fit(sp.csr_array((3, 3)))
+    for unknowable in (np.where(np.eye(3), X[:3, :3], np.nan), sp.csr_array(np.diag(X[0]))):
+        with pytest.raises(InputError, match="No column of this table has two known values"):
+            ProbabilisticPCA(1).fit(unknowable)
     with pytest.raises(ParameterError, match="n_components=5 is more than min"):
         ProbabilisticPCA(5).fit(X)
     with pytest.raises(ParameterError, match="n_components=0"):
@@ -333,6 +344,41 @@ def test_a_file_of_rows_is_filled_as_the_array(tmp_path):
     here, there = ProbabilisticPCA(2).fit(X), ProbabilisticPCA(2).fit(tmp_path / "t.npy")
     np.testing.assert_allclose(there.impute(tmp_path / "t.npy"), here.impute(X), atol=1e-10)
     np.testing.assert_allclose(there.transform(X), here.transform(X), atol=1e-10)
+
+
+INCOMPLETE = {
+    "pandas Int64": lambda cells: pd.DataFrame(cells).astype("Int64"),
+    "pandas Float64": lambda cells: pd.DataFrame(cells).astype("Float64"),
+    "pandas objects": lambda cells: pd.DataFrame(cells, dtype=object),
+    "pandas Arrow": lambda cells: pd.DataFrame(cells).astype("int64[pyarrow]"),
+    "Arrow": pa.table,
+    "Arrow decimal": lambda cells: pa.table({name: pa.array(c, pa.decimal128(9, 1)) for name, c in cells.items()}),
+    "polars": pl.DataFrame,
+    "objects": lambda cells: np.array(list(cells.values()), dtype=object).T,
+    "lists": lambda cells: [list(row) for row in zip(*cells.values(), strict=True)],
+}
+
+
+@pytest.mark.parametrize("in_pieces", [False, True])
+@pytest.mark.parametrize("make", INCOMPLETE.values(), ids=INCOMPLETE)
+def test_missing_cells_of_any_table_are_missing_values(make, in_pieces, monkeypatch):
+    """Nulls, None and NA, of a table whole or in pieces, are filled as NaN of an array is, in the fit and after."""
+    if in_pieces:
+        monkeypatch.setattr("gramian.sources.table.CONVERTED_AT_ONCE", 0)
+    X = np.round(10 * planted(30, 3, 1)[1])
+    frame = make({name: [None if np.isnan(x) else int(x) for x in X[:, j]] for j, name in enumerate("abc")})
+    np.testing.assert_array_equal(ProbabilisticPCA(1).fit(frame).impute(frame), ProbabilisticPCA(1).fit(X).impute(X))
+    with pytest.raises(InputError, match="Input X contains NaN"):
+        PCA(1).fit(frame)
+
+
+def test_large_integers_and_text_beside_missing_cells_are_refused_where_they_stand():
+    """An integer that float64 would round is named by its row, missing cells before it counted; text is no number."""
+    frame = pl.DataFrame({"a": [1, None, 2, 2**53 + 1], "b": [1, 2, 3, 4]})
+    with pytest.raises(InputError, match=r"9007199254740993 in row 3 \(counted from 0\), column 'a'"):
+        ProbabilisticPCA(1).fit(frame)
+    with pytest.raises(InputError, match="X holds text: '2' in row 1, column 1"):
+        ProbabilisticPCA(1).fit([[1.0, None], [3.0, "2"]])
 
 
 def test_ratings_in_the_shape_of_netflix_at_one_in_a_thousand():

@@ -168,10 +168,11 @@ def page() -> str:
         row = proof.row
         table += [f"   * - :ref:`{row.id} <row-{_anchor(row)}>`", f"     - {_escaped(row.what)}"]
         table += [f"     - {_bound(proof)}", f"     - {_shown(proof.ours)}"]
-    return "\n".join([INTRODUCTION, *table, "", *map(_section, proofs)])
+    return "\n".join([INTRODUCTION, *table, "", *map(section_of, proofs)])
 
 
-def _section(proof: Proof) -> str:
+def section_of(proof: Proof) -> str:
+    """Return the section of a row: its calls, both numbers, its picture and further proofs."""
     row = proof.row
     title = f"{row.id}: {_escaped(row.what)}"
     parts = [f".. _row-{_anchor(row)}:", "", title, "-" * len(title), "", ".. code-block:: python", ""]
@@ -179,6 +180,8 @@ def _section(proof: Proof) -> str:
     parts += [f"  {_bound(proof)}", "", "Gramian", f"  {_shown(proof.ours)}", ""]
     if row.command:
         parts += [".. code-block:: console", "", indent(row.command.strip(), "   $ "), ""]
+    else:
+        parts += ["No command: library only.", ""]
     if row.answer:
         parts += [f"The command line: ``{row.answer}``", f"  {_shown(proof.command)}", ""]
     if row.id in PICTURES:
@@ -229,7 +232,8 @@ what they gave when it was built.
 The calls need ``import numpy as np`` and ``from gramian import *``. Commands read ``rows.csv`` or ``rows.npy``, which
 has the rows ``X`` of the call; ``found`` is what they print with ``--json``, and ``read`` takes the numbers of a file
 that they wrote. ``demo(name)`` stands for the numbers of the table that ``gramian demo NAME`` writes. Where a lecture
-claims without a number, *at least* and *at most* are what the claim is held to here.
+claims without a number, *at least* and *at most* are what the claim is held to here. In place of the lectures' own data
+the examples use what comes along or is made: digits of 8 x 8 pixels for MNIST, drawn faces, made signals.
 """
 
 SPREAD = "X = np.random.default_rng(0).standard_normal((50, 6)) * [5, 4, 3, 2, 1, 0.5] + 3\n"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.lectures.rows import ROWS, prove
+from tests.lectures.rows import ROWS, Proof, prove, section_of
 
 METHODS = [f"M{i}" for i in range(1, 12)]
 FACTS = [f"F{i}" for i in range(1, 20)]
@@ -28,3 +28,11 @@ def test_row_has_the_lectures_number(row):
 def test_no_row_is_missing():
     """Every method, fact and example of the lectures has its row, in their order."""
     assert list(dict.fromkeys(row.id for row in ROWS)) == [*METHODS, *FACTS, *EXAMPLES]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
+def test_each_section_has_its_command_or_says_that_there_is_none(row):
+    """A reader of the page learns which rows the library alone has."""
+    said = section_of(Proof(row, 0.0, 0.0, 0.0))
+    assert ("$ gramian" in said) is bool(row.command)
+    assert ("No command: library only." in said) is not bool(row.command)

@@ -1,12 +1,14 @@
 """k-means after PCA: the cost on the rows, its bound, and what is refused (E4 of the lectures)."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 
 from gramian import kmeans_cost
 from gramian.errors import GramianError
+from gramian.models.prediction import prediction_curve
 
 
 def blobs(n, d, k, *, mean=0.0, seed=0):
@@ -66,6 +68,17 @@ def test_sparse_rows_cost_the_same():
     dense, stored = kmeans_cost(X, 2, dimensions=[2, 5]), kmeans_cost(sparse.csr_array(X), 2, dimensions=[2, 5])
     np.testing.assert_allclose(stored.costs, dense.costs, rtol=1e-8)
     assert stored.full_cost == pytest.approx(dense.full_cost, rel=1e-8)
+
+
+def test_a_frame_of_many_types_costs_what_its_numbers_do(monkeypatch):
+    """A frame that is converted piece by piece is clustered, and learned from, as the array that it stands for."""
+    monkeypatch.setattr("gramian.sources.table.CONVERTED_AT_ONCE", 0)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 9, 60), "b": rng.standard_normal(60), "c": rng.random(60) < 0.5})
+    X = frame.to_numpy(float)
+    np.testing.assert_allclose(kmeans_cost(frame, 3, seed=0).costs, kmeans_cost(X, 3, seed=0).costs, rtol=1e-12)
+    both = (prediction_curve(rows, X[:, 0], n_train=30).errors for rows in (frame, X))
+    np.testing.assert_allclose(*both, rtol=1e-12)
 
 
 def test_it_prints_a_line_per_dimension():

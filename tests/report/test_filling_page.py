@@ -28,6 +28,17 @@ def test_it_has_the_policy_of_every_page_and_its_command_can_be_copied(found, tm
     assert page.count('class="copy"') == 1
 
 
+@pytest.mark.parametrize("rows, covered", [(4, 80), (8, 87), (14, 93), (80, 95)])
+def test_intervals_of_small_tables_promise_what_they_hold(found, tmp_path, rows, covered):
+    """The sentence on errors is that of the number of known values."""
+    part = replace(found.known, X=found.known.X[:rows])
+    small = replace(found, known=part, filled=found.filled[:rows], errors=found.errors[:rows])
+    page = write_filling_page(small, tmp_path / "page.html", title="filled").read_text("utf-8")
+    said = f"in tables like this about {covered} of 100" if covered < 95 else "within two of them, 95 times of 100"
+    assert said in page
+    assert page.count("of 100") == 1
+
+
 @pytest.mark.parametrize("times, said", [(0.75, "25%</strong><span>less"), (1.05, "5.0%</strong><span>more")])
 def test_an_error_above_that_of_means_is_called_more(found, tmp_path, times, said):
     """Predictions that are off by less than the means have less error, by more than these more."""

@@ -1,18 +1,20 @@
 """What a filling leaves on disk: the table filled, its standard errors, predicted pairs, the model and the page.
 
 A table is written back as it was, cell by cell: text tables as the text that they are, Parquet and Arrow with the types
-of their columns. Only missing cells of the columns that are filled change. Filled values are expectations and are never
-rounded to whole numbers: in text the known cells of a column of integers stay integers, in Parquet the column becomes
-one of numbers. In text a filled value has the digits that its error is worth, a hundredth of it; Parquet has all.
+of their columns. Only missing cells of the columns that are filled change; cells that are no numbers are missing.
+Filled values are expectations and are never rounded to whole numbers: in text the known cells of a column of integers
+stay integers, in Parquet the column becomes one of numbers. In text, which is UTF-8, a filled value is written as the
+others of its column are, with the digits that its error is worth, a hundredth of it; Parquet has all.
 """
 
 import csv
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +28,41 @@ from gramian.sources.arrow import from_numpy
 from gramian.sources.formats.csv import written_cells
 from gramian.sources.formats.dialect import SPACES
 from gramian.sources.paths import WholeTable
+from gramian.sources.written_numbers import NumberFormat
+
+
+class Style(NamedTuple):
+    """How the numbers of a column are written.
+
+    Attributes
+    ----------
+    decimal, thousands : str
+        The decimal sign, and the sign between thousands.
+    before, after : str
+        What stands before and after the digits, with its blanks.
+
+    Examples
+    --------
+    >>> Style(".", ",", "$", "").written("-1060.8"), Style(",", "", "", " kg").written("0.78")
+    ('-$1,060.8', '0,78 kg')
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+    before: str = ""
+    after: str = ""
+
+    def written(self, text: str) -> str:
+        """Return a number, as short text, as the column writes it."""
+        sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
+        whole, point, rest = digits.partition(".")
+        if self.thousands and whole.isdigit():
+            whole = f"{int(whole):,}".replace(",", self.thousands)
+        return f"{sign}{self.before}{whole}{self.decimal if point else ''}{rest}{self.after}"
+
+
+PLAIN = Style()
+"""As programs write numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +74,14 @@ class FilledColumn:
     missing : numpy array (n,) of bool
     values, errors : numpy arrays (n,)
         Of what is missing; elsewhere anything.
-    decimal, unit : str
+    style : Style
         How its numbers are written.
     """
 
     missing: HostArray
     values: HostArray
     errors: HostArray
-    decimal: str = "."
-    unit: str = ""
+    style: Style = PLAIN
 
     def texts(self, part: slice, *, errors: bool) -> list[str]:
         """Return what stands in the missing cells of some rows."""
@@ -59,7 +95,7 @@ class FilledColumn:
                 _shortest(round(float(value), int(digit)))
                 for value, digit in zip(self.values[part][here], digits, strict=True)
             ]
-        return [f"{text.replace('.', self.decimal)}{self.unit}" for text in found]
+        return list(map(self.style.written, found))
 
 
 def _digits(errors: HostArray) -> HostArray:
@@ -162,7 +198,7 @@ def _write_tables(found: Filling, draft: Callable[[str], Path]) -> None:
         return
     missing = np.isnan(known.X)
     columns = {
-        name: FilledColumn(missing[:, j], found.filled[:, j], found.errors[:, j], *_style(known.whole, name))
+        name: FilledColumn(missing[:, j], found.filled[:, j], found.errors[:, j], _style(known.whole, name))
         for j, name in enumerate(known.names)
     }
     _write_both(known.whole, columns, draft)
@@ -174,23 +210,35 @@ def _filled_lines(whole: WholeTable, long: LongTable, lines: tuple[HostArray, Ho
     missing[long.empty] = True
     values, errors = np.zeros(whole.n_rows), np.zeros(whole.n_rows)
     values[long.empty], errors[long.empty] = lines
-    return FilledColumn(missing, values, errors, *_style(whole, long.names.value))
+    return FilledColumn(missing, values, errors, _style(whole, long.names.value))
 
 
-def _style(whole: WholeTable, name: str) -> tuple[str, str]:
-    """Return the decimal sign and the unit of the numbers of a column that is text."""
+def _style(whole: WholeTable | None, name: str) -> Style:
+    """Return how the numbers of a column are written: as most of its first cells are."""
+    if whole is None:
+        return PLAIN
     column = next(column for column in whole.facts.columns if column.name == name)
-    style = None if column.reading is None else column.reading.format
-    return (whole.decimal, "") if style is None else (style.decimal, style.unit)
+    form = None if column.reading is None else column.reading.format
+    if form is None:
+        return Style(whole.decimal)
+    cells = [cell.strip() for cell in whole.column(name).drop_null()[:1000].to_pylist()]
+    affixes = Counter(_affixes(cell, form) for cell in cells if cell[:1] not in ("", "+", "-", "("))
+    return Style(form.decimal, form.thousands, *max(affixes, key=affixes.__getitem__, default=("", form.unit)))
+
+
+def _affixes(cell: str, form: NumberFormat) -> tuple[str, str]:
+    """Return what stands before and after the digits of a cell, with its blanks."""
+    rest = cell.removeprefix(form.currency).lstrip()
+    after = next((affix for affix in (form.unit, form.currency) if affix and rest.endswith(affix)), "")
+    digits = rest.removesuffix(after).rstrip()
+    return cell[: len(cell) - len(rest)], rest[len(digits) :]
 
 
 def _write_both(whole: WholeTable, columns: Mapping[str, FilledColumn], draft: Callable[[str], Path]) -> None:
     """Write the table twice: filled, and with the errors of what was filled in place of all numbers."""
     for stem, errors in (("filled", False), ("errors", True)):
         if whole.text is not None:
-            dialect, _ = written_cells(whole.text[0], whole.facts.origin, **whole.text[1])
-            ending = "tsv" if dialect.delimiter == "\t" else "csv"
-            _write_text(draft(f"{stem}.{ending}"), whole, columns, errors=errors)
+            _write_text(draft(f"{stem}.{_ending(_delimiter(whole))}"), whole, columns, errors=errors)
         elif whole.is_typed:
             _write_typed(draft(f"{stem}.parquet"), whole, columns, errors=errors)
         else:
@@ -198,12 +246,23 @@ def _write_both(whole: WholeTable, columns: Mapping[str, FilledColumn], draft: C
             _write_lines(draft(f"{stem}.csv"), ",", whole.names, cells)
 
 
+def _delimiter(whole: WholeTable | None) -> str:
+    """Return what stands between the cells of a text table, and of one that is written for another kind."""
+    if whole is None or whole.text is None:
+        return ","
+    dialect, _ = written_cells(whole.text[0], whole.facts.origin, **whole.text[1])
+    return "," if dialect.delimiter == SPACES else dialect.delimiter
+
+
+def _ending(delimiter: str) -> str:
+    return "tsv" if delimiter == "\t" else "csv"
+
+
 def _write_text(path: Path, whole: WholeTable, columns: Mapping[str, FilledColumn], *, errors: bool) -> None:
     """Write a text table as the text that it is, but for the cells that are filled."""
     if whole.text is None:
         return
     dialect, tables = written_cells(whole.text[0], whole.facts.origin, **whole.text[1])
-    delimiter = "," if dialect.delimiter == SPACES else dialect.delimiter
 
     def parts() -> Iterator[list[list[str]]]:
         at = 0
@@ -216,7 +275,7 @@ def _write_text(path: Path, whole: WholeTable, columns: Mapping[str, FilledColum
                     cells[j] = _with_filled(cells[j], columns[name], part, errors=errors)
             yield cells
 
-    _write_lines(path, delimiter, whole.names if whole.facts.named else (), parts())
+    _write_lines(path, _delimiter(whole), dialect.header or (whole.names if whole.facts.named else ()), parts())
 
 
 def _with_filled(cells: list[Any], column: FilledColumn, part: slice, *, errors: bool) -> list[str]:
@@ -276,14 +335,16 @@ def _write_pairs(
     if count > LARGEST_CSV:
         _write_parquet(draft("predictions.parquet"), header, parts)
         return
+    whole = found.known.whole
+    delimiter, style = _delimiter(whole), _style(whole, keys.value)
 
     def cells() -> Iterator[list[list[str]]]:
         for pairs, values, errors in parts:
-            all_missing = FilledColumn(np.ones(len(values), dtype=bool), values, errors)
+            all_missing = FilledColumn(np.ones(len(values), dtype=bool), values, errors, style)
             numbers = [all_missing.texts(slice(None), errors=which) for which in (False, True)]
             yield [list(map(str, pairs.rows.to_pylist())), list(map(str, pairs.columns.to_pylist())), *numbers]
 
-    _write_lines(draft("predictions.csv"), ",", header, cells())
+    _write_lines(draft(f"predictions.{_ending(delimiter)}"), delimiter, header, cells())
 
 
 def _write_parquet(path: Path, header: tuple[str, ...], parts: Iterator[tuple[Pairs, HostArray, HostArray]]) -> None:

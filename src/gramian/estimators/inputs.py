@@ -166,7 +166,7 @@ def shown(value: Any) -> str:
     return _SHORT.repr(value)
 
 
-def open_rows(estimator: Any, X: Any, *, weights: Any = None, moves: str = "") -> RowSource:
+def open_rows(estimator: Any, X: Any, *, weights: Any = None, moves: str = "", missing: bool = False) -> RowSource:
     """Open rows to learn from; a file is read in windows that suit the estimator's ``memory_budget``.
 
     Rows of the host are moved to the ``device`` of the estimator where ``moves`` is "whole", or "streamed" where they
@@ -177,7 +177,7 @@ def open_rows(estimator: Any, X: Any, *, weights: Any = None, moves: str = "") -
     device = getattr(estimator, "device", None)
     if is_path(X) and is_elsewhere(device):
         empty_on(device)  # one that is not there is refused before a file is read
-    source = _open_path(estimator, X, weights=weights) if is_path(X) else as_source(X, weights=weights)
+    source = _open_path(estimator, X, weights=weights) if is_path(X) else as_source(X, weights=weights, missing=missing)
     facts = source.facts if is_path(X) else None
     if facts is not None and (doubts := facts.doubts()):
         more = f" And {len(doubts) - 5} more." if len(doubts) > 5 else ""
@@ -195,11 +195,11 @@ def open_rows(estimator: Any, X: Any, *, weights: Any = None, moves: str = "") -
     return _on_device(estimator, source, moves=moves)
 
 
-def open_new_rows(estimator: Any, X: Any, *, weights: Any = None) -> RowSource:
+def open_new_rows(estimator: Any, X: Any, *, weights: Any = None, missing: bool = False) -> RowSource:
     """Open rows for a fitted estimator: of a table file the columns of the fit, in their order."""
     names = getattr(estimator, "feature_names_in_", None)
     if not is_path(X):
-        source = as_source(X, weights=weights)
+        source = as_source(X, weights=weights, missing=missing)
     elif names is None:
         source = _open_path(estimator, X, weights=weights)
     else:

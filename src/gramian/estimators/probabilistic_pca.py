@@ -57,8 +57,8 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
     Tipping and Bishop's closed form (1999, doi:10.1111/1467-9868.00196), the principal components. The scores of a row
     are the expected  V (x - mu - a),  those of PCA where nothing is missing.
 
-    Missing are NaN in a dense table, and the entries that a sparse one does not store; a stored zero is a known zero.
-    ``gramian.triplets(rows, columns, values)`` makes such a table, with the mean of what is given twice.
+    Missing are NaN and nulls in a dense table, and the entries that a sparse one does not store; a stored zero is a
+    known zero. ``gramian.triplets(rows, columns, values)`` makes such a table, with the mean of what is given twice.
 
     Cost: 2 k^2 operations per known entry and round, tens of rounds, over all cores; a sparse table is never made
     dense, and complete rows of a dense one cost one pass together. Not for values that are missing for a reason (too
@@ -171,8 +171,9 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Parameters
         ----------
         X : array, sparse array, table or path (n, d)
-            NaN where nothing is known; of a sparse array, what it does not store. Rows and columns of which nothing is
-            known are allowed: they are predicted by what is expected of any other.
+            NaN, or a null of a table, where nothing is known; of a sparse array, what it does not store. Rows and
+            columns of which nothing is known are allowed, where a column has two known values: they are predicted by
+            what is expected of any other.
         y : ignored
 
         Returns
@@ -180,7 +181,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         self : ProbabilisticPCA
         """
         check_parameters(self)
-        source = open_rows(self, _with_missing(X))
+        source = open_rows(self, _one_value_per_cell(X), missing=True)
         if source.n_rows < 2:
             message = f"{source.n_rows} sample is no table to learn a variance from: a minimum of 2 is required."
             raise InputError(message)
@@ -334,7 +335,7 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     def _new_rows(self, X: Any) -> RowSource:
         check_is_fitted(self)
-        return open_new_rows(self, _with_missing(X))
+        return open_new_rows(self, _one_value_per_cell(X), missing=True)
 
     def _each(self, X: Any, method: Callable[[ProbabilisticPCAModel, Any], HostArray]) -> HostArray:
         """Return what a method of the model gives for each row of X, a block at a time."""
@@ -354,13 +355,8 @@ class ProbabilisticPCA(SaveMixin, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return both[:, 0], both[:, 1]
 
 
-def _with_missing(X: Any) -> Any:
-    """Return X as others open it: lists may hold NaN, and of cells that a sparse table stores twice the mean counts."""
-    if isinstance(X, list | tuple):
-        try:
-            return np.array(X, dtype=FLOAT64)
-        except (TypeError, ValueError):
-            return X
+def _one_value_per_cell(X: Any) -> Any:
+    """Return X as others open it: of cells that a sparse table stores twice the mean counts."""
     return one_value_per_cell(X) if sp.issparse(X) else X
 
 

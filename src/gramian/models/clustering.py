@@ -134,8 +134,8 @@ def kmeans_cost(
     model = fit_pca(source, PCAOptions(min(int(tried[-1]) + n_clusters, n, d), seed=seed))
     scores = to_host(model.project(source)).astype(FLOAT64)
     pca_seconds = perf_counter() - started
-    rows = source.whole if source.whole is not None else source.map_rows(lambda block: to_host(block.rows))
-    rows = rows if source.is_sparse else to_host(rows)
+    rows = source.map_rows(lambda block: to_host(block.rows)) if source.whole is None else source.whole
+    rows = rows if source.is_sparse else to_host(rows[:, :])
 
     def clustered(table: Any) -> tuple[HostArray, float]:
         started = perf_counter()

@@ -146,6 +146,11 @@ def _table_section(found: Filling) -> str:
     some = [] if len(rows) == n else [f"{len(rows)} of the {lacking} that miss some"]
     some += [] if len(columns) == d else [f"{len(columns)} of {d:,} columns"]
     words = "A filled value stands with its standard error: a new measurement lies within two of them, 95 times of 100."
+    if found.within_two < 95:
+        words = (
+            "A filled value stands with its standard error. From so few values the errors are too small: in tables "
+            f"like this about {found.within_two} of 100 new measurements lie within two of them."
+        )
     return parts.section(
         "table",
         "What was filled in",

@@ -115,18 +115,18 @@ def working_dtype(array: Array) -> np.dtype[Any]:
     return FLOAT32 if narrow else FLOAT64
 
 
-def real_numbers(values: HostArray, locate: Locate) -> HostArray:
+def real_numbers(values: HostArray, locate: Locate, *, missing: bool = False) -> HostArray:
     """Return values that a float can stand for; refuse all others with their place.
 
-    Objects become float64 here. Every other type is returned as it is, once it is known that
-    converting it later, piece by piece, loses nothing.
+    Objects become float64 here, and with ``missing`` those that stand for a missing value NaN. Every other type is
+    returned as it is, once it is known that converting it later, piece by piece, loses nothing.
 
     Cost: one look at the largest and smallest value for 64-bit integers and wide floats; nothing for
     narrower ones; a look at each value for objects.
     """
     kind = values.dtype.kind
     if kind == "O":
-        return floats_of_objects(values, locate)
+        return floats_of_objects(values, locate, missing=missing)
     require_real_kind(values.dtype)
     if kind in "SUT":
         refuse_text(values.flat[0], locate(0))
@@ -197,10 +197,11 @@ def _refuse_wide(value: Any, dtype: np.dtype[Any], locate: Locate, first: int) -
     raise InputError(message, row=place.row, column=place.label)
 
 
-def floats_of_objects(values: HostArray, locate: Locate) -> HostArray:
+def floats_of_objects(values: HostArray, locate: Locate, *, missing: bool = False) -> HostArray:
     """Return an array of Python numbers as float64; refuse the first object that is none, with its place.
 
-    Takes whatever has a value as a float (int, float, Decimal, Fraction, scalars of other libraries).
+    Takes whatever has a value as a float (int, float, Decimal, Fraction, scalars of other libraries); with ``missing``
+    also what stands for a missing value, which becomes NaN.
 
     Cost: a few looks at each object, and 8 bytes each for the result.
 
@@ -212,6 +213,8 @@ def floats_of_objects(values: HostArray, locate: Locate) -> HostArray:
     >>> floats_of_objects(np.array([[1, Fraction(1, 2)]], dtype=object), dense_locations(2))
     array([[1. , 0.5]])
     """
+    if missing:
+        values = np.where(np.reshape([_is_missing(value) for value in values.flat], values.shape), np.nan, values)
     kinds = set(map(type, values.flat))
     refused = {kind for kind in kinds if not _is_number(kind)}
     if refused:
@@ -221,7 +224,7 @@ def floats_of_objects(values: HostArray, locate: Locate) -> HostArray:
         floats = values.astype(FLOAT64)
     except OverflowError:
         floats = np.reshape([_float_or_infinity(value) for value in values.flat], values.shape)
-    _require_exact(values, floats, locate)
+    _require_exact(values, floats, locate, missing=missing)
     return floats
 
 
@@ -303,15 +306,15 @@ def _is_missing(value: Any) -> bool:
     return pandas is not None and (value is pandas.NA or value is pandas.NaT)
 
 
-def _require_exact(values: HostArray, floats: HostArray, locate: Locate) -> None:
-    """Refuse integers that were rounded on the way, and then anything that is not finite."""
+def _require_exact(values: HostArray, floats: HostArray, locate: Locate, *, missing: bool) -> None:
+    """Refuse integers that were rounded on the way, and then what is not finite, NaN too unless it may be missing."""
     with np.errstate(invalid="ignore"):
         large = np.flatnonzero(np.abs(floats) >= LARGEST_EXACT)
     for i in map(int, large):
         value = values.flat[i]
         if isinstance(value, INTEGERS) and abs(int(value)) > LARGEST_EXACT:
             refuse_large_integer(int(value), locate(i))
-    bad = np.flatnonzero(~np.isfinite(floats))
+    bad = np.flatnonzero(np.isinf(floats) if missing else ~np.isfinite(floats))
     if bad.size:
         first = int(bad[0])
         refuse_nonfinite(locate(first), float(floats.flat[first]), count=int(bad.size), dtype=FLOAT64)

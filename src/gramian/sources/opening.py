@@ -62,6 +62,7 @@ def as_source(
     sentinels: bool | None = None,
     readings: Mapping[str, Reading] | None = None,
     needs_numbers: bool = True,
+    missing: bool = False,
 ) -> RowSource:
     """Open X as rows that can be read again and again, without copying what need not be copied.
 
@@ -122,6 +123,9 @@ def as_source(
     needs_numbers : bool
         For table files: whether one without a column of numbers is refused. A table of categories alone has none: it
         is for :class:`~gramian.estimators.MCA`.
+    missing : bool
+        For what is no file: whether cells that stand for a missing value (nulls of a table, ``None``) become NaN, for
+        :class:`~gramian.estimators.ProbabilisticPCA`, in place of being refused.
 
     Returns
     -------
@@ -168,6 +172,7 @@ def as_source(
         progress=_checked_progress(progress),
         checkpoint=checkpoint,
         file=FileOptions(array, sheet, decimal, na, transpose, names, labels),
+        missing=missing,
     )
     for kind in INPUTS:
         if kind.recognizes(X):
@@ -185,6 +190,7 @@ class OpenOptions(NamedTuple):
     progress: Say | None = None
     checkpoint: str | os.PathLike[str] | PassLog | None = None
     file: FileOptions = FileOptions()
+    missing: bool = False
 
 
 class InputKind(NamedTuple):
@@ -275,6 +281,11 @@ def _open_array(open_: Callable[[Any], tuple[Array, Names]], X: Any, options: Op
     return DenseRows(rows, weights=w, column_names=names, budget=options.memory_budget)
 
 
+def _open_cells(open_: Callable[..., tuple[Array, Names]], X: Any, options: OpenOptions) -> RowSource:
+    """Open what becomes one array in memory, and may hold cells that stand for a missing value."""
+    return _open_array(partial(open_, missing=options.missing), X, options)
+
+
 def _refuse_file_options(options: OpenOptions) -> None:
     """Refuse what is said about files and their columns where X is no file: it would be without effect."""
     chosen = options.chosen._asdict() | {"lenient": None, "sentinels": None, "readings": None, "needs_numbers": None}
@@ -319,7 +330,7 @@ def _checked_names(column_names: Sequence[str] | None, n_columns: int) -> Names:
     return names
 
 
-def _open_numpy(X: HostArray, names: Names = None) -> tuple[Array, Names]:
+def _open_numpy(X: HostArray, names: Names = None, *, missing: bool = False) -> tuple[Array, Names]:
     if isinstance(X, np.matrix):
         message = (
             "np.matrix is not supported: its products and shapes differ from those of an array. Pass np.asarray(X)."
@@ -330,11 +341,11 @@ def _open_numpy(X: HostArray, names: Names = None) -> tuple[Array, Names]:
     if isinstance(X, np.ma.MaskedArray):
         X = _without_mask(X, names)
     plain = np.asarray(X)
-    return as_working_floats(real_numbers(plain, dense_locations(X.shape[1], names))), names
+    return as_working_floats(real_numbers(plain, dense_locations(X.shape[1], names), missing=missing)), names
 
 
-def _open_list(X: Sequence[Any]) -> tuple[Array, Names]:
-    return _open_numpy(array_of_lists(X))
+def _open_list(X: Sequence[Any], *, missing: bool) -> tuple[Array, Names]:
+    return _open_numpy(array_of_lists(X), missing=missing)
 
 
 def _open_foreign(X: Any) -> tuple[Array, Names]:
@@ -344,12 +355,12 @@ def _open_foreign(X: Any) -> tuple[Array, Names]:
     return as_working_floats(real_foreign_numbers(X, dense_locations(X.shape[1]))), None
 
 
-def _open_offered(X: Any) -> tuple[Array, Names]:
-    return _open_numpy(np.asarray(X))
+def _open_offered(X: Any, *, missing: bool) -> tuple[Array, Names]:
+    return _open_numpy(np.asarray(X), missing=missing)
 
 
-def _open_table(X: Any) -> tuple[Array, Names]:
-    array, names = open_table(X)
+def _open_table(X: Any, *, missing: bool) -> tuple[Array, Names]:
+    array, names = open_table(X, missing=missing)
     if is_sparse(array):
         return _open_sparse(array, names)
     if isinstance(array, np.ndarray):
@@ -499,11 +510,11 @@ INPUTS: list[InputKind] = [
     InputKind(is_path, _open_file),
     InputKind(lambda X: isinstance(X, RowSource), _open_source),
     InputKind(is_dask, _open_dask),
-    InputKind(lambda X: isinstance(X, np.ndarray), partial(_open_array, _open_numpy)),
+    InputKind(lambda X: isinstance(X, np.ndarray), partial(_open_cells, _open_numpy)),
     InputKind(is_sparse, partial(_open_array, _open_sparse)),
-    InputKind(is_table, partial(_open_array, _open_table)),
+    InputKind(is_table, partial(_open_cells, _open_table)),
     InputKind(_is_foreign_array, partial(_open_array, _open_foreign)),
-    InputKind(_is_sequence, partial(_open_array, _open_list)),
-    InputKind(_offers_array, partial(_open_array, _open_offered)),
+    InputKind(_is_sequence, partial(_open_cells, _open_list)),
+    InputKind(_offers_array, partial(_open_cells, _open_offered)),
 ]
 """Kinds of X in the order they are tried; the first that recognizes X opens it."""

@@ -16,7 +16,7 @@ from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.errors import InputError, NotSupportedError
 from gramian.sources.conversion import CONVERTED_AT_ONCE, real_numbers, working_dtype
 from gramian.sources.finiteness import refuse_nonfinite
-from gramian.sources.locations import Location, Names, column_locations, dense_locations
+from gramian.sources.locations import Locate, Location, Names, column_locations, dense_locations
 
 OBSTACLES = {
     "String": "text",
@@ -99,22 +99,22 @@ def is_table(X: Any) -> bool:
     return any(hasattr(X, name) for name in offers)
 
 
-def open_table(X: Any) -> tuple[Array, Names]:
+def open_table(X: Any, *, missing: bool = False) -> tuple[Array, Names]:
     """Return the numbers of a table as an array (or sparse array) and the names of its columns.
 
-    Names are kept when all of them are strings, as scikit-learn does.
+    Names are kept when all of them are strings, as scikit-learn does. With ``missing`` nulls become NaN.
 
     Raises
     ------
     InputError
-        Columns that hold no numbers, each by name; missing values, with their row and column.
+        Columns that hold no numbers, each by name; else missing values, with their row and column.
     """
     frame, labels = _frame(X)
     names = tuple(labels) if all(isinstance(label, str) for label in labels) else None
     whole = np.empty(frame.shape) if 0 in frame.shape else _as_a_whole(frame, labels)
     if whole is not None:
         return whole, names
-    array = TableArray(_numeric_columns(frame, labels))
+    array = TableArray(_numeric_columns(frame, labels, missing=missing))
     small = array.shape[0] * array.shape[1] * array.dtype.itemsize <= CONVERTED_AT_ONCE
     return (array[:, :] if small else array), names
 
@@ -207,22 +207,40 @@ def _pandas_by_type(native: Any, dtypes: list[Any], labels: list[Any]) -> HostAr
     return out
 
 
-def _numeric_columns(frame: Any, labels: list[Any]) -> list[TableColumn]:
+def _numeric_columns(frame: Any, labels: list[Any], *, missing: bool) -> list[TableColumn]:
     columns = list(frame.iter_columns())
     obstacles = map(_obstacle, columns)
     refused = [(label, what) for label, what in zip(labels, obstacles, strict=True) if what is not None]
     if refused:
         _refuse_columns(refused)
-    _refuse_missing(columns, labels)
+    if not missing:
+        _refuse_missing(columns, labels)
     return [_table_column(column, j, labels[j]) for j, column in enumerate(columns)]
 
 
 def _table_column(column: Any, j: int, label: Any) -> TableColumn:
+    known = None if _missing_count(column) == 0 else ~column.is_null().to_numpy().astype(bool)
+    places = None if known is None else np.flatnonzero(known)
     pieces, start = [], 0
-    for piece in _pieces(column):
-        pieces.append(real_numbers(piece, column_locations(j, str(label), start=start)))
+    for piece in _pieces(column if known is None else column.drop_nulls()):
+        pieces.append(real_numbers(piece, _locations(j, str(label), start, places)))
         start += len(piece)
-    return TableColumn(pieces)
+    return TableColumn(pieces if known is None else [_with_nan(pieces, known)])
+
+
+def _locations(j: int, label: str, start: int, places: HostArray | None) -> Locate:
+    """Tell where the values of a piece stand, which begins at ``start`` of a column, or of these places of it."""
+    if places is None:
+        return column_locations(j, label, start=start)
+    return lambda i: Location(int(places[start + i]), j, label)
+
+
+def _with_nan(pieces: list[HostArray], known: HostArray) -> HostArray:
+    """Return the known values of a column where they stand, and NaN elsewhere."""
+    dtype = FLOAT32 if pieces and all(working_dtype(piece) == FLOAT32 for piece in pieces) else FLOAT64
+    out = np.full(len(known), np.nan, dtype=dtype)
+    out[known] = np.concatenate([out[:0], *pieces])
+    return out
 
 
 def _pieces(column: Any) -> list[HostArray]:

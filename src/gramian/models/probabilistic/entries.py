@@ -533,7 +533,7 @@ def known_entries(
 def _entries_of(source: RowSource, *, scale: bool, room: int) -> KnownEntries:
     n, d = source.n_rows, source.n_columns
     if source.whole is not None:
-        return known_entries(source.whole if source.is_sparse else to_host(source.whole), scale=scale)
+        return known_entries(source.whole if source.is_sparse else to_host(source.whole[:, :]), scale=scale)
     if source.is_local and source.is_sparse and SPARSE_BYTES * source.n_entries <= room:
         blocks = source.map_blocks(lambda block: block.rows)
         return known_entries(sp.vstack(list(blocks), format="csr"), scale=scale)
@@ -699,7 +699,7 @@ def _sparse_entries(
     with np.errstate(over="ignore"):
         sums, squares, data = np.bincount(X.indices, data, minlength=d), float(np.vdot(data, data)), data.astype(dtype)
     values = sp.csr_array((data, X.indices.astype(np.int32), X.indptr.astype(integers)), shape=X.shape)
-    squares = squares if np.isfinite(data).all() else np.inf  # float32 holds less
+    squares = squares if squares <= float(np.finfo(dtype).max) else np.inf  # float32 holds less, of products too
     longest = max((int(X.indptr[p.stop] - X.indptr[p.start]) for p in ranges(X.shape[0], chunk_rows(d))), default=0)
     return SparseEntries(center, factor, counts, sums, squares, of_sparse, values, np.ones(longest, dtype=dtype))
 

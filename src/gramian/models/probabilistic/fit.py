@@ -113,6 +113,12 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
     if known.n_known == 0:
         message = "Nothing is known in this table: all of its values are missing. Pass one with some values."
         raise InputError(message)
+    if known.counts.max() < 2:
+        message = (
+            "No column of this table has two known values, and nothing tells how far others lie from one. Pass a table "
+            "with a column that has two."
+        )
+        raise InputError(message)
     if not np.isfinite(known.squares):
         message = (
             "Values of this table are so far from their means that a sum of squares is beyond the range of numbers. "
@@ -125,7 +131,8 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
     if k is None:
         k, reason = choose_components(known, options)
         k = max(k, options.least)
-    say(options, f"fitting {k} components to {known.n_known:,} known entries of {known.n_rows:,} x {known.n_columns:,}")
+    said = f"{k} component{'' if k == 1 else 's'} to {known.n_known:,} known entries"
+    say(options, f"fitting {said} of {known.n_rows:,} x {known.n_columns:,}")
     plan = plan_known(known, k, biases=bool(options.biases), budget=options.memory_budget or memory_budget())
     require_free(plan.peak_bytes, work="This fit")
     if plan.way == "closed form":
@@ -238,7 +245,7 @@ def choose_components(known: KnownEntries, options: ProbabilisticPCAOptions) -> 
         return float(np.mean((expected + columns.shift[j] - held.values) ** 2))
 
     while True:
-        say(options, f"predicting held-out entries with up to {most} components")
+        say(options, f"predicting held-out entries with up to {most} component{'' if most == 1 else 's'}")
         found = improve(train, start(train, most, biases=biases, seed=options.seed), tol=ROUGH, max_iter=ROUGH_ROUNDS)
         here = error(found.columns)
         if found.columns.layout.k < most or most == limit or here >= before:
@@ -290,6 +297,9 @@ def _model(known: KnownEntries, found: Rounds, options: ProbabilisticPCAOptions,
     columns, layout, priors = found.columns, found.columns.layout, found.columns.priors
     d, k, free = known.n_columns, found.columns.layout.k, found.columns.layout.of_columns
     W, C = columns.means[:, :k], columns.covariances
+    if options.n_components is not None and k < options.n_components:
+        asked, rest = options.n_components, "the others are not" if k else "none is"
+        reason = f"of the {asked} asked for, {rest} needed" if asked > 1 else "the one asked for is not needed"
     left, deviations, right = np.linalg.svd(W, full_matrices=False)
     V = left.T
     # The entry largest in size is positive, as in PCA.

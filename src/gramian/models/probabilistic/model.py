@@ -129,8 +129,11 @@ class ProbabilisticPCAModel:
         ----------
         rows, columns : integers (m,)
         """
-        i, j = np.broadcast_arrays(_positions(rows, self.n_rows, "row"), _positions(columns, self.n_columns, "column"))
-        i, j = i.ravel(), j.ravel()
+        i, j = _positions(rows, self.n_rows, "row"), _positions(columns, self.n_columns, "column")
+        if i.shape != j.shape and 1 not in (i.size, j.size):
+            message = f"Cells are pairs, and these are rows of shape {i.shape} and columns of {j.shape}. Pass as many."
+            raise InputError(message)
+        i, j = (places.ravel() for places in np.broadcast_arrays(i, j))
         means, stds = np.empty(len(i)), np.empty(len(i))
         for part in ranges(len(i), max(1024, 4_000_000 // self.layout.size**2)):
             g, Cg = self._row_parts(i[part])
@@ -333,7 +336,7 @@ class ProbabilisticPCAModel:
 
 def _positions(places: Any, count: int, what: str) -> HostArray:
     found = np.asarray(places)
-    if found.dtype.kind not in "iu":
+    if found.size and found.dtype.kind not in "iu":
         message = f"A {what} is asked for by its position, a whole number from 0, and these are of type {found.dtype}."
         raise InputError(message)
     if found.size and (found.max() >= count or found.min() < -1):

@@ -54,6 +54,8 @@ class Dialect:
         Words for a missing value.
     remarks : tuple of str
         What a person should know of the names.
+    header : tuple of str
+        The cells of the header as they are written; none where there is none, or other names are given.
     """
 
     begin: int
@@ -63,6 +65,7 @@ class Dialect:
     named: bool
     missing: tuple[str, ...] = MISSING
     remarks: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
 
 
 def detect_dialect(
@@ -99,8 +102,8 @@ def detect_dialect(
         begin += len((text[:blank] + lines[0]).encode())
         begin += len(re.match(rb"\r?\n?", head[begin:])[0])  # type: ignore[index]
     called, remarks = name_columns(_names(rows, named=named), names, origin)
-    named = named or names is not None
-    return Dialect(begin, delimiter, decimal, called, named, missing, remarks)
+    header = tuple(rows[0]) if named and names is None and len(rows[0]) == len(called) else ()
+    return Dialect(begin, delimiter, decimal, called, named or names is not None, missing, remarks, header)
 
 
 def _spellings(word: str) -> list[str]:
