@@ -7,11 +7,12 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from gramian import ICA, PCA, KernelPCA, how_many
+from gramian import ICA, PCA, KernelPCA, analyze, how_many
 from gramian.cli.main import main
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.report import write_report
 from gramian.report.document import LARGEST, SCRIPTS
+from gramian.sources import as_source
 
 HOSTILE = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>", '"quoted" & <b>', "=1+1", "  "]
 
@@ -271,3 +272,22 @@ def test_package_without_metadata_is_of_an_unknown_version(tmp_path, monkeypatch
     X = np.random.default_rng(0).standard_normal((30, 4))
     page = write_report(PCA(2).fit(X), tmp_path / "page.html", rows=X).read_text(encoding="utf-8")
     assert "numpy (unknown version), scipy (unknown version)" in page
+
+
+def test_page_says_what_became_of_missing_values(tmp_path):
+    """Values are called filled where they were: not where rows were dropped, nor in a column that was left out."""
+    X = table(40, 4)
+    X[3, 1] = X[5, 2] = np.nan
+    found = {
+        "filled": analyze(X),
+        "dropped": analyze(X, missing="drop"),
+        "left out": analyze(as_source(np.c_[X, np.r_[np.ones(3), np.full(37, np.nan)]], column_names=list("abcde"))),
+    }
+    figures = {name: data_of(one.report(tmp_path / "p.html"))["cuts"] for name, one in found.items()}
+    told = {
+        name: [row for row in next(iter(cuts.values()))["figures"] if "missing" in row[1]]
+        for name, cuts in figures.items()
+    }
+    share = f"{2 / 160:.1%} of the table, filled"
+    assert told["filled"] == told["left out"] == [["2", "missing values", share, "done"]]
+    assert told["dropped"] == [["2", "missing values", "in rows that were dropped", "done"]]

@@ -125,12 +125,9 @@ def _figures(made: Material, k: int, cut: Any) -> list[list[str]]:
         count = len(clouds.sizes) if clouds.gaps else 1
         remark = "no gap parts the rows" if count == 1 else " and ".join(f"{size:,}" for size in clouds.sizes[:3])
         found.append(["no" if count == 1 else str(count), "separate clouds", remark, "map"])
-    if made.n_missing is not None:
-        share = made.n_missing / max(1, made.model.n_rows * made.model.n_columns)
-        remark = f"{percent(share)} of the table, filled" if made.n_missing else "the table is whole"
-        found.append(
-            [f"{made.n_missing:,}", "missing value" if made.n_missing == 1 else "missing values", remark, "done"]
-        )
+    if made.missing is not None:
+        count, became = made.missing
+        found.append([f"{count:,}", "missing value" if count == 1 else "missing values", became, "done"])
     found.append([f"{made.model.n_rows:,}", "row" if made.model.n_rows == 1 else "rows", "", "done"])
     found.append([f"{made.model.n_columns:,}", "column" if made.model.n_columns == 1 else "columns", "", "done"])
     return found[:4]
