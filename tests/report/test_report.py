@@ -291,3 +291,23 @@ def test_page_says_what_became_of_missing_values(tmp_path):
     share = f"{2 / 160:.1%} of the table, filled"
     assert told["filled"] == told["left out"] == [["2", "missing values", share, "done"]]
     assert told["dropped"] == [["2", "missing values", "in rows that were dropped", "done"]]
+
+
+def test_page_of_categories_shows_the_values_of_the_table(tmp_path):
+    """Quantities are as the table has them, levels 0 or 1; its columns are counted, captions say what is drawn."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 3, 120)
+    t = pandas.DataFrame({"a": 5 + 2 * code + rng.normal(size=120), "p": np.array(list("xyz"))[code]})
+    t["q"] = np.array(list("uvw"))[(code + (rng.random(120) < 0.2)) % 3]
+    path = analyze(t, method="famd").report(tmp_path / "p.html")
+    rows = data_of(path)["rows"]
+    values = np.frombuffer(b64decode(rows["values"]["f32"]), "<f4").reshape(len(rows["valueNames"]), -1)
+    for name, column in zip(rows["valueNames"], values, strict=True):
+        known = t["a"] if name == "a" else t[name[0]] == name[2]
+        np.testing.assert_allclose(column, known, atol=1e-5)
+    said = " ".join(" ".join(outline(path).text).split())
+    assert "120 rows · 3 columns" in said
+    assert "circle" not in said
+    assert "whisker is" not in said
+    assert "correlation_circle" not in said

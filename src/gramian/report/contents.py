@@ -129,7 +129,8 @@ def _figures(made: Material, k: int, cut: Any) -> list[list[str]]:
         count, became = made.missing
         found.append([f"{count:,}", "missing value" if count == 1 else "missing values", became, "done"])
     found.append([f"{made.model.n_rows:,}", "row" if made.model.n_rows == 1 else "rows", "", "done"])
-    found.append([f"{made.model.n_columns:,}", "column" if made.model.n_columns == 1 else "columns", "", "done"])
+    coded = "" if made.coding is None else f"coded as {made.model.n_columns:,}"
+    found.append([f"{made.n_columns:,}", "column" if made.n_columns == 1 else "columns", coded, "done"])
     return found[:4]
 
 
@@ -178,6 +179,9 @@ def _rows(made: Material) -> dict[str, Any] | None:
         count = min(made.scores.shape[1], max(rows.scores.shape[1], MOST_NUMBERS // m), MOST_COMPONENTS)
         scores = made.scores[at][:, :count]
     names = None if made.row_names is None else [short(made.row_names[i]) for i in at]
+    # Coded columns, as the table has them.
+    unit, origin = (1.0, 0.0) if made.coding is None else made.coding.units[:, rows.columns]
+    quantities = made.n_columns if made.coding is None else len(made.coding.quantities)
     return {
         "total": rows.n_rows,
         "shown": len(at),
@@ -185,10 +189,11 @@ def _rows(made: Material) -> dict[str, Any] | None:
         "names": names,
         "scores": floats(scores),
         "components": scores.shape[1],
-        "values": floats(rows.values),
+        "values": floats(rows.values * unit + origin),
         "valueNames": [] if made.image_shape else [short(made.names[j]) for j in rows.columns],
-        "mean": rounded(rows.mean[rows.columns]) if len(rows.mean) else [],
-        "spread": rounded(rows.spread[rows.columns]) if len(rows.spread) else [],
+        "quantities": int((rows.columns < quantities).sum()),
+        "mean": rounded(rows.mean[rows.columns] * unit + origin) if len(rows.mean) else [],
+        "spread": rounded(rows.spread[rows.columns] * unit) if len(rows.spread) else [],
         "labels": [_label(name, values[at]) for name, values in made.labels.items()],
         "dates": [_dates(name, values[at]) for name, values in made.dates.items()],
         "color": made.color,

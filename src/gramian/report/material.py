@@ -144,6 +144,17 @@ class Material:
         return bool(self.model.is_scaled)
 
     @property
+    def coding(self) -> Any:
+        """How quantities and categories became columns of numbers; ``None`` where they were numbers."""
+        return getattr(self.model, "coding", None)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the table that were fitted."""
+        coding = self.coding
+        return int(self.model.n_columns) if coding is None else len(coding.quantities) + len(coding.categories)
+
+    @property
     def kind(self) -> str:
         """Return "pca", "kernel" or "ica"."""
         return str(self.model.kind)
