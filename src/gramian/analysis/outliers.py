@@ -117,9 +117,6 @@ def unusual_rows(
     parts = _parts(model.truncated(found.n_components), rows, found, shown)
     known = np.ones(rows.shape, dtype=bool) if filled is None else ~filled
     away = np.divide(rows - mean, spread, out=np.zeros_like(rows), where=spread > 0)
-    # Coded columns, as the table has them.
-    coding = getattr(model, "coding", None)
-    rows = rows if coding is None else rows * coding.units[0] + coding.units[1]
     return tuple(
         UnusualRow(
             int(row),
