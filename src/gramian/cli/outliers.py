@@ -54,8 +54,8 @@ def command(model: str, file: str, **flags: Any) -> None:
         f"{unusual.found.expected:.1f} are expected of Gaussian rows."
     )
     pairs = (("T2", unusual.found.t2_limit), ("SPE", unusual.found.spe_limit))
-    limits = [f"{name} {limit:.3g}" for name, limit in pairs if isfinite(limit)]
-    click.echo(f"Limits: {', '.join(limits) or 'none'}.")
+    ends = [f"{name} {limit:.3g}" for name, limit in pairs if isfinite(limit)]
+    click.echo(f"Limits: {', '.join(ends) or 'none'}.")
     click.echo("Distances are from the components of all rows of the fit; gramian pca leaves out those that lie apart.")
     for row in listed:
         name = f"row {row['row']}" if rows.row_names is None else row["row"]
