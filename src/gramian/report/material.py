@@ -323,7 +323,7 @@ def _missing(table: Prepared) -> tuple[int, str]:
     >>> from gramian.sources import as_source
     >>> rows, filled = as_source(np.eye(2)), np.array([[True, False], [False, False]])
     >>> _missing(Prepared(rows, ("a", "b"), scale=False, notes=(), spread=np.ones(2), filled=filled))
-    (1, '25.0% of the table, filled')
+    (1, '25% of the table, filled')
     """
     if table.filled is not None and table.filled.any():
         return int(table.filled.sum()), f"{percent(table.filled.mean())} of the table, filled"
