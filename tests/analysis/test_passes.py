@@ -117,3 +117,15 @@ def test_rendering_reads_nothing(tmp_path, counted):
     found.save(tmp_path / "out")
     assert "<svg" in found._repr_html_()
     assert counted[0].passes == before
+
+
+def test_values_are_filled_beside_columns_whose_squares_leave_the_floats():
+    """Columns times powers of two are filled with the same values times these powers, and warn of nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 4)) + 0.1 * rng.normal(size=(60, 4))
+    X[3, 1] = X[7, 2] = np.nan
+    small, large = (np.exp2(np.array([0, power, -power, 0])) for power in (10, 600))
+    sources = (as_source(X * times, column_names=list("abcd")) for times in (small, large))
+    usual, far = (analyze(source, scale=True) for source in sources)
+    assert far.table.n_filled == 2
+    np.testing.assert_allclose(far.table.source.whole / large, usual.table.source.whole / small, rtol=1e-12)

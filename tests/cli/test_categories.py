@@ -107,3 +107,12 @@ def test_what_is_of_numbers_alone_is_refused(words, said, capfd):
     code, _, err = run_here(capfd, *words)
     assert code != 0
     assert said in " ".join(err.split())
+
+
+def test_shares_of_a_correspondence_analysis_are_also_corrected(capfd):
+    """Beside a raw share stands the one without what coding by levels adds."""
+    out = run_here(capfd, "mca", "words.csv", "--quiet", "--no-report")[1]
+    lines = out.splitlines()
+    head = next(i for i, line in enumerate(lines) if "corrected" in line)
+    share, _, corrected = (float(word.rstrip("%")) for word in lines[head + 1].split()[2:5])
+    assert corrected > 1.5 * share

@@ -239,6 +239,23 @@ def test_new_rows_are_read_as_those_of_the_fit(folder, capfd):
     np.testing.assert_allclose(found[1], found[3], rtol=1e-12)
 
 
+def test_a_column_with_decimal_commas_leaves_the_others_their_points(folder, capfd):
+    """A model reads the table that it was fitted on, where one column has decimal commas and others points."""
+    t = np.random.default_rng(0).normal(size=40)
+    lines = [f'"1.{500 + int(99 * x)},{25 * (x < 0)}",{3 + x:.3f}' for x in t]
+    (folder / "t.csv").write_text("\n".join(["price,size", *lines]))
+    assert run_here(capfd, "pca", "t.csv", "--quiet", "--no-report")[0] == 0
+    code, out, err = run_here(capfd, "project", "t-pca/model.gramian", "t.csv", "--quiet")
+    assert code == 0, err
+    fitted = (folder / "t-pca" / "scores.csv").read_text().split()
+    np.testing.assert_allclose(*([float(line.split(",")[1]) for line in t[1:]] for t in (out.split(), fitted)))
+    new = []
+    for price in ("1.500", '"1.500,0"'):
+        (folder / "new.csv").write_text(f"price,size\n{price},3\n")
+        new.append(run_here(capfd, "project", "t-pca/model.gramian", "new.csv", "--quiet")[1])
+    assert new[0] == new[1] != ""
+
+
 def test_look_calls_a_table_in_which_nothing_varies_what_it_is(folder, capfd):
     """Constant columns are left out, and the plan says that a fit refuses them."""
     (folder / "t.csv").write_text("a,b\n" + "1,2\n" * 20)

@@ -124,3 +124,34 @@ def test_outliers_says_which_components_distances_are_from(folder, capfd):
     run_here(capfd, "pca", "two.csv", "--quiet", "--no-report")
     _, out, _ = run_here(capfd, "outliers", "two-pca/model.gramian", "two.csv", "--quiet")
     assert "Distances are from the components of all rows of the fit" in out
+
+
+def test_outliers_calls_rows_by_their_number_and_gives_its_limits(folder, capfd):
+    """A row without a name is `row 8`, as pca says, and the distances stand below their limits."""
+    rows = np.random.default_rng(0).uniform(-1, 1, (50, 3))
+    rows[7] = 40.0, -40.0, 0.0
+    write(folder / "far.csv", "a,b,c", rows)
+    run_here(capfd, "pca", "far.csv", "--quiet", "--no-report")
+    _, out, _ = run_here(capfd, "outliers", "far-pca/model.gramian", "far.csv", "--quiet")
+    found = json.loads(run_here(capfd, "outliers", "far-pca/model.gramian", "far.csv", "--quiet", "--json")[1])
+    assert f"T2 {found['t2_limit']:.3g}" in next(line for line in out.splitlines() if line.startswith("Limits"))
+    assert "\nrow 8 " in out
+
+
+def test_look_tells_both_ends_of_a_narrow_range_apart(folder, capfd):
+    """A column that varies by millionths of its mean has not the same number at both ends."""
+    write(folder / "narrow.csv", "a,b", 1000 + 1e-3 * np.random.default_rng(0).uniform(-1, 1, (50, 2)))
+    _, out, _ = run_here(capfd, "look", "narrow.csv", "--quiet")
+    low, high = next(line for line in out.splitlines() if line.startswith("a ")).split()[-3::2]
+    assert 999.999 <= float(low) < float(high) <= 1000.001
+
+
+def test_project_says_that_rows_of_the_fit_were_filled_otherwise(folder, capfd):
+    """Where a new row misses values, the note says why rows of the fit have other scores in scores.csv."""
+    rows = np.random.default_rng(0).normal(size=(50, 1)) + 0.3 * np.random.default_rng(1).normal(size=(50, 3))
+    rows[4, 1] = np.nan
+    write(folder / "holes.csv", "a,b,c", rows)
+    run_here(capfd, "pca", "holes.csv", "--quiet", "--no-report")
+    _, _, err = run_here(capfd, "project", "holes-pca/model.gramian", "holes.csv")
+    assert "Filled 1 missing value with" in err
+    assert "differ from those in scores.csv" in " ".join(err.split())

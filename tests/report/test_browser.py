@@ -398,6 +398,62 @@ def test_dark_mode_and_phone_change_page_and_pictures(opened, pca_page):
     assert opened(pca_page, color_scheme="dark").evaluate(look) == dark
 
 
+def test_nothing_is_cut_on_a_small_screen(opened, tmp_path):
+    """Tables fit or show that they scroll, long names break, and the legend alone names groups on a phone."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 1)) + rng.standard_normal((60, 4))
+    names = ["a", "charRoundbracketAndSomeMoreOfIt", "c", "d"]
+    labels = {"kind": ["one kind of a very long name"] * 30 + ["another kind of a long name"] * 30}
+    page = opened(PCA().fit(X).report(tmp_path / "p.html", X, names=names, labels=labels))
+    tables = "[...document.querySelectorAll('#card .scroll, #parts-table .scroll')]"
+    hidden = f"{tables}.map((box) => box.scrollWidth - box.clientWidth)"
+    assert page.evaluate(hidden) == [0, 0]
+    assert "one kind" in words(page, "#map-plot")
+    page.set_viewport_size(PHONE)
+    page.wait_for_function("gramian.state.width === 390")
+    assert page.evaluate(hidden) == [0, 0]
+    assert "one kind" not in words(page, "#map-plot")
+    assert "one kind" in words(page, "#legend")
+    assert "gradient" in page.evaluate("getComputedStyle(document.querySelector('.scroll')).backgroundImage")
+
+
+def test_whiskers_stay_in_the_plot(opened, pca_page, tmp_path):
+    """A share whose interval leaves the plot has a whisker up to where the plot ends."""
+    text = pca_page.read_text("utf-8")
+    given = json.loads(text.partition('id="data">')[2].partition("</script>")[0])["scree"]["intervals"]
+    wide = text.replace(json.dumps(given, separators=(",", ":")), json.dumps([*given[:4], [0.0, 3.0]]))
+    assert wide != text
+    (tmp_path / "wide.html").write_text(wide, "utf-8")
+    page = opened(tmp_path / "wide.html")
+    tops = page.evaluate("[...document.querySelectorAll('#variance-plot line')].map((line) => line.y2.baseVal.value)")
+    assert min(tops) >= 0
+
+
+def test_the_headline_begins_with_a_capital(opened, pca_page):
+    """It is shown with one, also where it begins with the name of a column; its text keeps the name."""
+    page = opened(pca_page)
+    shown = "getComputedStyle(document.getElementById('lead'), '::first-letter').textTransform"
+    assert page.evaluate(shown) == "uppercase"
+
+
+def test_names_of_arrows_lie_beyond_their_heads(opened, tmp_path):
+    """A name goes on where its arrow ends, to the left where that points there."""
+    t, u = np.random.default_rng(0).standard_normal((2, 60))
+    X = np.column_stack([t, -t, u]) + 0.1 * np.random.default_rng(1).standard_normal((60, 3))
+    page = opened(PCA(scale=True).fit(X).report(tmp_path / "p.html", X, names=["aaa", "bbb", "ccc"]))
+    circles = "[...document.querySelectorAll('#circle-plot circle')].filter((mark) => mark.textContent)"
+    heads = page.evaluate(f"{circles}.map((mark) => [mark.textContent.slice(0, 3), mark.cx.baseVal.value])")
+    across = [(name, x) for name, x in heads if name != "ccc"]
+    middle = np.mean([x for _, x in across])
+    for name, x in across:
+        box = page.evaluate(
+            "(name) => { const one = [...document.querySelectorAll('#circle-plot text')].find((text) => "
+            "text.textContent === name).getBBox(); return one.x + one.width / 2; }",
+            name,
+        )
+        assert abs(box - middle) > abs(x - middle)
+
+
 def test_a_filled_page_turns_dark_and_hands_its_command_over(browser, tmp_path):
     """The page of a filled table has theme and copying of all pages, and its policy forbids none of it."""
     X = np.random.default_rng(0).standard_normal((40, 4))

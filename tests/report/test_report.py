@@ -7,11 +7,12 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from gramian import ICA, PCA, KernelPCA, how_many
+from gramian import ICA, PCA, KernelPCA, analyze, how_many
 from gramian.cli.main import main
 from gramian.errors import NotSupportedError, ParameterError
 from gramian.report import write_report
 from gramian.report.document import LARGEST, SCRIPTS
+from gramian.sources import as_source
 
 HOSTILE = ["<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>", '"quoted" & <b>', "=1+1", "  "]
 
@@ -271,3 +272,42 @@ def test_package_without_metadata_is_of_an_unknown_version(tmp_path, monkeypatch
     X = np.random.default_rng(0).standard_normal((30, 4))
     page = write_report(PCA(2).fit(X), tmp_path / "page.html", rows=X).read_text(encoding="utf-8")
     assert "numpy (unknown version), scipy (unknown version)" in page
+
+
+def test_page_says_what_became_of_missing_values(tmp_path):
+    """Values are called filled where they were: not where rows were dropped, nor in a column that was left out."""
+    X = table(40, 4)
+    X[3, 1] = X[5, 2] = np.nan
+    found = {
+        "filled": analyze(X),
+        "dropped": analyze(X, missing="drop"),
+        "left out": analyze(as_source(np.c_[X, np.r_[np.ones(3), np.full(37, np.nan)]], column_names=list("abcde"))),
+    }
+    figures = {name: data_of(one.report(tmp_path / "p.html"))["cuts"] for name, one in found.items()}
+    told = {
+        name: [row for row in next(iter(cuts.values()))["figures"] if "missing" in row[1]]
+        for name, cuts in figures.items()
+    }
+    share = f"{2 / 160:.1%} of the table, filled"
+    assert told["filled"] == told["left out"] == [["2", "missing values", share, "done"]]
+    assert told["dropped"] == [["2", "missing values", "in rows that were dropped", "done"]]
+
+
+def test_page_of_categories_shows_the_values_of_the_table(tmp_path):
+    """Quantities are as the table has them, levels 0 or 1; its columns are counted, captions say what is drawn."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 3, 120)
+    t = pandas.DataFrame({"a": 5 + 2 * code + rng.normal(size=120), "p": np.array(list("xyz"))[code]})
+    t["q"] = np.array(list("uvw"))[(code + (rng.random(120) < 0.2)) % 3]
+    path = analyze(t, method="famd").report(tmp_path / "p.html")
+    rows = data_of(path)["rows"]
+    values = np.frombuffer(b64decode(rows["values"]["f32"]), "<f4").reshape(len(rows["valueNames"]), -1)
+    for name, column in zip(rows["valueNames"], values, strict=True):
+        known = t["a"] if name == "a" else t[name[0]] == name[2]
+        np.testing.assert_allclose(column, known, atol=1e-5)
+    said = " ".join(" ".join(outline(path).text).split())
+    assert "120 rows · 3 columns" in said
+    assert "circle" not in said
+    assert "whisker is" not in said
+    assert "correlation_circle" not in said

@@ -646,7 +646,8 @@ def _without_missing(options: ReadOptions, prepared: Prepared, missing: HostArra
         return _dropped(prepared, X, own)
     say(f"filling {int(np.isnan(X).sum()):,} missing values")
     # Columns count alike where they would in a fit; for sources too, which do not depend on it, the filling does.
-    return _filled(prepared, X, own, scale=scaled_by_rule(prepared.names, np.nanstd(X, axis=0)))
+    spread, _ = _scaled_moments(DenseRows(X), np.ones(X.shape[1], dtype=bool))
+    return _filled(prepared, X, own, spread)
 
 
 def _share(missing: HostArray, n_rows: int) -> str:
@@ -687,12 +688,19 @@ def _with_spread(prepared: Prepared) -> Prepared:
     return replace(prepared, spread=spread)
 
 
-def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, scale: bool) -> Prepared:
+def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, spread: HostArray) -> Prepared:
     from gramian.models.probabilistic.filling import fill_missing
 
+    scale = scaled_by_rule(prepared.names, spread)
+    _, power = np.frexp(spread)
+    if np.abs(power).max() <= 300:
+        power[:] = 0
+    elif not scale:
+        power[:] = power.max()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        filled = fill_missing(X, scale=scale)
+        # Squares stay within the range of floats; powers of two round nothing.
+        filled = fill_missing(np.ldexp(X, -power), scale=scale)
     k, cells = filled.n_components, np.isnan(X)
     missing = cells.sum(axis=0)
     said = (
@@ -702,7 +710,7 @@ def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, *, sc
     notes = (*prepared.notes, said, *(sentence_of(warning) for warning in caught))
     return replace(
         prepared,
-        source=_dense_rows(filled.rows, own),
+        source=_dense_rows(np.where(cells, np.ldexp(filled.rows, power), X), own),
         notes=notes,
         n_filled=int(missing.sum()),
         filled=cells,

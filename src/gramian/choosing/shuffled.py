@@ -78,7 +78,7 @@ def shuffled_verdict(eigenvalues: HostArray, cells: Cells, *, seed: int) -> Verd
     if kept == k:
         return Verdict("shuffled", kept, f"All {counted(k)} are above those of shuffled columns.", detail)
     reason = (
-        f"Component {kept + 1} has inertia {eigenvalues[kept]:.4g}, and columns that were shuffled reach "
+        f"Component {kept + 1} has variance {eigenvalues[kept]:.4g}, and columns that were shuffled reach "
         f"{limits[kept]:.4g}."
     )
     return Verdict("shuffled", kept, reason, detail)

@@ -215,16 +215,21 @@ def component_table(answer: Answer) -> list[str]:
     # Of an image no pixel by itself tells anything, and a kernel has no weights of columns.
     named = found.image_shape is None and model.loadings is not None
     title = "leading columns" if named else ""
-    lines = [f"{'':6}{value:>11}{'share':>8}{'together':>10}  {'certificate':24}{title}".rstrip()]
+    shares_of_mca = model.greenacre_shares if found.method == "mca" else None
+    corrected = [""] * k if shares_of_mca is None else [f"{share:>11.1%}" for share in shares_of_mca]
+    head = "" if shares_of_mca is None else f"{'corrected':>11}"
+    lines = [f"{'':6}{value:>11}{'share':>8}{'together':>10}{head}  {'certificate':24}{title}".rstrip()]
     for j in range(min(k, SHOWN)):
         leading = _leading(model, j, found.table.names) if named else ""
         name = f"{model.prefix}{j + 1}"
         lines.append(
-            f"{name:6}{values[j]:>11.5g}{shares[j]:>8.1%}{shares[: j + 1].sum():>10.1%}"
+            f"{name:6}{values[j]:>11.5g}{shares[j]:>8.1%}{shares[: j + 1].sum():>10.1%}{corrected[j]}"
             f"  {_certified(model, j):24}{leading}".rstrip()
         )
     if k > SHOWN:
         lines.append(f"... and {k - SHOWN} more in {answer.files[2].name}")
+    if head:
+        lines.append("corrected: shares without what coding by levels adds (Benzécri, Greenacre)")
     return lines
 
 

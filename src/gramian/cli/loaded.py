@@ -131,5 +131,8 @@ def _filled(path: str, source: RowSource, found: Archive) -> tuple[RowSource, tu
         )
         raise InputError(message, column=name)
     X = fill_rows(found.model, dense(source))
-    note = f"Filled {int(missing.sum()):,} missing values with what the model expects there."
+    note = (
+        f"Filled {counted(int(missing.sum()), 'missing value')} with what the model expects there. For rows of the fit "
+        "that is not what filled them then, so that their scores differ from those in scores.csv."
+    )
     return DenseRows(X, column_names=source.column_names), (note,)

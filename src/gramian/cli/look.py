@@ -172,7 +172,7 @@ def _values(column: dict[str, Any]) -> str:
 
     if column["use"] == "used" and column["low"] is not None:
         unit = f" {column['unit']}" if column["unit"] else ""
-        return f"{_bars(column['histogram'])} {column['low']:.4g} to {column['high']:.4g}{unit}"
+        return f"{_bars(column['histogram'])} {_range(column['low'], column['high'])}{unit}"
     if column["use"] == "used" and column["deviation"] is not None:
         return f"{_bars(column['histogram'])} deviation {column['deviation']:.4g}"
     if column["levels"]:
@@ -182,6 +182,19 @@ def _values(column: dict[str, Any]) -> str:
         count = "" if len(column["levels"]) == MOST_LEVELS else f"{more} "
         return ", ".join(shown) + (f" and {count}more" if more else "")
     return shortened(column["reason"], 70)
+
+
+def _range(low: float, high: float) -> str:
+    """Return both ends of a range, with as many digits as tell them apart.
+
+    Examples
+    --------
+    >>> _range(1.0, 2.0), _range(999.9994, 1000.0012)
+    ('1 to 2', '999.9994 to 1000.0012')
+    """
+    digits = next((n for n in range(4, 17) if f"{low:.{n}g}" != f"{high:.{n}g}"), 4)
+    digits += 2 * (digits > 4)
+    return f"{low:.{digits}g} to {high:.{digits}g}"
 
 
 def _bars(counts: list[int] | None) -> str:

@@ -1,5 +1,6 @@
 """``gramian outliers MODEL FILE``: rows that a model finds unusual."""
 
+from math import isfinite
 from typing import Any
 
 import click
@@ -52,12 +53,16 @@ def command(model: str, file: str, **flags: Any) -> None:
         f"{len(unusual.found.flagged):,} of {counted(len(unusual.found.t2), 'row')} {lie} beyond a limit; "
         f"{unusual.found.expected:.1f} are expected of Gaussian rows."
     )
+    pairs = (("T2", unusual.found.t2_limit), ("SPE", unusual.found.spe_limit))
+    ends = [f"{name} {limit:.3g}" for name, limit in pairs if isfinite(limit)]
+    click.echo(f"Limits: {', '.join(ends) or 'none'}.")
     click.echo("Distances are from the components of all rows of the fit; gramian pca leaves out those that lie apart.")
     for row in listed:
+        name = f"row {row['row']}" if rows.row_names is None else row["row"]
         blame = ", ".join(
             f"{part['column']} {part['value']:.4g} ({part['deviations']:+.1f} sd)" for part in row["blame"]
         )
-        click.echo(f"{str(row['row'])[:30]:30}  T2 {row['t2']:<9.3g} SPE {row['spe']:<9.3g} {row['beyond']}: {blame}")
+        click.echo(f"{name[:30]:30}  T2 {row['t2']:<9.3g} SPE {row['spe']:<9.3g} {row['beyond']}: {blame}")
 
 
 def _line(row: Any, row_names: Any) -> dict[str, Any]:

@@ -125,14 +125,12 @@ def _figures(made: Material, k: int, cut: Any) -> list[list[str]]:
         count = len(clouds.sizes) if clouds.gaps else 1
         remark = "no gap parts the rows" if count == 1 else " and ".join(f"{size:,}" for size in clouds.sizes[:3])
         found.append(["no" if count == 1 else str(count), "separate clouds", remark, "map"])
-    if made.n_missing is not None:
-        share = made.n_missing / max(1, made.model.n_rows * made.model.n_columns)
-        remark = f"{percent(share)} of the table, filled" if made.n_missing else "the table is whole"
-        found.append(
-            [f"{made.n_missing:,}", "missing value" if made.n_missing == 1 else "missing values", remark, "done"]
-        )
+    if made.missing is not None:
+        count, became = made.missing
+        found.append([f"{count:,}", "missing value" if count == 1 else "missing values", became, "done"])
     found.append([f"{made.model.n_rows:,}", "row" if made.model.n_rows == 1 else "rows", "", "done"])
-    found.append([f"{made.model.n_columns:,}", "column" if made.model.n_columns == 1 else "columns", "", "done"])
+    coded = "" if made.coding is None else f"coded as {made.model.n_columns:,}"
+    found.append([f"{made.n_columns:,}", "column" if made.n_columns == 1 else "columns", coded, "done"])
     return found[:4]
 
 
@@ -181,6 +179,9 @@ def _rows(made: Material) -> dict[str, Any] | None:
         count = min(made.scores.shape[1], max(rows.scores.shape[1], MOST_NUMBERS // m), MOST_COMPONENTS)
         scores = made.scores[at][:, :count]
     names = None if made.row_names is None else [short(made.row_names[i]) for i in at]
+    # Coded columns, as the table has them.
+    unit, origin = (1.0, 0.0) if made.coding is None else made.coding.units[:, rows.columns]
+    quantities = made.n_columns if made.coding is None else len(made.coding.quantities)
     return {
         "total": rows.n_rows,
         "shown": len(at),
@@ -188,10 +189,11 @@ def _rows(made: Material) -> dict[str, Any] | None:
         "names": names,
         "scores": floats(scores),
         "components": scores.shape[1],
-        "values": floats(rows.values),
+        "values": floats(rows.values * unit + origin),
         "valueNames": [] if made.image_shape else [short(made.names[j]) for j in rows.columns],
-        "mean": rounded(rows.mean[rows.columns]) if len(rows.mean) else [],
-        "spread": rounded(rows.spread[rows.columns]) if len(rows.spread) else [],
+        "quantities": int((rows.columns < quantities).sum()),
+        "mean": rounded(rows.mean[rows.columns] * unit + origin) if len(rows.mean) else [],
+        "spread": rounded(rows.spread[rows.columns] * unit) if len(rows.spread) else [],
         "labels": [_label(name, values[at]) for name, values in made.labels.items()],
         "dates": [_dates(name, values[at]) for name, values in made.dates.items()],
         "color": made.color,

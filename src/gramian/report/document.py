@@ -230,7 +230,7 @@ def render(
         '<button type="button" id="cut-more" aria-label="Keep one more">+</button></div>'
     )
     menu = f'<details class="contents" id="contents"><summary>Contents</summary><ol>{entries}</ol></details>'
-    size = f"{made.model.n_rows:,} rows · {made.model.n_columns:,} columns"
+    size = f"{made.model.n_rows:,} rows · {made.n_columns:,} columns"
     head = parts.header(heading, answer(made)[0].sentence, size)
     body = (
         f'<a class="skip" href="#{sections[0].ident}">Skip to the pictures</a><div class="page">'

@@ -9,10 +9,11 @@ import numpy as np
 from gramian.analysis.analyze import Analysis
 from gramian.analysis.categories import coded_categories
 from gramian.analysis.examine import Examined, Subject, examine
-from gramian.analysis.findings import Cut
+from gramian.analysis.findings import Cut, percent
 from gramian.analysis.groups import groups_by_label, label_values
 from gramian.analysis.outliers import OutlierMap
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, require_same_rows, shown_rows
+from gramian.analysis.table import Prepared
 from gramian.errors import ParameterError
 from gramian.models.row_values import open_rows, open_rows_of
 from gramian.pictures import Scree, column_names, model_of, names_of, scores_of, scree_of
@@ -56,8 +57,8 @@ class Material:
         What findings are told from.
     dates : dict of (n,) arrays of datetime64
         Columns of dates, and names of rows that are dates.
-    n_missing : int or None
-        Missing values of the table before they were filled; ``None`` where that is not known.
+    missing : pair of int and str, or None
+        How many values were missing and what became of them, see :func:`_missing`; ``None`` where that is not known.
     supplementary : Supplementary or None
         Columns that were projected and not fitted.
     embed_rows : bool
@@ -84,7 +85,7 @@ class Material:
     seed: int = 0
     examined: Examined | None = None
     dates: dict[str, np.ndarray] = field(default_factory=dict)
-    n_missing: int | None = None
+    missing: tuple[int, str] | None = None
     supplementary: Any = None
     embed_rows: bool = True
     known_cuts: dict[int, Cut] = field(default_factory=dict)
@@ -141,6 +142,17 @@ class Material:
     def scaled(self) -> bool:
         """Whether columns were scaled."""
         return bool(self.model.is_scaled)
+
+    @property
+    def coding(self) -> Any:
+        """How quantities and categories became columns of numbers; ``None`` where they were numbers."""
+        return getattr(self.model, "coding", None)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the table that were fitted."""
+        coding = self.coding
+        return int(self.model.n_columns) if coding is None else len(coding.quantities) + len(coding.categories)
 
     @property
     def kind(self) -> str:
@@ -223,7 +235,7 @@ def material_of(found: Analysis) -> Material:
         row_names=called,
         groups=found.groups,
         dates=dates,
-        n_missing=sum(table.missing.values()),
+        missing=_missing(table),
         supplementary=found.supplementary,
         choice=found.panel,
         image_shape=found.image_shape,
@@ -301,6 +313,25 @@ def _day_names(dates: np.ndarray, names: list[str]) -> list[str]:
     """Return days without a time of day where every row has midnight; else the names as they are."""
     days = dates.astype("datetime64[D]")
     return names if np.isnat(dates).any() or not np.all(days == dates) else np.datetime_as_string(days).tolist()
+
+
+def _missing(table: Prepared) -> tuple[int, str]:
+    """Return how many values were filled, of those of quantities that are used; else how many were missing, and where.
+
+    Examples
+    --------
+    >>> from gramian.sources import as_source
+    >>> rows, filled = as_source(np.eye(2)), np.array([[True, False], [False, False]])
+    >>> _missing(Prepared(rows, ("a", "b"), scale=False, notes=(), spread=np.ones(2), filled=filled))
+    (1, '25% of the table, filled')
+    """
+    if table.filled is not None and table.filled.any():
+        return int(table.filled.sum()), f"{percent(table.filled.mean())} of the table, filled"
+    if table.row_numbers is not None:
+        used = [count for name, count in table.missing.items() if name not in table.left_out]
+        return sum(used), "in rows that were dropped"
+    count = sum(table.missing.values())
+    return count, "in columns left out" if count else "the table is whole"
 
 
 def _dates_of(found: Analysis) -> dict[str, np.ndarray]:

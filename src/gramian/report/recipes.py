@@ -69,11 +69,14 @@ def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: floa
     rate = "" if sampling_rate is None else f", sampling_rate={sampling_rate!r}"
     rows = () if made.kind != "pca" or made.scaled else ("X=X",)
     weights = then(f"plot.loadings({', '.join(('model', 'component=0', *names))})")
+    columns = weights if len(made.components) == 1 else on_two("correlation_circle", *rows, *names)
+    if made.coding is not None:
+        weights = columns = _coordinates(opening)
     return Recipes(
         reproduce=code or fit,
         scree=then(*_panel(made)),
         scores=then(*_strip()) if len(made.components) == 1 else on_two("scores", "X", *label),
-        columns=weights if len(made.components) == 1 else on_two("correlation_circle", *rows, *names),
+        columns=columns,
         weights=weights,
         outliers=then("plot.outliers(model, X)", "print(model.outliers(X).flagged)"),
         images=then(f"plot.reconstructions(model, X[0], {made.image_shape})"),
@@ -89,6 +92,12 @@ def recipes_of(made: Material, code: str, opening: str = "", sampling_rate: floa
         ),
         time=then("import matplotlib.pyplot as plt", "plt.plot(model.transform(X))  # rows in the order of time"),
     )
+
+
+def _coordinates(opening: str) -> str:
+    """Return the lines that show where quantities and levels stand on the components."""
+    lines = (opening, "model = found.shown") if opening else ("# model: what was fitted",)
+    return "\n".join((*lines, "for place in zip(model.column_names, model.column_coordinates):", "    print(*place)"))
 
 
 def _strip() -> tuple[str, ...]:

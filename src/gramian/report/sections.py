@@ -229,18 +229,26 @@ def components_section(made: Material, data: dict[str, Any], recipes: Recipes) -
         )
         first = figure("curve-plot", "Columns in their order", "Components as curves.", reading, recipes.weights)
     else:
-        circle = " A column at the circle is described whole by these two." if view["cos2"] is not None else ""
+        round_ = view["cos2"] is not None and made.coding is None
+        circle = " A column at the circle is described whole by these two." if round_ else ""
         reading = (
             f"Positions are {view['words']}.{circle} Arrows that point the same way rise together, those that point "
             f"apart one against the other; a right angle is no relation.{note}"
         )
-        first = figure("circle-plot", "The circle of columns", "Columns as arrows.", reading, recipes.columns)
+        called = "The circle of columns" if round_ else "The columns as arrows"
+        first = figure("circle-plot", called, "Columns as arrows.", reading, recipes.columns)
     if not view["telling"]:
         return Section("components", "Components", section("components", title, first))
+    whisker = "; a whisker is where it would lie in 95% of other samples" if "intervals" in view else ""
+    held = (
+        "variance that the component holds"
+        if made.coding is None
+        else "distance from the center, squared, that is along it"
+    )
+    cos2 = "" if view["cos2"] is None else f" Cos²: the part of the column's {held}."
     reading = (
-        "Bars go from zero to the correlation of the column with the component; a whisker is where it would lie in 95% "
-        "of other samples. Contribution: the part of the component that the column makes up. Cos²: the part of the "
-        f"column's variance that the component holds.{note}"
+        f"Bars go from zero to the {view['unit']} of the column{whisker}. Contribution: the part of the component that "
+        f"the column makes up.{cos2}{note}"
     )
     second = figure(
         "parts-table", "One component, column by column", "Table of columns.", reading, recipes.weights,

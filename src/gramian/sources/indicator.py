@@ -81,6 +81,15 @@ class Coding:
         """What a cell of unknown level has in the columns of its category, sqrt(s p) (J,): the mean of each."""
         return np.sqrt(self.share * self.proportions)
 
+    @cached_property
+    def units(self) -> HostArray:
+        """What coded columns are multiplied by, and what is added then, to be as the table has them (2, D).
+
+        A level is 1 in rows that have it and 0 in others.
+        """
+        J = len(self.proportions)
+        return np.stack([np.r_[self.deviation, 1.0 / self.weights], np.r_[self.mean, np.zeros(J)]])
+
     def codes(self, columns: Mapping[str, LevelColumn], n_rows: int, *, unknown: str = "error") -> HostArray:
         """Return the place of each cell's level among the coded levels (n, Q); -1 for the average.
 

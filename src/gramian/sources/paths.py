@@ -250,6 +250,10 @@ def open_path(
         chosen = _without_label(chosen)
     budget, files = budget or memory_budget(), files_of(X)
     format_, taken, names = _how_read(files, X, chosen, options)
+    if "decimal" in format_.takes:
+        # 1.234 is a number with a point too.
+        styles = {name: reading.format for name, reading in (chosen.readings or {}).items()}
+        taken["texts"] = [name for name, style in styles.items() if style is not None and style.decimal == ","]
     if not format_.has_named_columns:
         return _open_arrays(files, format_, str(X), chosen, taken, names=names, budget=budget, options=options), None
     opened = _tables(files, format_, taken, budget, say)
@@ -270,8 +274,8 @@ def _how_read(
 ) -> tuple[Format, dict[str, Any], tuple[str, ...] | None]:
     """Return the format of files, what it is opened with, and the names that a person gives."""
     format_, names = _the_format(files, X), _given_names(options.names)
-    styles = [reading.format for reading in (chosen.readings or {}).values() if reading.format is not None]
-    if options.decimal is None and "decimal" in format_.takes and any(style.decimal == "," for style in styles):
+    signs = {reading.file_decimal for reading in (chosen.readings or {}).values()}
+    if options.decimal is None and "decimal" in format_.takes and "," in signs:
         options = options._replace(decimal=",")
     taken = _taken(format_, chosen, options._replace(names=None if options.transpose else names), files[0])
     return format_, taken, names

@@ -65,6 +65,8 @@ class Reading:
         How text is written.
     missing : tuple of float
         Numbers that stand for a missing value.
+    file_decimal : str or None
+        The decimal sign of all text of the file, where that is known.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Reading:
 
     format: NumberFormat | None = None
     missing: tuple[float, ...] = ()
+    file_decimal: str | None = None
 
     def numbers(self, column: Any) -> HostArray:
         """Return an Arrow column as float64; missing and bad cells, infinities and sentinels are NaN."""
@@ -667,6 +670,8 @@ def _spelled_numbers(name: str, text: _Text, data: Any, *, asked: bool = False) 
     whole = bool((values == np.floor(values)).all())
     finite = np.repeat(values, text.counts[fits])
     found = _of_numbers(name, "integer" if whole else "number", finite, text.n_rows, style=style)
+    if found.reading is not None:
+        found = replace(found, reading=replace(found.reading, file_decimal=text.decimal))
     if found.role == "quantity" and style.words():
         found = replace(found, remarks=(_how_written(name, style, text.cells), *found.remarks))
     if n_bare:

@@ -225,7 +225,10 @@ def _reading(node: Any) -> Reading:
         if (style["thousands"], style["decimal"]) not in BODIES or not all(len(str(affix)) <= 40 for affix in affixes):
             refuse("its numbers are written in a way that is not known")
         style = NumberFormat(style["thousands"], style["decimal"], *map(str, affixes))
-    return Reading(style, tuple(float(value) for value in node["missing"]))
+    decimal = node.get("file_decimal")
+    if decimal not in (None, ",", "."):
+        refuse("the decimal sign of its table is none")
+    return Reading(style, tuple(float(value) for value in node["missing"]), decimal)
 
 
 def _self_contained(model: KernelPCAModel, *, copy_rows: bool) -> KernelPCAModel:

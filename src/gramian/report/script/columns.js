@@ -26,7 +26,7 @@ function paintCircle(pen) {
   const heads = [];
   shownArrows.forEach((c) => {
     pen.line(X(0), Y(0), X(px[c]), Y(py[c]), ink(c), { "stroke-width": 1.6, opacity: columns.d > 30 ? 0.6 : 1 });
-    heads.push({ x: X(px[c]), y: Y(py[c]), r: 4, text: fitted(columns.names[c], 150), color: colors.ink, weight: strength(c) > 0.6 ? 600 : 400, rings: columns.d > 25 ? 2 : 4 });
+    heads.push({ x: X(px[c]), y: Y(py[c]), r: 6, out: Math.atan2(-py[c], px[c]), text: fitted(columns.names[c], 150), color: colors.ink, weight: strength(c) > 0.6 ? 600 : 400, rings: columns.d > 25 ? 2 : 4 });
   });
   order.forEach((c) => pen.add("circle", { cx: X(px[c]), cy: Y(py[c]), r: 4, fill: ink(c) }, undefined, `${columns.names[c]}: ${px[c].toFixed(3)}, ${py[c].toFixed(3)}${ca ? `; cos² ${percent(strength(c))}` : ""}`));
   if (supplied && Math.max(i, j) < supplied.components) {
@@ -34,7 +34,7 @@ function paintCircle(pen) {
     supplied.names.forEach((name, c) => {
       const x = at[i * n + c], y = at[j * n + c];
       pen.line(X(0), Y(0), X(x), Y(y), colors.flag, { "stroke-width": 1.4, "stroke-dasharray": "4 3" });
-      heads.push({ x: X(x), y: Y(y), r: 4, text: fitted(name, 150), color: colors.flag });
+      heads.push({ x: X(x), y: Y(y), r: 6, out: Math.atan2(-y, x), text: fitted(name, 150), color: colors.flag });
     });
   }
   writeNames(pen, placeNames(heads.slice(0, 60), heads, { x: 0, y: 0, w: pen.width, h: size + 12 }));
@@ -62,7 +62,7 @@ let allColumns = false;
 
 function showComponent() {
   const j = onColumns(state.component), at = columns.position(j), parts = columns.contribution(j), cos2 = columns.cos2(j), box = $("parts-table");
-  const order = range(columns.d).sort((a, b) => Math.abs(at[b]) - Math.abs(at[a])), shown = allColumns ? order : order.slice(0, 12), most = columns.isCos ? Math.max(1, largest(at)) : largest(at), wide = narrow() ? 64 : 170;
+  const order = range(columns.d).sort((a, b) => Math.abs(at[b]) - Math.abs(at[a])), shown = allColumns ? order : order.slice(0, 12), most = columns.isCos ? Math.max(1, largest(at)) : largest(at), wide = narrow() ? 48 : 170;
   const lines = shown.map((c) => [columns.names[c], bar(at[c], most, { width: wide, whisker: columns.interval(j, c) }), signed(at[c], 2), percent(parts[c]), ...(cos2 ? [percent(cos2[c])] : [])]);
   const titles = ["column", "", data.columns.unit, "contribution", ...(cos2 ? ["cos²"] : [])];
   box.replaceChildren(gridTable(titles, lines, ["name", "bars", "number", "number", "number"]));

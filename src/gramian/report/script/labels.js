@@ -26,7 +26,8 @@ const DIRECTIONS = [[1, 0], [-1, 0], [0, -1], [0, 1], [1, -1], [-1, -1], [1, 1],
 const BETWEEN = [...DIRECTIONS, [1, -0.5], [-1, -0.5], [1, 0.5], [-1, 0.5], [0.5, -1], [-0.5, -1], [0.5, 1], [-0.5, 1]];
 
 // Places for names { x, y, r, text, size, weight }, the first ones first: [{ ...item, left, top, far }]. A name that
-// finds no place near its mark goes further out, with a line to it; one that finds none at all is left out.
+// finds no place near its mark goes further out, with a line to it; one that finds none at all is left out. The name of
+// an arrow goes where the arrow does (out, in radians), rather than back over it.
 function placeNames(items, marks, bounds, blocked = []) {
   const taken = new Cells(48), dots = new Cells(24), out = [];
   marks.forEach(({ x, y, r }) => dots.put({ x: x - r, y: y - r, w: 2 * r, h: 2 * r }));
@@ -41,7 +42,7 @@ function placeNames(items, marks, bounds, blocked = []) {
         const box = { x: cx - w / 2, y: cy - hgt / 2, w, h: hgt };
         if (box.x < bounds.x || box.y < bounds.y || box.x + w > bounds.x + bounds.w || box.y + hgt > bounds.y + bounds.h) return;
         if (taken.hits(box)) return;
-        const cost = 3 * ring + at * 0.25 + (item.over ? 0.2 : 4) * dots.hits(box);
+        const cost = 3 * ring + at * 0.25 + (item.over ? 0.2 : 4) * dots.hits(box) + (item.out === undefined ? 0 : 2 * (1 - Math.cos(Math.atan2(dy, dx) - item.out)));
         if (!best || cost < best.cost) best = { cost, box, ring };
       });
     }

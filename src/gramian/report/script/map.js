@@ -62,7 +62,7 @@ function arrowsOf(pen, X, Y, plane) {
   const view = data.columns, d = view.names.length, at = unpack(view.positions), [px, py] = [columnOf(at, d, state.x), columnOf(at, d, state.y)];
   const longest = range(d).sort((a, b) => Math.hypot(px[b], py[b]) - Math.hypot(px[a], py[a])).slice(0, 20), most = Math.hypot(px[longest[0]], py[longest[0]]) || 1;
   const ox = clamp(X(0), plane.left, plane.left + plane.width), oy = clamp(Y(0), plane.top, plane.top + plane.height), size = (0.46 * Math.min(plane.width, plane.height)) / most;
-  const heads = longest.map((c) => ({ c, x: ox + px[c] * size, y: oy - py[c] * size, r: 3, text: fitted(view.names[c], 150), weight: 600, color: colors.flag, rings: 3 }));
+  const heads = longest.map((c) => ({ c, x: ox + px[c] * size, y: oy - py[c] * size, r: 5, out: Math.atan2(-py[c], px[c]), text: fitted(view.names[c], 150), weight: 600, color: colors.flag, rings: 3 }));
   heads.forEach(({ x, y }) => {
     const turn = Math.atan2(y - oy, x - ox), wing = (by) => `${x - 8 * Math.cos(turn + by)} ${y - 8 * Math.sin(turn + by)}`;
     pen.line(ox, oy, x, y, colors.flag, { "stroke-width": 1.5 });
@@ -127,7 +127,8 @@ function paintMap(pen) {
     grouped.filter(({ own }) => own.length > 3).forEach(({ g, own, name }) => {
       const { mx, my, points } = ellipse(xs, ys, own), hue = hueOf(g);
       pen.path(`M${points.map(([a, b]) => `${X(a).toFixed(1)} ${Y(b).toFixed(1)}`).join("L")}Z`, { fill: hue, "fill-opacity": 0.07, stroke: hue, "stroke-opacity": 0.55, "stroke-width": 1.2, "clip-path": `url(#${clip})` });
-      if (inside(mx, view.x) && inside(my, view.y)) names.push({ x: X(mx), y: Y(my), r: 7, text: fitted(name, 240, 13, 700), size: 13, weight: 700, color: hue, center: g, rings: 3, over: true });
+      // On a small screen the legend names them: a name would lie across other groups.
+      if (!narrow() && inside(mx, view.x) && inside(my, view.y)) names.push({ x: X(mx), y: Y(my), r: 7, text: fitted(name, 240, 13, 700), size: 13, weight: 700, color: hue, center: g, rings: 3, over: true });
     });
   }
   const r = table.m > 5000 ? 2 : table.m > 1200 ? 2.6 : table.m > 300 ? 3.6 : 4.8, alpha = table.m > 5000 ? 0.45 : table.m > 1200 ? 0.6 : 0.82;

@@ -15,6 +15,8 @@ const table = data.rows && (() => {
 })();
 
 const dayOf = (seconds) => (Number.isFinite(seconds) ? new Date(1000 * seconds).toISOString().slice(0, seconds % 86400 ? 16 : 10).replace("T", " ") : "missing");
+// The value of a column, of a level whether the row has it.
+const valueWords = (j, i) => { const value = table.values[j].numbers[i]; return j < data.rows.quantities ? number(value) : value > 0.5 ? "yes" : "no"; };
 const labelWords = (label, i) => (label.groups ? label.groups[label.codes[i]] : label.date ? dayOf(label.numbers[i]) : number(label.numbers[i]));
 const coloring = () => (table && state.color ? table.colors[state.color] : null);
 

@@ -25,7 +25,7 @@ function showCard(asked) {
   if (farWords(i)) parts.push(h("p", { class: "flag" }, farWords(i)));
   if (thumbs) parts.push(h("img", { class: "thumb", alt: `From ${Math.min(table.components, data.images.count)} numbers`, src: rebuiltImage(range(table.components).map((j) => table.score(j)[i]), Math.min(table.components, data.images.count)) }));
   if (facts.length) parts.push(h("ul", { class: "facts" }, ...facts));
-  if (most.length && !data.imageShape) parts.push(gridTable(["column", "value", "", "sd"], most.map((j) => [table.values[j].name, number(table.values[j].numbers[i]), bar(away[j], span, { width: 84 }), signed(away[j])]), ["name", "number", "bars", "number"]));
+  if (most.length && !data.imageShape) parts.push(gridTable(["column", "value", "", "sd"], most.map((j) => [table.values[j].name, valueWords(j, i), bar(away[j], span, { width: 72 }), signed(away[j])]), ["name", "number", "bars", "number"]));
   $("card").replaceChildren(...parts);
 }
 

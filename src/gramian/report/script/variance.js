@@ -9,11 +9,11 @@ function paintVariance(pen) {
   (few ? range(total).map((i) => i + 1) : ticks([1, total], 12).map(([v]) => v)).forEach((v) => pen.text(X(v), plane.top + plane.height + 16, String(v), { anchor: "middle", color: v <= state.cut ? colors.ink : colors.soft, weight: v <= state.cut ? 600 : 400 }));
   shares.forEach((share, i) => pen.rect(X(i + 1) - wide / 2, Y(share), wide, Y(0) - Y(share), { fill: i < state.cut || !movable ? colors.accent : colors.muted, class: "bar" }));
   if (wide > 12) intervals.slice(0, total).forEach(([low, high], i) => {
-    const x = X(i + 1);
-    pen.line(x, Y(low), x, Y(high), colors.ink, { "stroke-width": 1.3 });
-    [low, high].forEach((end) => pen.line(x - 4, Y(end), x + 4, Y(end), colors.ink, { "stroke-width": 1.3 }));
+    const x = X(i + 1), ends = [low, high].filter((end) => end <= most);
+    pen.line(x, Y(Math.min(low, most)), x, Y(Math.min(high, most)), colors.ink, { "stroke-width": 1.3 });
+    ends.forEach((end) => pen.line(x - 4, Y(end), x + 4, Y(end), colors.ink, { "stroke-width": 1.3 }));
   });
-  if (wide > 30) shares.forEach((share, i) => pen.text(X(i + 1), Y(Math.max(share, (intervals[i] || [0, 0])[1])) - 6, percent(share), { anchor: "middle", color: colors.soft, halo: true }));
+  if (wide > 30) shares.forEach((share, i) => pen.text(X(i + 1), Y(Math.min(most, Math.max(share, (intervals[i] || [0, 0])[1]))) - 6, percent(share), { anchor: "middle", color: colors.soft, halo: true }));
   if (noise.length) {
     pen.path(`M${noise.slice(0, total).map((v, i) => `${X(i + 0.5)} ${Y(v)}L${X(i + 1.5)} ${Y(v)}`).join("L")}`, { stroke: colors.flag, "stroke-width": 1.6, "stroke-dasharray": "5 3" });
     pen.text(plane.left + plane.width, plane.top + plane.height + 38, narrow() ? "- - noise alone" : "- - what noise alone reaches, 95 times of 100", { color: colors.flag, anchor: "end" });
