@@ -209,6 +209,14 @@ def check_count(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.ra
         yield from _apart("the next variance", numbers["next_variance"], float(table.variances[at]))
     if "after" in numbers:
         yield from _apart("the variance after", numbers["after"], float(table.variances[at]))
+    if "variance" in numbers:
+        yield from _apart("the first variance", numbers["variance"], float(table.variances[0]), 1e-4)
+    if "without" in numbers:
+        others = np.delete(table.X, finding["evidence"]["left_out"], axis=0)
+        Z = (others - others.mean(axis=0)) / (others.std(axis=0, ddof=1) if table.scaled else 1.0)
+        reached = np.quantile([components(rng.permuted(Z, axis=0))[0][0] for _ in range(DRAWS)], 0.9)
+        if components(Z)[0][0] <= reached:
+            yield "without these rows nothing is larger than shuffled columns"
 
 
 def check_noise(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.random.Generator) -> Iterable[str]:
@@ -455,6 +463,8 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
     grouped.loc[:5, ["va", "vb", "vc"]] += 20.0
     level = rng.integers(0, 4, (200, 3))
     dummies = pd.DataFrame({f"{q}{k}": (level[:, i] == k).astype(int) for i, q in enumerate("pqr") for k in range(4)})
+    hidden_by = named(rng.standard_normal((200, 3)) @ rng.standard_normal((3, 8)) + 0.2 * rng.standard_normal((200, 8)))
+    hidden_by.loc[17] += 50.0 * np.r_[np.ones(4), -np.ones(4)]
     missing = named(factor @ np.diag(np.linspace(1, 3, 8)))
     missing = missing.mask(rng.random(missing.shape) < 0.1)
     lattice = pd.DataFrame({"va": np.r_[rng.integers(0, 3, 50), 10 + rng.integers(0, 3, 50)] * 1.0})
@@ -490,6 +500,7 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
             grouped,
             lambda f: "" if "rows" in {x["kind"] for x in f} else "six rows make PC1, unsaid",
         ),
+        "a wild row": (hidden_by, lambda f: "" if _without(f) == 3 else f"without a wild row {_without(f)} are said"),
         "dummies": (dummies, lambda f: "" if "component" not in _stands_out(f) else "dummies are said to stand out"),
         "missing": (missing, lambda f: "" if "component" in _stands_out(f) else "the factor is missed"),
     }
@@ -516,6 +527,10 @@ def _stands_out(findings: Iterable[Mapping[str, Any]]) -> str:
 def _clouds(findings: Iterable[Mapping[str, Any]]) -> list[int]:
     found = next(finding for finding in findings if finding["kind"] == "clouds")
     return [value for key, value in found["numbers"].items() if key.startswith("rows_")]
+
+
+def _without(findings: Iterable[Mapping[str, Any]]) -> int:
+    return next(int(finding["numbers"].get("without", 0)) for finding in findings if finding["kind"] == "count")
 
 
 def _far(findings: Iterable[Mapping[str, Any]]) -> list[int]:

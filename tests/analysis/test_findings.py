@@ -415,3 +415,15 @@ def test_one_row_that_makes_a_component_is_one():
     (finding, *_) = found_in(frame, scale=False)["rows"]
     assert finding.sentence.startswith("Row 18 makes PC1:")
     assert finding.sentence.endswith("of its variance is that row's.")
+
+
+def test_a_wild_row_does_not_hide_what_stands_out():
+    """One row 50 off in a table of three components: the row is named, and the three are counted without it."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 8)) + 0.2 * rng.standard_normal((200, 8))
+    X[17] += 50.0
+    found = gramian.analyze(of_rows(X, list("abcdefgh")))
+    assert found.panel.verdicts[0].detail["parallel"] == 0
+    (finding,) = [finding for finding in found.findings if finding.kind == "count"]
+    assert finding.sentence.endswith("Without row 18, 3 components stand out.")
+    assert "nothing stands out" not in str(found)

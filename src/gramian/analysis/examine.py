@@ -24,14 +24,19 @@ from gramian.analysis.rows import LISTED_UNUSUAL, RowMeasures, spread_of
 from gramian.analysis.table import counted
 from gramian.arrays.namespace import HostArray, dtype_of, from_host, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.choosing.auto import choose_automatically
 from gramian.choosing.spectrum import Verdict
 from gramian.models.pca.robust import RobustFit, fit_robust, row_order
+from gramian.sources.dense import DenseRows
 
 MOST_CUTS = 10
 """Numbers of components that a reader can cut at."""
 
 NAMED_ROWS = 6
 """Rows that a sentence names, at most."""
+
+MOST_COUNTED_AGAIN = 200_000
+"""Numbers of a table up to which components are counted again without the rows far out."""
 
 MOST_TIMES = 100
 """Times a limit up to which a distance is said by how many."""
@@ -109,6 +114,14 @@ class Subject:
         return to_host(self.model.shares).astype(FLOAT64)
 
 
+@dataclass(frozen=True)
+class Without:
+    """How many components stand out among the other rows, where some rows lie far out."""
+
+    rows: tuple[int, ...]
+    count: int
+
+
 @dataclass(frozen=True, eq=False)
 class Examined:
     """What was measured and tested, from which every cut is told.
@@ -127,6 +140,8 @@ class Examined:
         Parts of the rows that gaps separate.
     robust : RobustFit or None
         The rows that are not outlying, and their components.
+    without : Without or None
+        Rows that change how many components stand out.
     """
 
     subject: Subject
@@ -136,6 +151,7 @@ class Examined:
     relation: Relation | None = None
     clouds: Clouds | None = None
     robust: RobustFit | None = None
+    without: Without | None = None
 
     @property
     def cuts(self) -> range:
@@ -162,7 +178,7 @@ class Examined:
                 subject.model, subject.names, subject.components, self.sources, telling=subject.telling
             )
         else:
-            found = [*self._components(k), count_finding(subject, self.about, k, self.relation)]
+            found = [*self._components(k), count_finding(subject, self.about, k, self.relation, self.without)]
         found += [group_finding(test, k, subject.components[: len(test.effects)]) for test in self.labels]
         if self.clouds is not None:
             found.append(cloud_finding(self.clouds, subject.components, subject.names, self._parted, kept=k))
@@ -218,7 +234,8 @@ def examine(subject: Subject) -> Examined:
     if scores is not None and is_pca and not subject.coded:
         clouds = find_clouds(scores, order=order, seed=subject.seed)
     robust = _robust(subject, order) if is_pca else None
-    return Examined(subject, about, tests, sources, relation, clouds, robust)
+    without = None if robust is None else _without(subject, robust)
+    return Examined(subject, about, tests, sources, relation, clouds, robust, without)
 
 
 def _differences(examined: Examined) -> HostArray | None:
@@ -258,6 +275,35 @@ def _robust(subject: Subject, order: HostArray) -> RobustFit | None:
     return fit_robust(model, scores, k=subject.kept, beyond=beyond, order=order, seed=subject.seed)
 
 
+def _without(subject: Subject, robust: RobustFit) -> Without | None:
+    """Count the components that stand out without the rows far out, a tenth of all at most: no pass.
+
+    A wild row swells what counts as noise, and may hide all else; or is counted as a component.
+    """
+    model, scores = subject.model, subject.scores
+    if scores is None or subject.panel is None or subject.recommended is None or subject.blocks or not model.is_whole:
+        return None
+    n, d = len(scores), model.n_columns
+    far = robust.far_rows(subject.kept) if n * d <= MOST_COUNTED_AGAIN else np.zeros(n, dtype=bool)
+    if not 0 < 10 * far.sum() <= n:
+        return None
+    Z = scores[~far] @ model.directions
+    Z -= Z.mean(axis=0)
+    if model.is_scaled:
+        spread = Z.std(axis=0)
+        Z = np.divide(Z, spread, out=np.zeros_like(Z), where=spread > 1e-9)
+    variances = np.linalg.svd(Z, compute_uv=False)[: min(len(Z) - 1, d)] ** 2 / (len(Z) - 1)
+    found = choose_automatically(variances, DenseRows(Z), n_rows=len(Z), n_columns=d, seed=subject.seed)
+    if not found.detail["parallel"] or found.n_components == _standing_out(subject):
+        return None
+    return Without(tuple(np.flatnonzero(far).tolist()), found.n_components)
+
+
+def _standing_out(subject: Subject) -> int:
+    """Return how many components stand out of noise, by the rule that is followed."""
+    return (subject.recommended or 0) if subject.panel.verdicts[0].detail["parallel"] else 0
+
+
 def outliers_at(subject: Subject, robust: RobustFit | None, k: int) -> OutlierMap | None:
     """Return the rows beyond the limits where ``k`` components are kept: no pass over the rows.
 
@@ -287,7 +333,9 @@ def outliers_at(subject: Subject, robust: RobustFit | None, k: int) -> OutlierMa
     return OutlierMap(found, unusual, tuple(far), robust.method, robust.n_rows)
 
 
-def count_finding(subject: Subject, about: Described, k: int, relation: Relation | None) -> Finding:
+def count_finding(
+    subject: Subject, about: Described, k: int, relation: Relation | None, without: Without | None = None
+) -> Finding:
     """Say how many components are kept and what they hold, how many are recommended, and why."""
     share, interval, recommended = float(subject.shares[:k].sum()), about.together(k), subject.recommended
     many = k > 1
@@ -300,23 +348,36 @@ def count_finding(subject: Subject, about: Described, k: int, relation: Relation
     if subject.panel is not None:
         evidence["rules"] = {rule: int(count) for rule, count in subject.panel.counts.items()}
     if recommended is not None:
-        reason, more = _reason(subject, recommended)
-        if relation is not None and not relation.stands_out:
-            reason, more = NOTHING if recommended == 1 else "", {}
+        reason, more = _reason(subject, recommended, relation)
         numbers |= more
         if k != recommended:
             words += f". {counted(recommended, 'component')} {'is' if recommended == 1 else 'are'} recommended"
             numbers["recommended"] = recommended
         words += f": {reason}" if reason else ""
+        if without is not None and (relation is None or relation.stands_out):
+            many = len(without.rows)
+            who = _rows_named(subject, without.rows) if many <= NAMED_ROWS else f"the {many} rows furthest out"
+            who = f"{who[0].lower()}{who[1:]}" if subject.row_names is None or who.startswith("The row") else who
+            stand = "stands out" if without.count == 1 else "stand out"
+            words += f". Without {who}, {counted(without.count, 'component')} {stand}"
+            numbers |= {"without": without.count, "rows_without": many}
+            evidence["left_out"] = list(without.rows)
     return Finding("count", f"{words}.", numbers, evidence, tuple(range(k)))
 
 
-def _reason(subject: Subject, k: int) -> tuple[str, dict[str, Any]]:
+def _reason(subject: Subject, k: int, relation: Relation | None) -> tuple[str, dict[str, Any]]:
     """Say why so many components are recommended, and return the numbers of it."""
+    if relation is not None and not relation.stands_out:
+        return NOTHING if k == 1 else "", {}
     detail, variances = subject.panel.verdicts[0].detail, to_host(subject.model.variances).astype(FLOAT64)
     parallel, thresholds = int(detail["parallel"]), detail["thresholds"]
-    if parallel == 0:
+    if parallel == 0 and relation is None:
         return NOTHING, {}
+    if parallel == 0:
+        # Columns are related, but rows are so unequal that the signs of a few could do as much.
+        more = {"variance": float(variances[0]), "noise_reaches": float(thresholds[0])}
+        words = f"{subject.components[0]} has variance {variances[0]:.3g}, and noise of rows as unequal as these"
+        return f"{words} reaches {float(thresholds[0]):.3g}", more
     following = subject.components[k] if k < len(variances) else ""
     if k < parallel and subject.blocks:
         return "the others are no larger than dummy columns of unrelated categories make them", {}
