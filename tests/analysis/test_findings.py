@@ -427,3 +427,27 @@ def test_a_wild_row_does_not_hide_what_stands_out():
     (finding,) = [finding for finding in found.findings if finding.kind == "count"]
     assert finding.sentence.endswith("Without row 18, 3 components stand out.")
     assert "nothing stands out" not in str(found)
+
+
+@pytest.mark.parametrize("rate, seed", [(0.45, 9), (0.8, 0), (0.8, 3)])
+def test_what_was_filled_makes_neither_outliers_nor_clouds(rate, seed):
+    """Clean tables of two factors with cells missing at random: nothing is told from filled cells, and that is said."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 8)) + 0.5 * rng.standard_normal((200, 8))
+    X[rng.random(X.shape) < rate] = np.nan
+    found = gramian.analyze(of_rows(X, list("abcdefgh")), method="pca")
+    kinds = {finding.kind for finding in found.findings}
+    assert "missing" in kinds
+    assert not kinds & {"clouds", "outliers", "rows"}
+    assert found.at(1).share_interval is None
+    made = material_of(found)
+    assert contents(made, cuts_of(made), sampling_rate=None)["scree"]["intervals"] == []
+
+
+def test_a_row_that_was_mostly_filled_is_not_said_to_lie_far_out():
+    """A row far out with two cells of six known is not named; with all known it is."""
+    frame = with_factor()
+    frame.loc[17, "e"] += 44.0
+    assert found_in(frame)["outliers"][0].evidence["far"] == [17]
+    frame.loc[17, list("abcd")] = np.nan
+    assert not found_in(frame)["outliers"][0].evidence.get("far")
