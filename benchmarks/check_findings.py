@@ -268,14 +268,9 @@ def association(values: pd.Series, scores: np.ndarray) -> float:
     if all(isinstance(value, float | int) for value in frame["label"]):
         known = frame[frame["label"].notna()].astype(float)
         return float(known["label"].corr(known["score"]) ** 2)
-    frame["label"] = [_group(value) for value in frame["label"]]
-    means = frame.groupby("label")["score"].transform("mean")
-    centered = scores - scores.mean()
-    return float(np.square(means - scores.mean()).sum() / (centered @ centered))
-
-
-def _group(value: Any) -> str:
-    return "missing" if value is None or value != value else str(value)  # noqa: PLR0124 - NaN alone differs from itself
+    frame = frame[frame["label"].notna() & (frame["label"].astype(str).str.strip() != "")]
+    means, known = frame.groupby(frame["label"].astype(str))["score"].transform("mean"), frame["score"]
+    return float(np.square(means - known.mean()).sum() / np.square(known - known.mean()).sum())
 
 
 def check_clouds(finding: Mapping[str, Any], table: Table, _kept: int, _rng: np.random.Generator) -> Iterable[str]:
@@ -457,6 +452,7 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
     groups = named(rng.standard_normal((150, 6)))
     groups["side"] = np.where(np.arange(150) % 3 == 0, "left", "right")
     groups.loc[groups["side"] == "left", ["va", "vb"]] += 2.5
+    groups.loc[::7, "side"] = ""
     outlying = named(rng.standard_normal((100, 6)) @ np.diag([3.0, 2.5, 2.2, 2.0, 1.9, 1.8]))
     outlying.loc[:5, "va"] += 60.0
     grouped = named(rng.standard_normal((100, 6)))

@@ -451,3 +451,19 @@ def test_a_row_that_was_mostly_filled_is_not_said_to_lie_far_out():
     assert found_in(frame)["outliers"][0].evidence["far"] == [17]
     frame.loc[17, list("abcd")] = np.nan
     assert not found_in(frame)["outliers"][0].evidence.get("far")
+
+
+@pytest.mark.parametrize("gap", ["", None, np.nan])
+def test_missing_labels_are_no_group(gap):
+    """Labels that say nothing, missing where a score is large: nothing is told apart, and the page calls them missing."""
+    frame = with_factor()
+    side = np.random.default_rng(1).choice(["left", "right"], 150).astype(object)
+    side[frame["a"].to_numpy() > 0.8] = gap
+    frame["side"] = side
+    found = gramian.analyze(frame, method="pca")
+    (finding,) = [finding for finding in found.findings if finding.kind == "group"]
+    assert finding.components == ()
+    assert finding.evidence["rows_tested"] == (frame["a"] <= 0.8).sum()
+    made = material_of(found)
+    (label,) = contents(made, cuts_of(made), sampling_rate=None)["rows"]["labels"]
+    assert label["groups"] == ["left", "missing", "right"]

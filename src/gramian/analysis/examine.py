@@ -388,12 +388,12 @@ def count_finding(
             numbers["recommended"] = recommended
         words += f": {reason}" if reason else ""
         if without is not None and (relation is None or relation.stands_out):
-            many = len(without.rows)
-            who = _rows_named(subject, without.rows) if many <= NAMED_ROWS else f"the {many} rows furthest out"
+            out = len(without.rows)
+            who = _rows_named(subject, without.rows) if out <= NAMED_ROWS else f"the {out} rows furthest out"
             who = f"{who[0].lower()}{who[1:]}" if subject.row_names is None or who.startswith("The row") else who
             stand = "stands out" if without.count == 1 else "stand out"
             words += f". Without {who}, {counted(without.count, 'component')} {stand}"
-            numbers |= {"without": without.count, "rows_without": many}
+            numbers |= {"without": without.count, "rows_without": out}
             evidence["left_out"] = list(without.rows)
     return Finding("count", f"{words}.", numbers, evidence, tuple(range(k)))
 

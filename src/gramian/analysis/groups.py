@@ -46,6 +46,8 @@ def groups_of(values: np.ndarray) -> np.ndarray:
 def groups_by_label(labels: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return, for labels that are no numbers, the number of the group of each row, groups numbered as they come.
 
+    A row whose label is missing is in no group, and has -1.
+
     Examples
     --------
     >>> groups_by_label({"side": np.array(["left", "right", "left"]), "size": np.array([1.0, 2.0, 3.0])})
@@ -64,10 +66,13 @@ def label_values(values: Any) -> np.ndarray:
 
 def _codes(values: np.ndarray) -> np.ndarray:
     place: dict[str, int] = {}
-    return np.array([place.setdefault(group, len(place)) for group in groups_of(values).tolist()], dtype=np.int64)
+    codes = [-1 if _is_missing(v) else place.setdefault(str(v), len(place)) for v in values.tolist()]
+    return np.array(codes, dtype=np.int64)
 
 
 def _is_missing(value: Any) -> bool:
+    if isinstance(value, str):
+        return not value.strip()
     return value is None or bool(value != value)  # noqa: PLR0124 - NaN alone differs from itself
 
 
@@ -105,13 +110,14 @@ class LabelTest:
 def eta_squared(scores: HostArray, groups: HostArray) -> HostArray:
     """Return the part of each column's variance that lies between groups (k,).
 
-    Computes  sum_g n_g (mean_g - mean)^2 / sum_i (x_i - mean)^2.
+    Computes  sum_g n_g (mean_g - mean)^2 / sum_i (x_i - mean)^2  over the rows whose group is known, not -1.
 
     Examples
     --------
     >>> eta_squared(np.array([[0.0, 1.0], [0.0, -1.0], [2.0, 1.0], [2.0, -1.0]]), np.array([0, 0, 1, 1])).tolist()
     [1.0, 0.0]
     """
+    scores, groups = scores[groups >= 0], groups[groups >= 0]
     centered = scores - scores.mean(axis=0)
     counts = np.bincount(groups)
     sums = np.stack([np.bincount(groups, weights=column, minlength=len(counts)) for column in centered.T])
@@ -201,7 +207,7 @@ def examine_labels(
 
 @dataclass(frozen=True, eq=False)
 class _Coded:
-    """A label as numbers (NaN where missing), or as the groups of the rows."""
+    """A label as numbers (NaN where missing), or as the groups of the rows (-1 where missing)."""
 
     name: str
     values: HostArray
@@ -216,37 +222,48 @@ class _Coded:
         return 1 if self.is_number else self.n_groups
 
     @property
+    def known(self) -> HostArray:
+        found: HostArray = np.isfinite(self.values) if self.is_number else self.values >= 0
+        return found
+
+    @property
     def n_rows(self) -> int:
-        return int(np.isfinite(self.values).sum())
+        return int(self.known.sum())
 
     def at(self, rows: HostArray) -> "_Coded":
         values = self.values[rows]
+        if self.is_number:
+            return _Coded(self.name, values, is_number=True)
         # Groups that no row drawn is in have no column.
-        return _Coded(
-            self.name, values if self.is_number else np.unique(values, return_inverse=True)[1], self.is_number
-        )
+        codes = np.full(len(values), -1)
+        codes[values >= 0] = np.unique(values[values >= 0], return_inverse=True)[1]
+        return _Coded(self.name, codes, is_number=False)
 
     def effects(self, scores: HostArray) -> tuple[HostArray, HostArray | None]:
         if not self.is_number:
             return eta_squared(scores, self.values), None
-        known = np.isfinite(self.values)
+        known = self.known
         r = _standardized(scores[known]).T @ _standardized(self.values[known][:, None])[:, 0]
         r = np.clip(r, -1.0, 1.0)
         return r**2, r
 
     def statistics(self, some: HostArray) -> HostArray:
         """Return the normal score of F per component, from columns of unit length."""
-        n = len(some)
+        known = self.known
         if self.is_number:
-            known = np.isfinite(self.values)
             y = np.where(known, self.values - self.values[known].mean(), 0.0)
             length = np.sqrt(y @ y * known.mean()) or 1.0
             return _normal_score(np.clip((y @ some / length) ** 2, 0.0, 1.0), 1, known.sum() - 2)
-        counts = np.bincount(self.values)
-        inside = np.zeros((len(counts), n))
-        inside[self.values, np.arange(n)] = 1.0
-        effects = ((inside @ some) ** 2 / np.maximum(counts, 1)[:, None]).sum(axis=0)
-        return _normal_score(np.clip(effects, 0.0, 1.0), len(counts) - 1, n - len(counts))
+        counts, m = np.bincount(self.values[known]), int(known.sum())
+        inside = np.zeros((len(counts), len(some)))
+        inside[self.values[known], np.flatnonzero(known)] = 1.0
+        sums = inside @ some
+        effects = (sums**2 / np.maximum(counts, 1)[:, None]).sum(axis=0)
+        if m < len(some):
+            middle = sums.sum(axis=0) ** 2 / max(m, 1)
+            whole = known.astype(FLOAT64) @ some**2 - middle
+            effects = np.divide(effects - middle, whole, out=np.zeros_like(whole), where=whole > 1e-12)
+        return _normal_score(np.clip(effects, 0.0, 1.0), len(counts) - 1, m - len(counts))
 
 
 def _coded(name: str, values: HostArray, groups: HostArray | None) -> _Coded | None:
@@ -258,7 +275,8 @@ def _coded(name: str, values: HostArray, groups: HostArray | None) -> _Coded | N
     if groups is None:
         return None
     count = int(groups.max(initial=-1)) + 1
-    return _Coded(name, groups, is_number=False) if 1 < count <= min(MOST_GROUPS, len(groups) / 2) else None
+    known = int((groups >= 0).sum())
+    return _Coded(name, groups, is_number=False) if 1 < count <= min(MOST_GROUPS, known // 2) else None
 
 
 def _standardized(scores: HostArray) -> HostArray:
