@@ -455,7 +455,7 @@ def test_a_row_that_was_mostly_filled_is_not_said_to_lie_far_out():
 
 @pytest.mark.parametrize("gap", ["", None, np.nan])
 def test_missing_labels_are_no_group(gap):
-    """Labels that say nothing, missing where a score is large: nothing is told apart, and the page calls them missing."""
+    """Labels that say nothing, missing where a score is large: nothing is told apart, and the page says missing."""
     frame = with_factor()
     side = np.random.default_rng(1).choice(["left", "right"], 150).astype(object)
     side[frame["a"].to_numpy() > 0.8] = gap
@@ -467,3 +467,15 @@ def test_missing_labels_are_no_group(gap):
     made = material_of(found)
     (label,) = contents(made, cuts_of(made), sampling_rate=None)["rows"]["labels"]
     assert label["groups"] == ["left", "missing", "right"]
+
+
+def test_a_share_that_one_row_makes_has_no_interval():
+    """A column of one row that is not zero: in draws without the row it holds nothing, and no interval is 0 to 100%."""
+    X = np.random.default_rng(0).standard_normal((40, 4)) * [9.0, 6.0, 3.0, 0.0]
+    X[7, 3] = 3.0
+    found = gramian.analyze(of_rows(X), scale=False)
+    shares = found.examined.about.intervals.shares
+    assert np.isfinite(shares).all(axis=1).tolist() == [True, True, True, False]
+    assert found.examined.about.interval(3) is None
+    made = material_of(found)
+    assert contents(made, cuts_of(made), sampling_rate=None)["scree"]["intervals"][3] == [None, None]

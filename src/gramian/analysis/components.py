@@ -140,13 +140,13 @@ class Described:
         """Where its share would lie in other samples."""
         if self.intervals is None or component >= len(self.intervals.shares):
             return None
-        return _pair(self.intervals.shares[component])
+        return _share_pair(self.intervals.shares[component])
 
     def together(self, count: int) -> tuple[float, float] | None:
         """Where the share of the first so many would lie in other samples."""
         if self.intervals is None or not 0 < count <= len(self.intervals.together):
             return None
-        return _pair(self.intervals.together[count - 1])
+        return _share_pair(self.intervals.together[count - 1])
 
     def tied(self, component: int) -> tuple[int, ...]:
         """Components that are not told apart from one, it among them."""
@@ -155,6 +155,10 @@ class Described:
 
 def _pair(ends: HostArray) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
+
+
+def _share_pair(ends: HostArray) -> tuple[float, float] | None:
+    return _pair(ends) if np.isfinite(ends).all() else None
 
 
 def component_finding(about: Described, component: int) -> Finding:

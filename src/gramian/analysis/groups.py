@@ -269,8 +269,8 @@ class _Coded:
 def _coded(name: str, values: HostArray, groups: HostArray | None) -> _Coded | None:
     """Return a label that can be tested: with two different values or more, and not one per row."""
     if is_number(values):
-        known = values[np.isfinite(values)]
-        usable = len(known) > 3 and float(np.ptp(known)) > 0
+        finite = values[np.isfinite(values)]
+        usable = len(finite) > 3 and float(np.ptp(finite)) > 0
         return _Coded(name, values.astype(FLOAT64), is_number=True) if usable else None
     if groups is None:
         return None
