@@ -308,6 +308,23 @@ def test_near_equal_variances_are_a_plane():
     assert "a plane, not as two axes" in finding.sentence
 
 
+def test_a_cut_through_a_plane_is_said_to_be():
+    """Of two components of one variance one is kept: they are no plane to take, and one is said to be left out."""
+    X = np.random.default_rng(0).standard_normal((80, 6))
+    turn = np.linalg.qr(np.random.default_rng(1).standard_normal((6, 6)))[0]
+    frame = of_rows(np.linalg.qr(X - X.mean(axis=0))[0] * [5.0, 4.9, 1.0, 0.9, 0.8, 0.7] @ turn)
+    (finding,) = found_in(frame, n_components=1, scale=False)["plane"]
+    assert "and the cut goes through them: PC2 is not kept" in finding.sentence
+    assert "take them" not in finding.sentence
+
+
+def test_components_within_the_noise_are_no_plane():
+    """One factor, and five components kept: those of noise, which no test tells apart, are not described as a space."""
+    found = found_in(with_factor(), n_components=5)
+    assert found["count"][0].evidence["recommended"] == 1
+    assert "plane" not in found
+
+
 def test_sources_are_named_by_correlations_whatever_the_units():
     """Columns in square meters and in percent: each source has the column that correlates with it."""
     rng = np.random.default_rng(0)

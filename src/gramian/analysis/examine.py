@@ -217,8 +217,11 @@ class Examined:
             tied = self.about.tied(j)
             if j in done:
                 continue
-            found.append(component_finding(self.about, j) if len(tied) == 1 else plane_finding(self.about, tied))
             done |= set(tied)
+            if len(tied) == 1:
+                found.append(component_finding(self.about, j))
+            elif j < (self.subject.recommended or k):
+                found.append(plane_finding(self.about, tied, kept=k))
         return found
 
 
