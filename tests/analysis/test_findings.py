@@ -496,3 +496,19 @@ def test_a_share_that_one_row_makes_has_no_interval():
     assert found.examined.about.interval(3) is None
     made = material_of(found)
     assert contents(made, cuts_of(made), sampling_rate=None)["scree"]["intervals"][3] == [None, None]
+
+
+@pytest.mark.parametrize("n, said", [(2, "Two rows always lie on one line"), (3, "Three rows are too few")])
+def test_two_or_three_rows_show_no_relation(n, said):
+    """Of random rows too few for any test no columns are said to go together, nor to be noise."""
+    found = gramian.analyze(of_rows(np.random.default_rng(n).standard_normal((n, 3))))
+    assert found.findings[0].sentence.startswith(said)
+    assert "along PC1" not in str(found)
+    assert "nothing stands out" not in str(found)
+
+
+def test_one_column_is_not_called_noise():
+    """A component that is the one column there is stands out from nothing, and is not said to fail to."""
+    found = gramian.analyze(of_rows(np.random.default_rng(0).standard_normal((50, 1))))
+    assert "There is one column, a, so PC1 is that column." in str(found)
+    assert "nothing stands out" not in str(found)

@@ -18,7 +18,14 @@ from gramian.analysis.groups import LabelTest, examine_labels, group_finding
 from gramian.analysis.independent import source_correlations, source_findings
 from gramian.analysis.intervals import bootstrap
 from gramian.analysis.kernel import kernel_findings
-from gramian.analysis.noise import Relation, noise_finding, relation_of, relation_of_coded
+from gramian.analysis.noise import (
+    LEAST_ROWS,
+    Relation,
+    few_rows_finding,
+    noise_finding,
+    relation_of,
+    relation_of_coded,
+)
 from gramian.analysis.outliers import OutlierMap, unusual_rows
 from gramian.analysis.rows import LISTED_UNUSUAL, RowMeasures, spread_of
 from gramian.analysis.table import counted
@@ -211,6 +218,8 @@ class Examined:
             subject = self.subject
             first, d = float(subject.shares[0]), subject.model.n_columns
             return [noise_finding(self.relation, first, d, subject.blocks)]
+        if _is_small(self.subject) and self.subject.model.n_columns > 1:
+            return [few_rows_finding(self.subject.model.n_rows)]
         found: list[Finding] = []
         done: set[int] = set()
         for j in range(min(k, DESCRIBED)):
@@ -401,6 +410,11 @@ def count_finding(
     return Finding("count", f"{words}.", numbers, evidence, tuple(range(k)))
 
 
+def _is_small(subject: Subject) -> bool:
+    """Tell whether rows are too few to show any relation: the mean takes one of them."""
+    return bool(subject.model.is_centered and subject.model.n_rows < LEAST_ROWS)
+
+
 def _reason(subject: Subject, k: int, relation: Relation | None) -> tuple[str, dict[str, Any]]:
     """Say why so many components are recommended, and return the numbers of it."""
     if relation is not None and not relation.stands_out:
@@ -408,7 +422,7 @@ def _reason(subject: Subject, k: int, relation: Relation | None) -> tuple[str, d
     detail, variances = subject.panel.verdicts[0].detail, to_host(subject.model.variances).astype(FLOAT64)
     parallel, thresholds = int(detail["parallel"]), detail["thresholds"]
     if parallel == 0 and relation is None:
-        return NOTHING, {}
+        return "" if _is_small(subject) or subject.model.n_columns == 1 else NOTHING, {}
     if parallel == 0:
         # Columns are related, but rows are so unequal that the signs of a few could do as much.
         more = {"variance": float(variances[0]), "noise_reaches": float(thresholds[0])}
