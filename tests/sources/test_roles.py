@@ -519,6 +519,17 @@ def test_equal_categories_are_said():
     assert found.remarks == ("Columns 'a' and 'b' are equal: one of them says it all.",)
 
 
+def test_sums_that_share_columns_are_all_said():
+    """A total, and a difference of two of its parts, are both said whichever of the columns is widest."""
+    a, other, c = np.random.default_rng(5).exponential(size=(3, 200))
+    for b in (0.3 * other, other, 3 * other):
+        table = {"a": a, "b": b, "c": c, "tot": a + b + c, "diff": a - b}
+        assert set(table_roles({k: pa.array(v) for k, v in table.items()}).remarks) == {
+            "Column 'a' is the sum of 'b' and 'diff' in every row.",
+            "Column 'tot' is the sum of 'a', 'b' and 'c' in every row.",
+        }
+
+
 def test_sums_are_found_among_missing_values():
     """A sum holds in all rows where its columns have values, and one row that differs ends it."""
     rng = np.random.default_rng(0)
