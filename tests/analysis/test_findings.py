@@ -512,3 +512,20 @@ def test_one_column_is_not_called_noise():
     found = gramian.analyze(of_rows(np.random.default_rng(0).standard_normal((50, 1))))
     assert "There is one column, a, so PC1 is that column." in str(found)
     assert "nothing stands out" not in str(found)
+
+
+def test_one_filled_cell_is_one():
+    """The note about one missing value speaks of one."""
+    frame = with_factor()
+    frame.loc[3, "a"] = np.nan
+    (note,) = [str(note) for note in gramian.analyze(frame).notes if "Filled" in str(note)]
+    assert "Filled 1 missing value (" in note
+    assert note.endswith("it counts as if it were measured.")
+
+
+def test_columns_with_nothing_to_blame_are_not_blamed():
+    """A row that is far out in one column is blamed on that column, not on others at their means."""
+    frame = with_factor(300)
+    frame.loc[6, "e"] = 40.0
+    unusual = {row.row: row for row in gramian.analyze(frame, n_components=1).at(1).outliers.unusual}
+    assert [part.name for part in unusual[6].blame] == ["e"]

@@ -311,7 +311,7 @@ def test_many_bad_cells_make_text():
     cells[:20] = [f"<{i}" for i in range(20)]
     column = role_of(cells)
     assert (column.role, column.n_bad, column.n_missing) == ("text", 0, 0)
-    assert "most cells are numbers, but more than one in ten is none, such as '<0'" in column.reason
+    assert "more than one in ten lies beyond a limit of what was measured, such as '<0'" in column.reason
 
 
 @pytest.mark.parametrize("word", ["-", "Unknown", "N/A", "n/a", "#DIV/0!", "not recorded"])
@@ -517,6 +517,24 @@ def test_equal_categories_are_said():
     found = table_roles(table)
     assert {column.role for column in found.columns} == {"category"}
     assert found.remarks == ("Columns 'a' and 'b' are equal: one of them says it all.",)
+
+
+@pytest.mark.parametrize("low, high, is_missing", [(1, 5, True), (0, 1, True), (-8, 5, False), (0, 30, False)])
+def test_minus_nine_among_answers_is_none(low, high, is_missing):
+    """-9 among answers from 1 to 5 is a missing one; among numbers that are negative too, or many, it is an amount."""
+    values = np.random.default_rng(0).integers(low, high + 1, 300)
+    values[:20] = -9
+    (column,) = table_roles({"item": pa.array(values)}).columns
+    assert column.n_missing == (20 if is_missing else 0)
+
+
+@pytest.mark.parametrize("count, said", [(3, "3 cells of 'lead' lie"), (40, "more than one in ten lies")])
+def test_censored_cells_are_said_to_be(count, said):
+    """Cells such as '<0.5' are no nonsense: they lie beyond a limit of what was measured."""
+    cells = [f"{value:.2f}" for value in np.random.default_rng(0).uniform(0.5, 9, 100)]
+    cells[:count] = ["<0.5"] * count
+    (column,) = table_roles({"lead": pa.array(cells)}).columns
+    assert f"{said} beyond a limit of what was measured" in " ".join([*column.remarks, column.reason])
 
 
 def test_sums_that_share_columns_are_all_said():

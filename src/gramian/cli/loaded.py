@@ -131,5 +131,5 @@ def _filled(path: str, source: RowSource, found: Archive) -> tuple[RowSource, tu
         )
         raise InputError(message, column=name)
     X = fill_rows(found.model, dense(source))
-    note = f"Filled {int(missing.sum()):,} missing values with what the model expects there."
+    note = f"Filled {counted(int(missing.sum()), 'missing value')} with what the model expects there."
     return DenseRows(X, column_names=source.column_names), (note,)
