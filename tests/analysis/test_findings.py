@@ -212,7 +212,9 @@ def test_labels_that_are_not_tested_are_said():
     for j in range(22):
         frame[f"label{j:02}x"] = np.random.default_rng(j).choice(["left", "right"], 150)
     found = gramian.analyze(frame, method="pca")
-    tested = [finding.evidence["label"] for finding in found.findings if finding.kind == "group"]
+    (finding,) = [finding for finding in found.findings if finding.kind == "group"]
+    tested = [one["label"] for one in finding.evidence["labels"]]
+    assert "label00x, label01x, label02x, label03x, label04x or 15 more labels apart" in finding.sentence
     assert tested == [f"label{j:02}x" for j in range(20)]
     assert any("Of 22 labels the first 20" in str(note) and "'label19x'" in str(note) for note in found.notes)
 
@@ -426,10 +428,10 @@ def test_clouds_along_a_component_that_is_not_kept_are_said_to_be():
 
 
 def test_one_row_that_makes_a_component_is_one():
-    """One row far out: the component is that row's."""
+    """One row far out: the component is that row's, and that is the lead."""
     frame = with_factor()
     frame.loc[17, ["e", "f"]] += 90.0
-    (finding, *_) = found_in(frame, scale=False)["rows"]
+    finding = gramian.analyze(frame, scale=False).findings[0]
     assert finding.sentence.startswith("Row 18 makes PC1:")
     assert finding.sentence.endswith("of its variance is that row's.")
 
@@ -439,8 +441,10 @@ def test_a_wild_row_does_not_hide_what_stands_out():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 8)) + 0.2 * rng.standard_normal((200, 8))
     X[17] += 50.0
-    found = gramian.analyze(of_rows(X, list("abcdefgh")))
+    frame = of_rows(X, list("abcdefgh"))
+    found = gramian.analyze(frame)
     assert found.panel.verdicts[0].detail["parallel"] == 0
+    assert not faults_of(frame, frame)[0]
     (finding,) = [finding for finding in found.findings if finding.kind == "count"]
     assert finding.sentence.endswith("Without row 18, 3 components stand out.")
     assert "nothing stands out" not in str(found)

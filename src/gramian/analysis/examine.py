@@ -14,7 +14,7 @@ import numpy as np
 from gramian.analysis.clouds import Clouds, cloud_finding, find_clouds
 from gramian.analysis.components import ColumnParts, Described, component_finding, plane_finding
 from gramian.analysis.findings import Cut, Finding, called, joined, percent, share_words
-from gramian.analysis.groups import LabelTest, examine_labels, group_finding
+from gramian.analysis.groups import LabelTest, examine_labels, group_findings
 from gramian.analysis.independent import source_correlations, source_findings
 from gramian.analysis.intervals import bootstrap
 from gramian.analysis.kernel import kernel_findings
@@ -203,12 +203,16 @@ class Examined:
             )
         else:
             found = [*self._components(k), count_finding(subject, self.about, k, self.relation, self.without)]
-        found += [group_finding(test, k, subject.components[: len(test.effects)]) for test in self.labels]
+        if self.labels:
+            found += group_findings(self.labels, k, subject.components[: len(self.labels[0].effects)])
         if self.clouds is not None:
             found.append(cloud_finding(self.clouds, subject.components, subject.names, self._parted, kept=k))
         if subject.is_much_filled:
             return [*found, filled_finding(subject), table_finding(subject)]
-        found += [] if self.robust is None else few_rows_findings(subject, self.robust, k)
+        made = [] if self.robust is None else few_rows_findings(subject, self.robust, k)
+        # Rows that make the first component are the lead: what is said of its columns is of theirs.
+        first = [one for one in made if one.components == (0,)]
+        found = [*first, *found, *(one for one in made if one not in first)]
         found += [] if outliers is None else outlier_findings(subject, outliers)
         return [*found, table_finding(subject)]
 

@@ -17,6 +17,9 @@ LEVEL = 0.0075
 PERMUTATIONS = 999
 MOST_ROWS = 4000
 MOST_LABELS = 20
+NAMED_LABELS = 5
+"""Labels that no component tells which a sentence names, at most."""
+
 MOST_GROUPS = 50
 """More groups tell rows apart one by one."""
 
@@ -72,7 +75,7 @@ def _codes(values: np.ndarray) -> np.ndarray:
 
 def _is_missing(value: Any) -> bool:
     if isinstance(value, str):
-        return not value.strip()
+        return not value
     return value is None or bool(value != value)  # noqa: PLR0124 - NaN alone differs from itself
 
 
@@ -297,13 +300,21 @@ def _normal_score(effects: HostArray, between: int, within: int) -> HostArray:
     return score
 
 
-def group_finding(test: LabelTest, kept: int, names: Sequence[str]) -> Finding:
-    """Say which of the components that were examined tells a label, or that none does.
+def group_findings(tests: Sequence[LabelTest], kept: int, names: Sequence[str]) -> list[Finding]:
+    """Say which of the components that were examined tells a label, and of which labels none does.
 
     ``names`` are those of the components. A component beyond the ``kept`` ones is said to be one.
     """
-    sure = test.p_values <= LEVEL
-    evidence: dict[str, Any] = {
+    told = [test for test in tests if (test.p_values <= LEVEL).any()]
+    found = [_told(test, kept, names) for test in told]
+    for is_number in (False, True):
+        others = [test for test in tests if test not in told and test.is_number == is_number]
+        found += [_none_follows(others, names)] if others else []
+    return found
+
+
+def _evidence(test: LabelTest) -> dict[str, Any]:
+    return {
         "label": test.name,
         "components_examined": len(test.effects),
         "effects": [float(effect) for effect in test.effects],
@@ -312,10 +323,10 @@ def group_finding(test: LabelTest, kept: int, names: Sequence[str]) -> Finding:
         "level": LEVEL,
         "rows_tested": test.n_tested,
     }
-    if not sure.any():
-        words, numbers = _none_follows(test, names)
-        return Finding("group", words, numbers, evidence)
-    best = int(np.argmax(np.where(sure, test.effects, -1.0)))
+
+
+def _told(test: LabelTest, kept: int, names: Sequence[str]) -> Finding:
+    best = int(np.argmax(np.where(test.p_values <= LEVEL, test.effects, -1.0)))
     effect = float(test.effects[best])
     numbers = {"effect": effect}
     beyond = ""
@@ -330,18 +341,28 @@ def group_finding(test: LabelTest, kept: int, names: Sequence[str]) -> Finding:
     else:
         part = f"{percent(effect)} of its variance lies between them"
         words = f"{who} tells the groups of {test.name} apart most: {part}."
-    evidence |= {"p_value": float(test.p_values[best])}
-    return Finding("group", words, numbers, evidence, (best,))
+    return Finding("group", words, numbers, _evidence(test) | {"p_value": float(test.p_values[best])}, (best,))
 
 
-def _none_follows(test: LabelTest, names: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Say that no component that was examined goes with a label more than chance would have it."""
-    most = float(test.effects.max())
-    what = f"follows {test.name}" if test.is_number else f"tells the groups of {test.name} apart"
-    part = "of a variance goes with it" if test.is_number else "of a variance lies between them"
+def _none_follows(tests: Sequence[LabelTest], names: Sequence[str]) -> Finding:
+    """Say that no component that was examined goes with some labels, of one kind, more than chance would have it."""
+    most = max(float(test.effects.max()) for test in tests)
+    numbers: dict[str, Any] = {"most": most}
+    labels = [test.name for test in tests]
+    if len(labels) > NAMED_LABELS:
+        numbers["more_labels"] = len(labels) - NAMED_LABELS
+        labels = [*labels[:NAMED_LABELS], f"{len(labels) - NAMED_LABELS} more labels"]
+    of = labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} or {labels[-1]}"
+    is_number = tests[0].is_number
+    what = f"follows {of}" if is_number else f"tells the groups of {of} apart"
+    part = "of a variance goes with it" if is_number else "of a variance lies between them"
+    if len(tests) > 1:
+        part = "of a variance goes with one of them" if is_number else "of a variance lies between those of one label"
     if len(names) == 1:
-        only = f"{names[0]}, the one component examined, does not {what.replace('s ', ' ', 1)}"
-        return f"{only}: {percent(most)} {part}, which chance alone may give.", {"most": most}
-    words = f"None of the {len(names)} components examined {what}: at most {percent(most)} {part}"
-    words += ", which chance alone may give."
-    return words, {"most": most, "examined": len(names)}
+        words = f"{names[0]}, the one component examined, does not {what.replace('s ', ' ', 1)}"
+    else:
+        words = f"None of the {len(names)} components examined {what}"
+        numbers["examined"] = len(names)
+    evidence = _evidence(tests[0]) if len(tests) == 1 else {"labels": [_evidence(test) for test in tests]}
+    at_most = f": {'' if len(names) == 1 else 'at most '}{percent(most)} {part}, which chance alone may give."
+    return Finding("group", f"{words}{at_most}", numbers, evidence)
