@@ -364,5 +364,7 @@ def _none_follows(tests: Sequence[LabelTest], names: Sequence[str]) -> Finding:
         words = f"None of the {len(names)} components examined {what}"
         numbers["examined"] = len(names)
     evidence = _evidence(tests[0]) if len(tests) == 1 else {"labels": [_evidence(test) for test in tests]}
-    at_most = f": {'' if len(names) == len(tests) == 1 else 'at most '}{percent(most)} {part}, which chance alone may give."
+    at_most = (
+        f": {'' if len(names) == len(tests) == 1 else 'at most '}{percent(most)} {part}, which chance alone may give."
+    )
     return Finding("group", f"{words}{at_most}", numbers, evidence)
