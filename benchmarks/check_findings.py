@@ -209,10 +209,21 @@ def check_count(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.ra
         yield from _apart("the next variance", numbers["next_variance"], float(table.variances[at]))
     if "after" in numbers:
         yield from _apart("the variance after", numbers["after"], float(table.variances[at]))
+    if "variance" in numbers:
+        yield from _apart("the first variance", numbers["variance"], float(table.variances[0]), 1e-4)
+    if "without" in numbers:
+        others = np.delete(table.X, finding["evidence"]["left_out"], axis=0)
+        Z = (others - others.mean(axis=0)) / (others.std(axis=0, ddof=1) if table.scaled else 1.0)
+        reached = np.quantile([components(rng.permuted(Z, axis=0))[0][0] for _ in range(DRAWS)], 0.9)
+        if components(Z)[0][0] <= reached:
+            yield "without these rows nothing is larger than shuffled columns"
 
 
 def check_noise(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.random.Generator) -> Iterable[str]:
-    """The first variance, and what columns reach that are shuffled each by itself."""
+    """The first variance, and what columns reach that are shuffled each by itself; of few rows how many they are."""
+    if "variance" not in finding["numbers"]:
+        yield from [] if finding["numbers"]["rows"] == table.n < 4 else [f"the table has {table.n} rows"]
+        return
     yield from _apart("the variance", finding["numbers"]["variance"], float(table.variances[0]), 1e-3)
     if finding["numbers"]["variance"] > finding["numbers"]["noise_reaches"]:
         yield "the first variance is larger than that of noise"
@@ -233,6 +244,10 @@ def _shuffled(table: Table, rng: np.random.Generator) -> np.ndarray:
 
 def check_group(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.random.Generator) -> Iterable[str]:
     """The part of a score's variance between groups, and whether shuffled labels reach it."""
+    for one in finding["evidence"].get("labels", []):
+        yield from check_group({**finding, "evidence": one}, table, _kept, rng)
+    if "labels" in finding["evidence"]:
+        return
     name, evidence = finding["evidence"]["label"], finding["evidence"]
     values = table.labels[name]
     effects = np.array(
@@ -260,14 +275,9 @@ def association(values: pd.Series, scores: np.ndarray) -> float:
     if all(isinstance(value, float | int) for value in frame["label"]):
         known = frame[frame["label"].notna()].astype(float)
         return float(known["label"].corr(known["score"]) ** 2)
-    frame["label"] = [_group(value) for value in frame["label"]]
-    means = frame.groupby("label")["score"].transform("mean")
-    centered = scores - scores.mean()
-    return float(np.square(means - scores.mean()).sum() / (centered @ centered))
-
-
-def _group(value: Any) -> str:
-    return "missing" if value is None or value != value else str(value)  # noqa: PLR0124 - NaN alone differs from itself
+    frame = frame[frame["label"].notna() & (frame["label"].astype(str) != "")]
+    means, known = frame.groupby(frame["label"].astype(str))["score"].transform("mean"), frame["score"]
+    return float(np.square(means - known.mean()).sum() / np.square(known - known.mean()).sum())
 
 
 def check_clouds(finding: Mapping[str, Any], table: Table, _kept: int, _rng: np.random.Generator) -> Iterable[str]:
@@ -437,7 +447,7 @@ def options_of(name: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[str, Any]]], str]]]:
     """Return tables of known structure, and for each what says whether its findings miss or invent some."""
-    rng = np.random.default_rng(seed)
+    rng, more = np.random.default_rng(seed), np.random.default_rng(1000 + seed)
 
     def named(X: np.ndarray) -> pd.DataFrame:
         return pd.DataFrame(X, columns=[f"v{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"[: X.shape[1]]])
@@ -449,6 +459,8 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
     groups = named(rng.standard_normal((150, 6)))
     groups["side"] = np.where(np.arange(150) % 3 == 0, "left", "right")
     groups.loc[groups["side"] == "left", ["va", "vb"]] += 2.5
+    groups.loc[::7, "side"] = ""
+    groups["other"], groups["third"] = more.choice(["x", "y"], 150), more.choice(["x", "y", "z"], 150)
     outlying = named(rng.standard_normal((100, 6)) @ np.diag([3.0, 2.5, 2.2, 2.0, 1.9, 1.8]))
     outlying.loc[:5, "va"] += 60.0
     grouped = named(rng.standard_normal((100, 6)))

@@ -221,7 +221,9 @@ def test_labels_that_are_not_tested_are_said():
     for j in range(22):
         frame[f"label{j:02}x"] = np.random.default_rng(j).choice(["left", "right"], 150)
     found = gramian.analyze(frame, method="pca")
-    tested = [finding.evidence["label"] for finding in found.findings if finding.kind == "group"]
+    (finding,) = [finding for finding in found.findings if finding.kind == "group"]
+    tested = [one["label"] for one in finding.evidence["labels"]]
+    assert "label00x, label01x, label02x, label03x, label04x or 15 more labels apart" in finding.sentence
     assert tested == [f"label{j:02}x" for j in range(20)]
     assert any("Of 22 labels the first 20" in str(note) and "'label19x'" in str(note) for note in found.notes)
 
@@ -345,6 +347,23 @@ def test_ranges_of_correlations_are_as_wide_as_other_tables_differ():
     np.testing.assert_allclose(np.mean(halves, axis=0), 1.96 * np.std(seen, axis=0), rtol=0.35)
 
 
+def test_a_cut_through_a_plane_is_said_to_be():
+    """Of two components of one variance one is kept: they are no plane to take, and one is said to be left out."""
+    X = np.random.default_rng(0).standard_normal((80, 6))
+    turn = np.linalg.qr(np.random.default_rng(1).standard_normal((6, 6)))[0]
+    frame = of_rows(np.linalg.qr(X - X.mean(axis=0))[0] * [5.0, 4.9, 1.0, 0.9, 0.8, 0.7] @ turn)
+    (finding,) = found_in(frame, n_components=1, scale=False)["plane"]
+    assert "and the cut goes through them: PC2 is not kept" in finding.sentence
+    assert "take them" not in finding.sentence
+
+
+def test_components_within_the_noise_are_no_plane():
+    """One factor, and five components kept: those of noise, which no test tells apart, are not described as a space."""
+    found = found_in(with_factor(), n_components=5)
+    assert found["count"][0].evidence["recommended"] == 1
+    assert "plane" not in found
+
+
 def test_sources_are_named_by_correlations_whatever_the_units():
     """Columns in square meters and in percent: each source has the column that correlates with it."""
     rng = np.random.default_rng(0)
@@ -466,9 +485,108 @@ def test_clouds_along_a_component_that_is_not_kept_are_said_to_be():
 
 
 def test_one_row_that_makes_a_component_is_one():
-    """One row far out: the component is that row's."""
+    """One row far out: the component is that row's, and that is the lead."""
     frame = with_factor()
     frame.loc[17, ["e", "f"]] += 90.0
-    (finding, *_) = found_in(frame, scale=False)["rows"]
+    finding = gramian.analyze(frame, scale=False).findings[0]
     assert finding.sentence.startswith("Row 18 makes PC1:")
     assert finding.sentence.endswith("of its variance is that row's.")
+
+
+def test_a_wild_row_does_not_hide_what_stands_out():
+    """One row 50 off in a table of three components: the row is named, and the three are counted without it."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 8)) + 0.2 * rng.standard_normal((200, 8))
+    X[17] += 50.0
+    frame = of_rows(X, list("abcdefgh"))
+    found = gramian.analyze(frame)
+    assert found.panel.verdicts[0].detail["parallel"] == 0
+    assert not faults_of(frame, frame)[0]
+    (finding,) = [finding for finding in found.findings if finding.kind == "count"]
+    assert finding.sentence.endswith("Without row 18, 3 components stand out.")
+    assert "nothing stands out" not in str(found)
+
+
+@pytest.mark.parametrize("rate, seed", [(0.45, 9), (0.8, 0), (0.8, 3)])
+def test_what_was_filled_makes_neither_outliers_nor_clouds(rate, seed):
+    """Clean tables of two factors with cells missing at random: nothing is told from filled cells, and that is said."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 8)) + 0.5 * rng.standard_normal((200, 8))
+    X[rng.random(X.shape) < rate] = np.nan
+    found = gramian.analyze(of_rows(X, list("abcdefgh")), method="pca")
+    kinds = {finding.kind for finding in found.findings}
+    assert "missing" in kinds
+    assert not kinds & {"clouds", "outliers", "rows"}
+    assert found.at(1).share_interval is None
+    made = material_of(found)
+    assert contents(made, cuts_of(made), sampling_rate=None)["scree"]["intervals"] == []
+
+
+def test_a_row_that_was_mostly_filled_is_not_said_to_lie_far_out():
+    """A row far out with two cells of six known is not named; with all known it is."""
+    frame = with_factor()
+    frame.loc[17, "e"] += 44.0
+    assert found_in(frame)["outliers"][0].evidence["far"] == [17]
+    frame.loc[17, list("abcd")] = np.nan
+    assert not found_in(frame)["outliers"][0].evidence.get("far")
+
+
+@pytest.mark.parametrize("gap", ["", None, np.nan])
+def test_missing_labels_are_no_group(gap):
+    """Labels that say nothing, missing where a score is large: nothing is told apart, and the page says missing."""
+    frame = with_factor()
+    side = np.random.default_rng(1).choice(["left", "right"], 150).astype(object)
+    side[frame["a"].to_numpy() > 0.8] = gap
+    frame["side"] = side
+    found = gramian.analyze(frame, method="pca")
+    (finding,) = [finding for finding in found.findings if finding.kind == "group"]
+    assert finding.components == ()
+    assert finding.evidence["rows_tested"] == (frame["a"] <= 0.8).sum()
+    made = material_of(found)
+    (label,) = contents(made, cuts_of(made), sampling_rate=None)["rows"]["labels"]
+    assert label["groups"] == ["left", "missing", "right"]
+
+
+def test_a_share_that_one_row_makes_has_no_interval():
+    """A column of one row that is not zero: in draws without the row it holds nothing, and no interval is 0 to 100%."""
+    X = np.random.default_rng(0).standard_normal((40, 4)) * [9.0, 6.0, 3.0, 0.0]
+    X[7, 3] = 3.0
+    found = gramian.analyze(of_rows(X), scale=False)
+    shares = found.examined.about.intervals.shares
+    assert np.isfinite(shares).all(axis=1).tolist() == [True, True, True, False]
+    assert found.examined.about.interval(3) is None
+    made = material_of(found)
+    assert contents(made, cuts_of(made), sampling_rate=None)["scree"]["intervals"][3] == [None, None]
+
+
+@pytest.mark.parametrize("n, said", [(2, "Two rows always lie on one line"), (3, "Three rows are too few")])
+def test_two_or_three_rows_show_no_relation(n, said):
+    """Of random rows too few for any test no columns are said to go together, nor to be noise."""
+    found = gramian.analyze(of_rows(np.random.default_rng(n).standard_normal((n, 3))))
+    assert found.findings[0].sentence.startswith(said)
+    assert "along PC1" not in str(found)
+    assert "nothing stands out" not in str(found)
+
+
+def test_one_column_is_not_called_noise():
+    """A component that is the one column there is stands out from nothing, and is not said to fail to."""
+    found = gramian.analyze(of_rows(np.random.default_rng(0).standard_normal((50, 1))))
+    assert "There is one column, a, so PC1 is that column." in str(found)
+    assert "nothing stands out" not in str(found)
+
+
+def test_one_filled_cell_is_one():
+    """The note about one missing value speaks of one."""
+    frame = with_factor()
+    frame.loc[3, "a"] = np.nan
+    (note,) = [str(note) for note in gramian.analyze(frame).notes if "Filled" in str(note)]
+    assert "Filled 1 missing value (" in note
+    assert note.endswith("it counts as if it were measured.")
+
+
+def test_columns_with_nothing_to_blame_are_not_blamed():
+    """A row that is far out in one column is blamed on that column, not on others at their means."""
+    frame = with_factor(300)
+    frame.loc[6, "e"] = 40.0
+    unusual = {row.row: row for row in gramian.analyze(frame, n_components=1).at(1).outliers.unusual}
+    assert [part.name for part in unusual[6].blame] == ["e"]

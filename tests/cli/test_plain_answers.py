@@ -58,7 +58,7 @@ PYTHON = ("n_components", "memory_budget", "label=", "id=", "columns=", "drop=",
         (["pca", "good.csv", "--columns", "z z"], "--columns 'z z' matches"),
         (["pca", "good.csv", "--drop", "zz"], "--drop zz matches"),
         (["pca", "good.csv", "--drop", "*"], "(--columns)"),
-        (["pca", "good.csv", "-k", "9"], "-k 9 is not a number of components between 0 and 3"),
+        (["pca", "good.csv", "-k", "9"], "-k 9 is not a number of components between 1 and 3"),
         (["kpca", "good.csv", "-k", "9"], "-k 9 is not a number of components between 1 and 5"),
         (["pca", "good.csv", "--memory", "10"], "set --memory to"),
         (["kpca", "good.csv", "--memory", "10"], "Use --landmarks, or set --memory to"),
@@ -89,7 +89,9 @@ def test_noise_says_why_one_component_is_kept(folder, capfd):
     _, out, _ = run_here(capfd, "pca", "noise.csv", "--json", "--quiet", "--no-report")
     answer = json.loads(out)
     assert answer["components"] == 1
-    assert [note for note in answer["notes"] if note.startswith("Nothing stands out of the noise; one component")]
+    said = [finding["sentence"] for finding in answer["findings"]] + answer["notes"]
+    assert len([one for one in said if "nothing stands out" in one.lower()]) == 1
+    assert any("nothing stands out from noise, and one is kept to look at" in one for one in said)
 
 
 def test_weights_of_sources_are_those_of_the_page(folder, capfd):

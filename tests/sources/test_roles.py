@@ -311,7 +311,7 @@ def test_many_bad_cells_make_text():
     cells[:20] = [f"<{i}" for i in range(20)]
     column = role_of(cells)
     assert (column.role, column.n_bad, column.n_missing) == ("text", 0, 0)
-    assert "most cells are numbers, but more than one in ten is none, such as '<0'" in column.reason
+    assert "more than one in ten lies beyond a limit of what was measured, such as '<0'" in column.reason
 
 
 @pytest.mark.parametrize("word", ["-", "Unknown", "N/A", "n/a", "#DIV/0!", "not recorded"])
@@ -517,6 +517,35 @@ def test_equal_categories_are_said():
     found = table_roles(table)
     assert {column.role for column in found.columns} == {"category"}
     assert found.remarks == ("Columns 'a' and 'b' are equal: one of them says it all.",)
+
+
+@pytest.mark.parametrize("low, high, is_missing", [(1, 5, True), (0, 1, True), (-8, 5, False), (0, 30, False)])
+def test_minus_nine_among_answers_is_none(low, high, is_missing):
+    """-9 among answers from 1 to 5 is a missing one; among numbers that are negative too, or many, it is an amount."""
+    values = np.random.default_rng(0).integers(low, high + 1, 300)
+    values[:20] = -9
+    (column,) = table_roles({"item": pa.array(values)}).columns
+    assert column.n_missing == (20 if is_missing else 0)
+
+
+@pytest.mark.parametrize("count, said", [(3, "3 cells of 'lead' lie"), (40, "more than one in ten lies")])
+def test_censored_cells_are_said_to_be(count, said):
+    """Cells such as '<0.5' are no nonsense: they lie beyond a limit of what was measured."""
+    cells = [f"{value:.2f}" for value in np.random.default_rng(0).uniform(0.5, 9, 100)]
+    cells[:count] = ["<0.5"] * count
+    (column,) = table_roles({"lead": pa.array(cells)}).columns
+    assert f"{said} beyond a limit of what was measured" in " ".join([*column.remarks, column.reason])
+
+
+def test_sums_that_share_columns_are_all_said():
+    """A total, and a difference of two of its parts, are both said whichever of the columns is widest."""
+    a, other, c = np.random.default_rng(5).exponential(size=(3, 200))
+    for b in (0.3 * other, other, 3 * other):
+        table = {"a": a, "b": b, "c": c, "tot": a + b + c, "diff": a - b}
+        assert set(table_roles({k: pa.array(v) for k, v in table.items()}).remarks) == {
+            "Column 'a' is the sum of 'b' and 'diff' in every row.",
+            "Column 'tot' is the sum of 'a', 'b' and 'c' in every row.",
+        }
 
 
 def test_sums_are_found_among_missing_values():

@@ -574,8 +574,6 @@ def _principal(table: Prepared, request: Request, say: Say) -> Analysis:
     recommended = _recommended(table, panel, request.seed)
     if count == "auto" and recommended is not None:
         count = recommended
-        if panel.verdicts[0].detail.get("parallel") == 0:
-            notes = ("Nothing stands out of the noise; one component is kept, so that there is something to look at.",)
     solve, choice = solve.seen_by(count)
     # Where it is cheap, the page has at least ten more components: a reader sees what the next would add.
     more = min(most, max(30, choice.k + 10)) if panel is not None and size <= SHOWN_CHEAPLY else choice.k

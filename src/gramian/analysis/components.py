@@ -140,13 +140,13 @@ class Described:
         """Where its share would lie in other samples."""
         if self.intervals is None or component >= len(self.intervals.shares):
             return None
-        return _pair(self.intervals.shares[component])
+        return _share_pair(self.intervals.shares[component])
 
     def together(self, count: int) -> tuple[float, float] | None:
         """Where the share of the first so many would lie in other samples."""
         if self.intervals is None or not 0 < count <= len(self.intervals.together):
             return None
-        return _pair(self.intervals.together[count - 1])
+        return _share_pair(self.intervals.together[count - 1])
 
     def tied(self, component: int) -> tuple[int, ...]:
         """Components that are not told apart from one, it among them."""
@@ -155,6 +155,10 @@ class Described:
 
 def _pair(ends: HostArray) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
+
+
+def _share_pair(ends: HostArray) -> tuple[float, float] | None:
+    return _pair(ends) if np.isfinite(ends).all() else None
 
 
 def component_finding(about: Described, component: int) -> Finding:
@@ -206,8 +210,11 @@ def is_one_column(parts: ColumnParts, component: int) -> bool:
     )
 
 
-def plane_finding(about: Described, tied: Sequence[int]) -> Finding:
-    """Say that components have nearly one variance: what they span is fixed, not the axes within it."""
+def plane_finding(about: Described, tied: Sequence[int], *, kept: int) -> Finding:
+    """Say that components have nearly one variance: what they span is fixed, not the axes within it.
+
+    Where some of them are not among the ``kept`` ones, that the cut goes through them.
+    """
     share = float(about.shares[list(tied)].sum())
     each = [float(about.shares[j]) for j in tied]
     called, shares = joined([about.name(j) for j in tied]), joined([percent(part) for part in each])
@@ -218,7 +225,13 @@ def plane_finding(about: Described, tied: Sequence[int]) -> Finding:
             f"{percent(each[0])} to {percent(each[-1])}",
         )
     what = "a plane, not as two axes" if len(tied) == 2 else f"a space of {len(tied)} dimensions, not as axes"
-    words = f"The variances of {called} ({shares}) are not told apart by these rows: take them as {what}"
+    words = f"The variances of {called} ({shares}) are not told apart by these rows"
+    out = [about.name(j) for j in tied if j >= kept]
+    if out:
+        left_out = joined(out) if len(out) < 4 else f"{out[0]} to {out[-1]}"
+        words += f", and the cut goes through them: {left_out} {'is' if len(out) == 1 else 'are'} not kept"
+    else:
+        words += f": take them as {what}"
     numbers |= {"dimensions": len(tied)}
     evidence: dict[str, Any] = {"components": list(tied)}
     if about.intervals is not None:

@@ -17,6 +17,9 @@ LEVEL = 0.0075
 PERMUTATIONS = 999
 MOST_ROWS = 4000
 MOST_LABELS = 20
+NAMED_LABELS = 5
+"""Labels that no component tells which a sentence names, at most."""
+
 MOST_GROUPS = 50
 """More groups tell rows apart one by one."""
 
@@ -46,6 +49,8 @@ def groups_of(values: np.ndarray) -> np.ndarray:
 def groups_by_label(labels: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return, for labels that are no numbers, the number of the group of each row, groups numbered as they come.
 
+    A row whose label is missing is in no group, and has -1.
+
     Examples
     --------
     >>> groups_by_label({"side": np.array(["left", "right", "left"]), "size": np.array([1.0, 2.0, 3.0])})
@@ -64,10 +69,13 @@ def label_values(values: Any) -> np.ndarray:
 
 def _codes(values: np.ndarray) -> np.ndarray:
     place: dict[str, int] = {}
-    return np.array([place.setdefault(group, len(place)) for group in groups_of(values).tolist()], dtype=np.int64)
+    codes = [-1 if _is_missing(v) else place.setdefault(str(v), len(place)) for v in values.tolist()]
+    return np.array(codes, dtype=np.int64)
 
 
 def _is_missing(value: Any) -> bool:
+    if isinstance(value, str):
+        return not value
     return value is None or bool(value != value)  # noqa: PLR0124 - NaN alone differs from itself
 
 
@@ -105,13 +113,14 @@ class LabelTest:
 def eta_squared(scores: HostArray, groups: HostArray) -> HostArray:
     """Return the part of each column's variance that lies between groups (k,).
 
-    Computes  sum_g n_g (mean_g - mean)^2 / sum_i (x_i - mean)^2.
+    Computes  sum_g n_g (mean_g - mean)^2 / sum_i (x_i - mean)^2  over the rows whose group is known, not -1.
 
     Examples
     --------
     >>> eta_squared(np.array([[0.0, 1.0], [0.0, -1.0], [2.0, 1.0], [2.0, -1.0]]), np.array([0, 0, 1, 1])).tolist()
     [1.0, 0.0]
     """
+    scores, groups = scores[groups >= 0], groups[groups >= 0]
     centered = scores - scores.mean(axis=0)
     counts = np.bincount(groups)
     sums = np.stack([np.bincount(groups, weights=column, minlength=len(counts)) for column in centered.T])
@@ -201,7 +210,7 @@ def examine_labels(
 
 @dataclass(frozen=True, eq=False)
 class _Coded:
-    """A label as numbers (NaN where missing), or as the groups of the rows."""
+    """A label as numbers (NaN where missing), or as the groups of the rows (-1 where missing)."""
 
     name: str
     values: HostArray
@@ -216,49 +225,61 @@ class _Coded:
         return 1 if self.is_number else self.n_groups
 
     @property
+    def known(self) -> HostArray:
+        found: HostArray = np.isfinite(self.values) if self.is_number else self.values >= 0
+        return found
+
+    @property
     def n_rows(self) -> int:
-        return int(np.isfinite(self.values).sum())
+        return int(self.known.sum())
 
     def at(self, rows: HostArray) -> "_Coded":
         values = self.values[rows]
+        if self.is_number:
+            return _Coded(self.name, values, is_number=True)
         # Groups that no row drawn is in have no column.
-        return _Coded(
-            self.name, values if self.is_number else np.unique(values, return_inverse=True)[1], self.is_number
-        )
+        codes = np.full(len(values), -1)
+        codes[values >= 0] = np.unique(values[values >= 0], return_inverse=True)[1]
+        return _Coded(self.name, codes, is_number=False)
 
     def effects(self, scores: HostArray) -> tuple[HostArray, HostArray | None]:
         if not self.is_number:
             return eta_squared(scores, self.values), None
-        known = np.isfinite(self.values)
+        known = self.known
         r = _standardized(scores[known]).T @ _standardized(self.values[known][:, None])[:, 0]
         r = np.clip(r, -1.0, 1.0)
         return r**2, r
 
     def statistics(self, some: HostArray) -> HostArray:
         """Return the normal score of F per component, from columns of unit length."""
-        n = len(some)
+        known = self.known
         if self.is_number:
-            known = np.isfinite(self.values)
             y = np.where(known, self.values - self.values[known].mean(), 0.0)
             length = np.sqrt(y @ y * known.mean()) or 1.0
             return _normal_score(np.clip((y @ some / length) ** 2, 0.0, 1.0), 1, known.sum() - 2)
-        counts = np.bincount(self.values)
-        inside = np.zeros((len(counts), n))
-        inside[self.values, np.arange(n)] = 1.0
-        effects = ((inside @ some) ** 2 / np.maximum(counts, 1)[:, None]).sum(axis=0)
-        return _normal_score(np.clip(effects, 0.0, 1.0), len(counts) - 1, n - len(counts))
+        counts, m = np.bincount(self.values[known]), int(known.sum())
+        inside = np.zeros((len(counts), len(some)))
+        inside[self.values[known], np.flatnonzero(known)] = 1.0
+        sums = inside @ some
+        effects = (sums**2 / np.maximum(counts, 1)[:, None]).sum(axis=0)
+        if m < len(some):
+            middle = sums.sum(axis=0) ** 2 / max(m, 1)
+            whole = known.astype(FLOAT64) @ some**2 - middle
+            effects = np.divide(effects - middle, whole, out=np.zeros_like(whole), where=whole > 1e-12)
+        return _normal_score(np.clip(effects, 0.0, 1.0), len(counts) - 1, m - len(counts))
 
 
 def _coded(name: str, values: HostArray, groups: HostArray | None) -> _Coded | None:
     """Return a label that can be tested: with two different values or more, and not one per row."""
     if is_number(values):
-        known = values[np.isfinite(values)]
-        usable = len(known) > 3 and float(np.ptp(known)) > 0
+        finite = values[np.isfinite(values)]
+        usable = len(finite) > 3 and float(np.ptp(finite)) > 0
         return _Coded(name, values.astype(FLOAT64), is_number=True) if usable else None
     if groups is None:
         return None
     count = int(groups.max(initial=-1)) + 1
-    return _Coded(name, groups, is_number=False) if 1 < count <= min(MOST_GROUPS, len(groups) / 2) else None
+    known = int((groups >= 0).sum())
+    return _Coded(name, groups, is_number=False) if 1 < count <= min(MOST_GROUPS, known // 2) else None
 
 
 def _standardized(scores: HostArray) -> HostArray:
@@ -279,13 +300,21 @@ def _normal_score(effects: HostArray, between: int, within: int) -> HostArray:
     return score
 
 
-def group_finding(test: LabelTest, kept: int, names: Sequence[str]) -> Finding:
-    """Say which of the components that were examined tells a label, or that none does.
+def group_findings(tests: Sequence[LabelTest], kept: int, names: Sequence[str]) -> list[Finding]:
+    """Say which of the components that were examined tells a label, and of which labels none does.
 
     ``names`` are those of the components. A component beyond the ``kept`` ones is said to be one.
     """
-    sure = test.p_values <= LEVEL
-    evidence: dict[str, Any] = {
+    told = [test for test in tests if (test.p_values <= LEVEL).any()]
+    found = [_told(test, kept, names) for test in told]
+    for is_number in (False, True):
+        others = [test for test in tests if test not in told and test.is_number == is_number]
+        found += [_none_follows(others, names)] if others else []
+    return found
+
+
+def _evidence(test: LabelTest) -> dict[str, Any]:
+    return {
         "label": test.name,
         "components_examined": len(test.effects),
         "effects": [float(effect) for effect in test.effects],
@@ -294,10 +323,10 @@ def group_finding(test: LabelTest, kept: int, names: Sequence[str]) -> Finding:
         "level": LEVEL,
         "rows_tested": test.n_tested,
     }
-    if not sure.any():
-        words, numbers = _none_follows(test, names)
-        return Finding("group", words, numbers, evidence)
-    best = int(np.argmax(np.where(sure, test.effects, -1.0)))
+
+
+def _told(test: LabelTest, kept: int, names: Sequence[str]) -> Finding:
+    best = int(np.argmax(np.where(test.p_values <= LEVEL, test.effects, -1.0)))
     effect = float(test.effects[best])
     numbers = {"effect": effect}
     beyond = ""
@@ -312,18 +341,30 @@ def group_finding(test: LabelTest, kept: int, names: Sequence[str]) -> Finding:
     else:
         part = f"{percent(effect)} of its variance lies between them"
         words = f"{who} tells the groups of {test.name} apart most: {part}."
-    evidence |= {"p_value": float(test.p_values[best])}
-    return Finding("group", words, numbers, evidence, (best,))
+    return Finding("group", words, numbers, _evidence(test) | {"p_value": float(test.p_values[best])}, (best,))
 
 
-def _none_follows(test: LabelTest, names: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Say that no component that was examined goes with a label more than chance would have it."""
-    most = float(test.effects.max())
-    what = f"follows {test.name}" if test.is_number else f"tells the groups of {test.name} apart"
-    part = "of a variance goes with it" if test.is_number else "of a variance lies between them"
+def _none_follows(tests: Sequence[LabelTest], names: Sequence[str]) -> Finding:
+    """Say that no component that was examined goes with some labels, of one kind, more than chance would have it."""
+    most = max(float(test.effects.max()) for test in tests)
+    numbers: dict[str, Any] = {"most": most}
+    labels = [test.name for test in tests]
+    if len(labels) > NAMED_LABELS:
+        numbers["more_labels"] = len(labels) - NAMED_LABELS
+        labels = [*labels[:NAMED_LABELS], f"{len(labels) - NAMED_LABELS} more labels"]
+    of = labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} or {labels[-1]}"
+    is_number = tests[0].is_number
+    what = f"follows {of}" if is_number else f"tells the groups of {of} apart"
+    part = "of a variance goes with it" if is_number else "of a variance lies between them"
+    if len(tests) > 1:
+        part = "of a variance goes with one of them" if is_number else "of a variance lies between those of one label"
     if len(names) == 1:
-        only = f"{names[0]}, the one component examined, does not {what.replace('s ', ' ', 1)}"
-        return f"{only}: {percent(most)} {part}, which chance alone may give.", {"most": most}
-    words = f"None of the {len(names)} components examined {what}: at most {percent(most)} {part}"
-    words += ", which chance alone may give."
-    return words, {"most": most, "examined": len(names)}
+        words = f"{names[0]}, the one component examined, does not {what.replace('s ', ' ', 1)}"
+    else:
+        words = f"None of the {len(names)} components examined {what}"
+        numbers["examined"] = len(names)
+    evidence = _evidence(tests[0]) if len(tests) == 1 else {"labels": [_evidence(test) for test in tests]}
+    at_most = (
+        f": {'' if len(names) == len(tests) == 1 else 'at most '}{percent(most)} {part}, which chance alone may give."
+    )
+    return Finding("group", f"{words}{at_most}", numbers, evidence)

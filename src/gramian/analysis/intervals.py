@@ -33,6 +33,9 @@ COMPONENTS = 10
 
 NORMAL_95 = 1.959964
 
+NEXT_TO_NOTHING, MOST_LOST = 1e-3, 0.1
+"""Part of a share under which a draw has lost it, and of the draws that may; of more no deviation tells."""
+
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
@@ -41,7 +44,8 @@ class Intervals:
     Attributes
     ----------
     shares, together : numpy arrays (K, 2)
-        Of the share of each component, and of the first 1, 2, ... together: of one for every four rows, at most.
+        Of the share of each component, and of the first 1, 2, ... together: of one for every four rows, at most. NaN
+        where a draw without a single row may have none of it.
     correlations : numpy array (c, d, 2)
         Of columns with the first c components.
     gaps : numpy array (K, K)
@@ -224,12 +228,17 @@ def correlations_of(V: HostArray, variances: HostArray, spread: HostArray) -> Ho
 
 
 def _logit_interval(known: HostArray, drawn: HostArray) -> HostArray:
-    """Return estimate and 1.96 deviations of the draws on the scale of log(p / (1 - p)) (k, 2)."""
+    """Return estimate and 1.96 deviations of the draws on the scale of log(p / (1 - p)) (k, 2).
+
+    NaN where a tenth of the draws or more hold next to nothing of it, or of the rest: one row makes it, or all but it.
+    """
     tiny = 1e-12
     p, q = np.clip(known, tiny, 1.0 - tiny), np.clip(drawn, tiny, 1.0 - tiny)
     deviation = _deviation(np.log(q / (1.0 - q)))
     ends = np.log(p / (1.0 - p))[:, None] + NORMAL_95 * deviation[:, None] * np.array([-1.0, 1.0])
     found = 1.0 / (1.0 + np.exp(-ends))
+    lost = ((drawn < NEXT_TO_NOTHING * known) | (1.0 - drawn < NEXT_TO_NOTHING * (1.0 - known))).mean(axis=0)
+    found[lost > MOST_LOST] = np.nan
     # What holds everything holds everything in any sample.
     return np.where((known >= 1.0 - 1e-9)[:, None], 1.0, found)
 

@@ -24,6 +24,9 @@ from gramian.sources.moments import Moments
 LEVEL = 0.0075
 """Chance that columns without any relation are said to have one: a share of the 2% of components, groups and clouds."""
 
+LEAST_ROWS = 4
+"""Rows under which no relation is told from chance."""
+
 SHUFFLES = 399
 MOST_ROWS = 2000
 """Rows up to which columns are shuffled; of more, the law of the largest variance of noise is near enough."""
@@ -172,7 +175,7 @@ def relation_of(
         ``None`` where neither can be asked: fewer than four rows, one column, or no rule was asked.
     """
     n, d = len(scores), model.n_columns
-    if n < 4 or d < 2 or not model.is_centered or not 0.0 < model.total_variance < np.inf:
+    if n < LEAST_ROWS or d < 2 or not model.is_centered or not 0.0 < model.total_variance < np.inf:
         return None
     if model.is_whole and (n <= MOST_ROWS or blocks) and n * d <= 200_000:
         return _shuffled(model, scores, blocks, sample_rows(order, MOST_ROWS, seed=seed), seed)
@@ -256,3 +259,10 @@ def noise_finding(relation: Relation, share: float, d: int, blocks: Sequence[Seq
     numbers |= {} if blocks else {"columns": d}
     evidence = {"test": relation.test, "level": relation.level, "rows_tested": relation.n_rows, "share": share}
     return Finding("noise", words, numbers, evidence, (0,))
+
+
+def few_rows_finding(n_rows: int) -> Finding:
+    """Say that two or three rows show no relation of columns."""
+    two = "Two rows always lie on one line: they show no relation between columns."
+    words = two if n_rows == 2 else "Three rows are too few to show a relation between columns."
+    return Finding("noise", words, {"rows": n_rows}, {"least_rows": LEAST_ROWS}, (0,))

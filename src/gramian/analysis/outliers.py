@@ -11,6 +11,9 @@ from gramian.arrays.precision import FLOAT64
 from gramian.models.pca.model import PCAModel
 from gramian.models.pca.scoring import Outliers
 
+WEIGHS = 0.1
+"""Part of the largest share under which a column is not to blame."""
+
 
 @dataclass(frozen=True, slots=True)
 class Blame:
@@ -126,7 +129,7 @@ def unusual_rows(
             tuple(
                 Blame(names[j], float(part[j]), float(rows[i, j]), float(away[i, j]))
                 for j in np.argsort(-np.where(known[i], part, -np.inf), kind="stable")[:columns]
-                if known[i, j]
+                if known[i, j] and part[j] >= WEIGHS * part[known[i]].max()
             ),
         )
         for i, (row, part) in enumerate(zip(shown, parts, strict=True))

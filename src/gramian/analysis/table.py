@@ -657,6 +657,10 @@ def _share(missing: HostArray, n_rows: int) -> str:
     return f"{counted(count, 'missing value')} ({share:.1%} of the table, {columns} of {len(missing)} columns)"
 
 
+def _counts_as_measured(missing: HostArray) -> str:
+    return "it counts as if it were measured" if missing.sum() == 1 else "they count as if they were measured"
+
+
 FILL = Phrase("gramian.ProbabilisticPCA", "gramian fill FILE")
 """What fills tables, in the words of Python and of the command line."""
 
@@ -673,9 +677,10 @@ def _mostly_missing(missing: HostArray, n_rows: int) -> tuple[str, ...]:
 def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
     """Say what a fit would fill; what is known of the columns is measured from what is there."""
     said = Sentence(
-        "Fill {share} by probabilistic PCA, with as many components as fill known values best; they count as if they "
-        "were measured ({fill} gives them, with their errors).",
+        "Fill {share} by probabilistic PCA, with as many components as fill known values best; {counts} ({fill} gives "
+        "them, with their errors).",
         share=_share(missing, prepared.source.n_rows),
+        counts=_counts_as_measured(missing),
         fill=FILL,
     )
     return _with_spread(replace(prepared, notes=(*prepared.notes, said)))
@@ -704,8 +709,8 @@ def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, sprea
     k, cells = filled.n_components, np.isnan(X)
     missing = cells.sum(axis=0)
     said = (
-        f"Filled {_share(missing, len(X))} by probabilistic PCA with {k} component{'' if k == 1 else 's'}; they count "
-        "as if they were measured."
+        f"Filled {_share(missing, len(X))} by probabilistic PCA with {counted(k, 'component')}; "
+        f"{_counts_as_measured(missing)}."
     )
     notes = (*prepared.notes, said, *(sentence_of(warning) for warning in caught))
     return replace(

@@ -269,8 +269,8 @@ def _columns(made: Material) -> dict[str, Any] | None:
         "telling": made.telling,
     }
     intervals = made.told.about.intervals
-    if intervals is not None and cos2 is not None and not isinstance(model, CodedModel) and len(kept) <= MOST_COLUMNS:
-        between = intervals.correlations[:count, kept]
+    between = np.zeros((0, 0, 2)) if intervals is None else intervals.correlations[:count, kept]
+    if len(between) and cos2 is not None and not isinstance(model, CodedModel) and len(kept) <= MOST_COLUMNS:
         found |= {"intervals": [floats(between[..., 0].T), floats(between[..., 1].T)], "sure": len(between)}
     more = made.supplementary
     if more is not None and len(more.quantities):

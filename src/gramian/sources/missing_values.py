@@ -51,6 +51,11 @@ FILLS = tuple(
 
 CANDIDATES = UNMISTAKABLE + USUAL + FILLS
 
+UNANSWERED = -9.0
+"""What surveys write where a question has no answer, among a few whole numbers."""
+
+MOST_ANSWERS = 12
+
 
 @cache
 def words_among_numbers() -> tuple[str, ...]:
@@ -78,8 +83,9 @@ def sentinels(values: HostArray) -> dict[float, int]:
     stands for a missing value when that distance is at least high - low; or when it is negative, comes again, and
     nothing else is. A tail, however heavy, would have to end at exactly such a number, twice, behind a gap as wide as
     everything before it. Candidates that are measured now and then need to come twice, and those below 100 a gap five
-    times as wide: 99 among answers from 1 to 5. Fill values of grids need one a million times as wide. Where the other
-    values are all the same, nothing is said.
+    times as wide: 99 among answers from 1 to 5. Fill values of grids need one a million times as wide. -9 stands for no
+    answer where it comes again, alone below zero, among at most 12 whole numbers that span no more than it lies below
+    them. Where the other values are all the same, nothing is said.
 
     Cost: two comparisons where the lowest and the highest value are no candidates; else a few passes.
 
@@ -88,14 +94,17 @@ def sentinels(values: HostArray) -> dict[float, int]:
     >>> sentinels(np.array([3.1, 2.7, -999.0, 4.0])), sentinels(np.array([500.0, 999.0, 20.0]))
     ({-999.0: 1}, {})
     """
-    if not len(values) or (values.min() not in CANDIDATES and values.max() not in CANDIDATES):
+    known = (*CANDIDATES, UNANSWERED)
+    if not len(values) or (values.min() not in known and values.max() not in CANDIDATES):
         return {}
     candidate = np.isin(values, CANDIDATES)
     rest = values[~candidate]
+    unanswered = _unanswered(rest)
+    rest = rest[rest != UNANSWERED] if unanswered else rest
     if not len(rest) or rest.min() == rest.max():
         return {}
     low, high = float(rest.min()), float(rest.max())
-    found: dict[float, int] = {}
+    found = {UNANSWERED: unanswered} if unanswered else {}
     for value, count in zip(*np.unique(values[candidate], return_counts=True), strict=True):
         gap = max(low - value, value - high)
         alone_below_zero = value < 0 <= low and count > 1
@@ -104,3 +113,13 @@ def sentinels(values: HostArray) -> dict[float, int]:
         if gap > 0 and certain and (gap >= width or alone_below_zero):
             found[float(value)] = int(count)
     return found
+
+
+def _unanswered(values: HostArray) -> int:
+    """Return how many cells hold -9 for no answer; zero where it may be an amount."""
+    if not len(values) or values.min() != UNANSWERED:
+        return 0
+    answers = np.unique(values[values != UNANSWERED])
+    count = int((values == UNANSWERED).sum())
+    few = count > 1 < len(answers) <= MOST_ANSWERS and answers[0] >= 0 and bool((answers == np.rint(answers)).all())
+    return count if few and answers[0] - UNANSWERED >= answers[-1] - answers[0] else 0

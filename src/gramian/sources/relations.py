@@ -85,7 +85,7 @@ def relations(names: Sequence[str], read: Callable[[str], HostArray], *, close: 
     found = found.only(np.array([name not in copies for name in found.names], dtype=bool))
     found = found.only(np.arange(len(found.names)) < MOST_COLUMNS)
     if len(found.names) >= 3:
-        said += sorted({*_total(found), *_sums(found), *_longer_sums(found)})
+        said += sorted(_all_sums(found))
     more = len(said) - MOST_SAID
     return (*said[:MOST_SAID], *([f"{more:,} more pairs or sums of columns say the same."] if more > 0 else ()))
 
@@ -159,9 +159,21 @@ def _copy(a: str, b: str, found: _Projected) -> str | None:
     return f"Column {b!r} is {factor}{a!r}{more} in every row: they say the same."
 
 
-def _sums(found: _Projected) -> list[str]:
-    """Say which columns are the sum of two others."""
-    names, p, sizes, said = found.names, found.p, found.sizes, list[str]()
+def _all_sums(found: _Projected) -> set[str]:
+    """Say which columns are sums; where sums overlap, again without a column of each sum of two."""
+    sums, count = _sums(found), len(found.names)
+    longer, dependent = _longer_sums(found, count)
+    said = {*_total(found), *sums.values(), *longer}
+    for place in range(3 if sums else 0):
+        if len(said) < dependent:
+            out = {triple[place] for triple in sums}
+            said |= _longer_sums(found.only(np.array([name not in out for name in found.names])), count)[0]
+    return said
+
+
+def _sums(found: _Projected) -> dict[tuple[str, str, str], str]:
+    """Say which columns are the sum of two others: a sentence for each triple, the sum last."""
+    names, p, sizes, said = found.names, found.p, found.sizes, dict[tuple[str, str, str], str]()
     order = np.argsort(p)
     i, j = np.triu_indices(len(names), 1)
     total = p[i] + p[j]
@@ -173,7 +185,8 @@ def _sums(found: _Projected) -> list[str]:
         for a, b, c in zip(i[near], j[near], k[near], strict=True):
             columns = [found.read(names[column]) for column in (a, b, c)]
             if _constant_sum(columns[:2], columns[2:], close=found.close) == 0:
-                said.append(f"Column {names[c]!r} is the sum of {names[a]!r} and {names[b]!r} in every row.")
+                words = f"Column {names[c]!r} is the sum of {names[a]!r} and {names[b]!r} in every row."
+                said[names[a], names[b], names[c]] = words
     return said
 
 
@@ -194,8 +207,10 @@ def _total(found: _Projected) -> list[str]:
     ]
 
 
-def _longer_sums(found: _Projected) -> list[str]:
+def _longer_sums(found: _Projected, count: int) -> tuple[set[str], int]:
     """Say which columns are sums of more than two others, or add up to a constant with some others.
+
+    Returns sentences, but for those about all ``count`` columns there are, and how many depend on others.
 
     Computes the columns that depend on others in some rows, by Gram-Schmidt, and the coefficients by which they do:
     with the narrowest columns first, as totals are wider than their parts, and with those first that depend least.
@@ -204,21 +219,21 @@ def _longer_sums(found: _Projected) -> list[str]:
     rows = found.some - found.some.mean(axis=0)
     scale = np.sqrt(np.square(rows).sum(axis=0))
     if len(rows) < len(names) + 20 or not scale.all():
-        return []
+        return set(), 0
     rows /= scale
     sums = set[tuple[tuple[int, ...], ...]]()
     for width in (scale, None):
         base = _independent(rows, near, width)
         others = [j for j in range(len(names)) if j not in base]
         if not others:
-            return []
+            return set(), 0
         coefficients = np.linalg.lstsq(rows[:, base], rows[:, others])[0] / scale[base][:, None] * scale[others]
         for j, column in zip(others, coefficients.T, strict=True):
             whole = np.rint(column)
             if np.abs(column - whole).max() <= near and np.abs(whole).max() == 1:
                 sides = [base[i] for i in np.flatnonzero(whole > 0)], [j, *(base[i] for i in np.flatnonzero(whole < 0))]
                 sums.add(tuple(sorted((tuple(sorted(side)) for side in sides), key=lambda side: (-len(side), side))))
-    return [sentence for plus, minus in sums for sentence in _said_sum(found, plus, minus)]
+    return {sentence for plus, minus in sums for sentence in _said_sum(found, plus, minus, count)}, len(others)
 
 
 def _independent(rows: HostArray, near: float, width: HostArray | None) -> list[int]:
@@ -236,10 +251,10 @@ def _independent(rows: HostArray, near: float, width: HostArray | None) -> list[
     return sorted(base)
 
 
-def _said_sum(found: _Projected, plus: Sequence[int], minus: Sequence[int]) -> list[str]:
+def _said_sum(found: _Projected, plus: Sequence[int], minus: Sequence[int], count: int) -> list[str]:
     """Say that columns add up to another one or to a constant, where they do in every row and nothing has said it."""
     n = len(plus) + len(minus)
-    if n < 3 or n == len(found.names) or len(minus) > 1:
+    if n < 3 or n == count or len(minus) > 1:
         return []
     left, right = ([found.read(found.names[j]) for j in some] for some in (plus, minus))
     constant = _constant_sum(left, right, close=found.close)

@@ -15,6 +15,7 @@ decides comes with its reason, and ``roles`` overrides it. The first rule that h
 - Columns of zeros and ones of which every row has a one in exactly one are a category together.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -720,6 +721,11 @@ def _first_cells(data: Any, bad: Any) -> tuple[tuple[int, str], ...]:
     return tuple((row, cells[row].as_py()) for row in rows)
 
 
+def _is_censored(cell: str) -> bool:
+    """Tell whether a cell says that a number is smaller or larger than one, as laboratories do: '<0.5'."""
+    return re.match(r"[<>≤≥]=?\s*[\d.,]+", cell) is not None
+
+
 def _with_bad(found: Column, first: tuple[tuple[int, str], ...], n_bad: int, what: str = "number") -> Column:
     if not n_bad:
         return found
@@ -728,6 +734,9 @@ def _with_bad(found: Column, first: tuple[tuple[int, str], ...], n_bad: int, wha
     cells = (
         f"1 cell of {found.name!r} is no {what}" if n_bad == 1 else f"{n_bad:,} cells of {found.name!r} are no {what}s"
     )
+    if what == "number" and all(_is_censored(text) for _, text in first):
+        verb = "cell of {!r} lies" if n_bad == 1 else "cells of {!r} lie"
+        cells = f"{n_bad:,} {verb.format(found.name)} beyond a limit of what was measured"
     said = f"{cells}, taken as missing: {places}{more}."
     reading = (found.reading or Reading()) if what == "number" else found.reading
     return replace(found, reading=reading, bad_cells=first, n_bad=n_bad, remarks=(*found.remarks, said))
@@ -795,7 +804,8 @@ def _why_no_numbers(text: _Text) -> str | None:
         fits = style.fits(text.cells)
         if not fits.all() and text.counts[fits].sum() > text.n / 2:
             odd = pc.min(text.cells.filter(from_numpy(~fits))).as_py()
-            return f"most cells are numbers, but more than one in ten is none, such as {odd[:40]!r}"
+            kind = "lies beyond a limit of what was measured" if _is_censored(odd) else "is none"
+            return f"most cells are numbers, but more than one in ten {kind}, such as {odd[:40]!r}"
         if fits.all() and style.unit:
             some, others = (
                 pc.min(text.cells.filter(from_numpy(has))).as_py()

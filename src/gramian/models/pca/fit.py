@@ -434,9 +434,10 @@ def requested(n_components: Any, size: int) -> int | None:
         return None
     if isinstance(n_components, str) or not 0 <= n_components <= size or int(n_components) != n_components:
         message = Sentence(
-            "{asked} is not a number of components between 0 and {most}. Pass an integer up to {size}, a share such as "
-            "0.95, {others}.",
+            "{asked} is not a number of components between {least} and {most}. Pass an integer up to {size}, a "
+            "share such as 0.95, {others}.",
             asked=Parameter("n_components", (n_components,)),
+            least=Phrase("0", "1"),
             most=Phrase(f"min(n_samples, n_features)={size}", f"{size}, the smaller side of the table"),
             size=size,
             others=Phrase("'mle', 'auto', or None for all", "or auto"),

@@ -9,6 +9,7 @@ function paintVariance(pen) {
   (few ? range(total).map((i) => i + 1) : ticks([1, total], 12).map(([v]) => v)).forEach((v) => pen.text(X(v), plane.top + plane.height + 16, String(v), { anchor: "middle", color: v <= state.cut ? colors.ink : colors.soft, weight: v <= state.cut ? 600 : 400 }));
   shares.forEach((share, i) => pen.rect(X(i + 1) - wide / 2, Y(share), wide, Y(0) - Y(share), { fill: i < state.cut || !movable ? colors.accent : colors.muted, class: "bar" }));
   if (wide > 12) intervals.slice(0, total).forEach(([low, high], i) => {
+    if (high === null) return;
     const x = X(i + 1), ends = [low, high].filter((end) => end <= most);
     pen.line(x, Y(Math.min(low, most)), x, Y(Math.min(high, most)), colors.ink, { "stroke-width": 1.3 });
     ends.forEach((end) => pen.line(x - 4, Y(end), x + 4, Y(end), colors.ink, { "stroke-width": 1.3 }));
@@ -42,7 +43,7 @@ function startVariance() {
   const sums = [];
   data.scree.shares.reduce((sum, share, i) => (sums[i] = sum + share), 0);
   const { shares, variances, noise, intervals } = data.scree;
-  figure("variance-plot", ["cut"], paintVariance, () => ["variance", ["component", "variance", "share", "low", "high", "share of all up to it", "noise alone reaches"], shares.map((share, i) => [data.components[i], variances[i], share, ...(intervals[i] || [NaN, NaN]), sums[i], noise[i] ?? NaN])]);
+  figure("variance-plot", ["cut"], paintVariance, () => ["variance", ["component", "variance", "share", "low", "high", "share of all up to it", "noise alone reaches"], shares.map((share, i) => [data.components[i], variances[i], share, ...(intervals[i] || [NaN, NaN]).map((end) => end ?? NaN), sums[i], noise[i] ?? NaN])]);
   if (data.kind === "ica") return;
   const box = $("variance-plot");
   let held = false;
