@@ -503,7 +503,7 @@ def test_a_wild_row_does_not_hide_what_stands_out():
     assert found.panel.verdicts[0].detail["parallel"] == 0
     assert not faults_of(frame, frame)[0]
     (finding,) = [finding for finding in found.findings if finding.kind == "count"]
-    assert finding.sentence.endswith("Without row 18, 3 components stand out.")
+    assert finding.sentence.endswith("Without row 18, which swells what counts as noise, 3 components stand out.")
     assert "nothing stands out" not in str(found)
 
 

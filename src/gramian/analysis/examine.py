@@ -397,7 +397,8 @@ def count_finding(
     if subject.panel is not None:
         evidence["rules"] = {rule: int(count) for rule, count in subject.panel.counts.items()}
     if recommended is not None:
-        reason, more = _reason(subject, recommended, relation)
+        hidden = without is not None and _standing_out(subject) == 0 and (relation is None or relation.stands_out)
+        reason, more = ("", {}) if hidden else _reason(subject, recommended, relation)
         numbers |= more
         if k != recommended:
             words += f". {counted(recommended, 'component')} {'is' if recommended == 1 else 'are'} recommended"
@@ -408,6 +409,7 @@ def count_finding(
             who = _rows_named(subject, without.rows) if out <= NAMED_ROWS else f"the {out} rows furthest out"
             who = f"{who[0].lower()}{who[1:]}" if subject.row_names is None or who.startswith("The row") else who
             stand = "stands out" if without.count == 1 else "stand out"
+            who += f", which {'swells' if out == 1 else 'swell'} what counts as noise" if hidden else ""
             words += f". Without {who}, {counted(without.count, 'component')} {stand}"
             numbers |= {"without": without.count, "rows_without": out}
             evidence["left_out"] = list(without.rows)
