@@ -429,13 +429,6 @@ def test_whiskers_stay_in_the_plot(opened, pca_page, tmp_path):
     assert min(tops) >= 0
 
 
-def test_the_headline_begins_with_a_capital(opened, pca_page):
-    """It is shown with one, also where it begins with the name of a column; its text keeps the name."""
-    page = opened(pca_page)
-    shown = "getComputedStyle(document.getElementById('lead'), '::first-letter').textTransform"
-    assert page.evaluate(shown) == "uppercase"
-
-
 def test_names_of_arrows_lie_beyond_their_heads(opened, tmp_path):
     """A name goes on where its arrow ends, to the left where that points there."""
     t, u = np.random.default_rng(0).standard_normal((2, 60))
