@@ -545,5 +545,6 @@ def table_finding(subject: Subject) -> Finding:
     else:
         done = "scaled to unit mean square, not centered" if model.is_scaled else "as it is"
     done = "" if model.kind == "kernel" else f", each {done}"
-    words = f"{counted(model.n_rows, 'row')} of {counted(model.n_columns, 'column')}{done}."
+    columns = counted(model.n_columns, "coded column" if subject.coded else "column")
+    words = f"{counted(model.n_rows, 'row')} of {columns}{done}."
     return Finding("table", words, {"rows": model.n_rows, "columns": model.n_columns})
