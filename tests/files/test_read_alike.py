@@ -6,6 +6,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+from gramian.errors import InputError
 from gramian.sources import as_source
 from gramian.sources.formats import csv as text_tables
 
@@ -132,3 +133,12 @@ def test_readings_of_one_table_serve_another(tmp_path):
     path = written(tmp_path / "2.csv", "price;grade", ["1.234;-999", "2.345;4"])
     found = numbers(as_source(path, columns=["price", "grade"], bad_cells="missing", readings=readings))
     np.testing.assert_array_equal(found, [[1234, np.nan], [2345, 4]])
+
+
+def test_long_integers_in_one_piece_and_fractions_in_another_are_refused_where_they_stand(tmp_path, monkeypatch):
+    """An integer that float64 would round is named by its row and column, not refused by the reader's library."""
+    monkeypatch.setattr(text_tables, "PIECE", 1 << 16)
+    lines = [f"{i % 97}.5,{999_999_999_999_999_000 + i if i < 10_000 else i + 0.5}" for i in range(20_000)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *lines]))
+    with pytest.raises(InputError, match=r"integer 999999999999999000 in row 0 \(counted from 0\), column 'b'"):
+        as_source(tmp_path / "t.csv")

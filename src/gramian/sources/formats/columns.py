@@ -415,10 +415,10 @@ def joined_parts(parts: Sequence[Any], decimal: str) -> Any:
 
 
 def _text_or_number(part: Any, kind: Any, decimal: str) -> Any:
-    """Return a part in another type; numbers beside text are written as the text is."""
+    """Return a part in another type, rounded where it must be; numbers beside text are written as the text is."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = pc.cast(part, kind)
+    found = pc.cast(part, kind, safe=False)
     is_written = kind == pa.string() and pa.types.is_floating(part.type) and decimal != "."
     return pc.replace_substring(found, ".", decimal) if is_written else found
