@@ -20,6 +20,8 @@ from typing import Any
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+import numpy as np  # noqa: E402
+
 from gramian.machine import cores  # noqa: E402
 from torture.catalog import FAMILIES  # noqa: E402
 from torture.family import Family  # noqa: E402
@@ -128,6 +130,21 @@ def scoreboard(families: dict[str, Family], scores: dict[str, Score]) -> tuple[s
     return "\n".join(lines), held
 
 
+def draw_bounds(sums: dict[str, float], path: str) -> None:
+    """Draw in how many lines of certificates the bound is so many times the error."""
+    from matplotlib.figure import Figure
+
+    orders = range(10)
+    lines = np.array([sums.get(f"bound / error below 1e{order}", 0.0) for order in orders])
+    ax = Figure(figsize=(6.4, 2.8), layout="constrained").add_subplot()
+    ax.bar(orders, 100 * lines / lines.sum(), color="#5046a0")
+    ax.set_xticks(orders, [f"$\\leq 10^{order}$" for order in orders[:-1]] + ["more"])
+    ax.set_xlabel("bound of an eigenvalue / its error")
+    ax.set_ylabel("% of the lines")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.figure.savefig(path, metadata={"Date": None})
+
+
 def _recorded() -> dict[str, Any]:
     return json.loads(RECORD.read_text()) if RECORD.exists() else {}
 
@@ -141,7 +158,11 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, help="number of the first attack; at random by default, and printed")
     parser.add_argument("--count", type=int, help="attacks of each family, at most")
     parser.add_argument("--workers", type=int, default=cores())
+    parser.add_argument("--picture", help="an SVG file: only draw how far bounds lie above errors, from the record")
     asked = parser.parse_args(words)
+    if asked.picture:
+        draw_bounds(_recorded()["certificates"]["sums"], asked.picture)
+        return 0
     chosen = {name: FAMILIES[name] for name in (asked.only.split(",") if asked.only else FAMILIES)}
     record = _recorded() if asked.until_done else {}
     if asked.until_done:
