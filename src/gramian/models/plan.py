@@ -90,12 +90,12 @@ def plan(
     X : anything that ``fit`` takes
         Only its shape, type and number of stored entries are looked at.
     n_components, tol, svd_solver, memory_budget
-        As for :class:`~gramian.estimators.PCA`.
+        As for :class:`~gramian.PCA`.
     kernel, gamma, degree, coef0, eigen_solver, landmarks
         As for :class:`~gramian.estimators.kernel_pca.KernelPCA`, whose plan it is where a kernel is given; the
         others are refused without one.
     missing, biases : bool
-        Whether the plan is that of :class:`~gramian.estimators.ProbabilisticPCA`, for which what is known is counted:
+        Whether the plan is that of :class:`~gramian.ProbabilisticPCA`, for which what is known is counted:
         a pass. Without a number of components, that of ten.
     device : str, optional
         As for the estimators: whether the rows fit there as a whole or are streamed is said, and no row is moved.

@@ -122,10 +122,10 @@ def as_source(
         rows are read as the former were.
     needs_numbers : bool
         For table files: whether one without a column of numbers is refused. A table of categories alone has none: it
-        is for :class:`~gramian.estimators.MCA`.
+        is for :class:`~gramian.MCA`.
     missing : bool
         For what is no file: whether cells that stand for a missing value (nulls of a table, ``None``) become NaN, for
-        :class:`~gramian.estimators.ProbabilisticPCA`, in place of being refused.
+        :class:`~gramian.ProbabilisticPCA`, in place of being refused.
 
     Returns
     -------

@@ -548,7 +548,7 @@ def how_many(X: Any, *, share: float = 0.95, center: bool = True, scale: bool = 
     share : float, default=0.95
         What the rule of the share asks for.
     center, scale : bool
-        As for :class:`~gramian.estimators.PCA`.
+        As for :class:`~gramian.PCA`.
     seed : int, default=0
         Of the draws that some rules make.
 
