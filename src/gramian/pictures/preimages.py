@@ -87,6 +87,9 @@ def kernel_profiles(fitted: Any, X: Any = None, *, count: int = 6, examples: int
     if n == 0:
         message = "A model on landmarks holds no rows of the fit. Pass some."
         raise NotSupportedError(message)
+    if model.n_components == 0:
+        message = "A model without components has no pre-images."
+        raise NotSupportedError(message)
     expansion = expansion_of(model)
     bound = SMOOTH.fit(expansion)
     positions = np.unique(np.linspace(0, n - 1, min(examples, n)).astype(np.int64))
