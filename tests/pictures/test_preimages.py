@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gramian.errors import NotSupportedError
+from gramian.errors import KernelWidthWarning, NotSupportedError
 from gramian.kernels import Gaussian
 from gramian.models.kernel_pca.fit import fit_kernel_pca
 from gramian.models.kernel_pca.model import KernelPCAOptions
@@ -14,7 +14,8 @@ from gramian.sources import as_source
 def test_a_model_without_components_has_no_pre_images():
     """A kernel that takes all rows for one leaves no component; pages then leave the picture out."""
     rows = as_source(np.random.default_rng(0).standard_normal((12, 3)))
-    model = fit_kernel_pca(rows, KernelPCAOptions(None, Gaussian(1e-30)))
+    with pytest.warns(KernelWidthWarning):
+        model = fit_kernel_pca(rows, KernelPCAOptions(None, Gaussian(1e-30)))
     assert model.n_components == 0
     with pytest.raises(NotSupportedError, match="without components"):
         kernel_profiles(model)
