@@ -547,6 +547,16 @@ def test_missing_labels_are_no_group(gap):
     assert label["groups"] == ["left", "missing", "right"]
 
 
+@pytest.mark.parametrize("kind", ["string", "category", "boolean"])
+def test_labels_of_any_kind_of_pandas_are_read(tmp_path, kind):
+    """NA of a column with a type of its own is a missing label, in sentences and on the page."""
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    words = [True, None, False] if kind == "boolean" else ["x", None, "y"]
+    label = pd.Series(words * 20, dtype=kind)
+    page = gramian.PCA(2).fit(X).report(tmp_path / "page.html", X, labels={"g": label})
+    assert '"missing"' in page.read_text()
+
+
 def test_a_share_that_one_row_makes_has_no_interval():
     """A column of one row that is not zero: in draws without the row it holds nothing, and no interval is 0 to 100%."""
     X = np.random.default_rng(0).standard_normal((40, 4)) * [9.0, 6.0, 3.0, 0.0]

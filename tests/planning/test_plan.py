@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -189,3 +190,17 @@ def test_a_dense_solve_that_was_asked_for_is_refused_rather_than_replaced():
     with pytest.raises(MemoryBudgetError, match="Direct on"):
         plan(shape(1400, 1300), 5, svd_solver="full", memory_budget=50_000_000)
     assert "memory budget" in plan(shape(1400, 1300), 5, memory_budget=50_000_000).reason
+
+
+@pytest.mark.parametrize("words", [{"missing": True}, {"kernel": "rbf", "landmarks": 5}, {"kernel": "precomputed"}])
+def test_no_device_is_planned_for_what_is_handled_on_the_host(words):
+    """What a fit refuses to move, a plan does too."""
+    with pytest.raises(ParameterError, match="are handled on the host"):
+        plan(np.eye(9), 1, device="cuda", **words)
+
+
+def test_a_plan_takes_the_missing_cells_that_the_fit_takes():
+    """Nulls of a frame and None in lists are missing values to both."""
+    frame = pd.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": [2.0, 3.0, 4.0, 1.0]})
+    plans = [plan(X, 1, missing=True) for X in (frame, frame.astype("Float64"), [[1, 2], [None, 3], [3, 4], [4, 1]])]
+    assert str(plans[0]) == str(plans[1]) == str(plans[2])

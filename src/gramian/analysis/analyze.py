@@ -545,7 +545,11 @@ def require_device(request: Request) -> None:
     empty_on(request.device)
     what = "precomputed kernels" if request.is_matrix else "landmarks" if request.landmarks else "categories"
     if request.is_matrix or request.landmarks or request.method in CODED:
-        message = f"device={request.device!r}: {what} are computed on the host. Leave the device out."
+        message = Sentence(
+            "{device}: {what} are computed on the host. Leave the device out.",
+            device=Parameter("device", (request.device,)),
+            what=what,
+        )
         raise ParameterError(message, parameter="device", value=request.device)
 
 

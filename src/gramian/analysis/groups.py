@@ -10,6 +10,7 @@ from gramian.analysis.findings import Finding, not_kept, percent
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.models.pca.robust import sample_rows
+from gramian.sources.conversion import is_missing
 
 LEVEL = 0.0075
 """Chance that any label of pure noise is said to go with any component."""
@@ -76,7 +77,7 @@ def _codes(values: np.ndarray) -> np.ndarray:
 def _is_missing(value: Any) -> bool:
     if isinstance(value, str):
         return not value
-    return value is None or bool(value != value)  # noqa: PLR0124 - NaN alone differs from itself
+    return is_missing(value) or bool(value != value)  # noqa: PLR0124 - NaN alone differs from itself
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, dtype_of, namespace_of, to_host
-from gramian.errors import ParameterError
+from gramian.errors import Parameter, ParameterError, Phrase, Sentence
 
 
 def empty_on(device: Any) -> Array:
@@ -20,22 +20,30 @@ def empty_on(device: Any) -> Array:
     Traceback (most recent call last):
     gramian.errors.ParameterError: device='cuda:99', and ...
     """
-    said = f"device={str(device)!r}, and"
-    other = "Leave device=None to compute where the rows are."
+
+    def refused(words: str) -> ParameterError:
+        message = Sentence(
+            "{device}, and {words} {other} to compute where the rows are.",
+            device=Parameter("device", (str(device),)),
+            words=words,
+            other=Phrase("Leave device=None", "Leave it out"),
+        )
+        return ParameterError(message, parameter="device", value=device)
+
     try:
         torch = import_module("torch")
     except ImportError as error:
-        message = f"{said} torch, which moves rows there, is not installed. pip install torch. {other}"
-        raise ParameterError(message, parameter="device", value=device) from error
+        words = "torch, which moves rows there, is not installed: pip install torch."
+        raise refused(words) from error
     if str(device).startswith("cuda") and not torch.cuda.is_available():
-        message = f"{said} torch {torch.__version__} finds no CUDA device here (torch.cuda.is_available()). {other}"
-        raise ParameterError(message, parameter="device", value=device)
+        words = f"torch {torch.__version__} finds no CUDA device here (torch.cuda.is_available())."
+        raise refused(words)
     try:
         return torch.empty((0, 0), dtype=torch.float64, device=device)
     except (RuntimeError, AssertionError, TypeError) as error:  # not there, or without float64
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        message = f"{said} torch can keep no float64 numbers there: {reason} {other}"
-        raise ParameterError(message, parameter="device", value=device) from error
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].partition(". ")[0].rstrip(".")
+        words = f"torch cannot keep float64 numbers there ({reason})."
+        raise refused(words) from error
 
 
 class Sent(NamedTuple):

@@ -27,6 +27,7 @@ FLAGS = {
     "names": "--names",
     "labels": "--labels",
     "landmarks": "--landmarks",
+    "device": "--device",
     "gamma": "--gamma",
     "scale": "--scale",
     "missing": "--missing",

@@ -114,8 +114,12 @@ def plan(
     80 GB: time is spent instead of memory
     about 3 products with 1,106 landmarks first, 2.6e+12 operations, ... MB beyond the rows
     """
+    if is_elsewhere(device) and (missing or landmarks is not None or kernel == "precomputed"):
+        what = "missing values" if missing else "precomputed kernels" if landmarks is None else "landmarks"
+        message = f"device={device!r}, and {what} are handled on the host. Leave device=None with them."
+        raise ParameterError(message)
     if missing:
-        source = as_source(X)
+        source = as_source(X, missing=True)
         known = known_entries(source, budget=memory_budget)
         own = known.of_sparse if biases is None else biases
         most = min(source.n_rows, source.n_columns)

@@ -214,7 +214,7 @@ def floats_of_objects(values: HostArray, locate: Locate, *, missing: bool = Fals
     array([[1. , 0.5]])
     """
     if missing:
-        values = np.where(np.reshape([_is_missing(value) for value in values.flat], values.shape), np.nan, values)
+        values = np.where(np.reshape([is_missing(value) for value in values.flat], values.shape), np.nan, values)
     kinds = set(map(type, values.flat))
     refused = {kind for kind in kinds if not _is_number(kind)}
     if refused:
@@ -278,8 +278,8 @@ def _is_number(kind: type) -> bool:
 
 def _refuse_object(values: HostArray, first: int, locate: Locate) -> NoReturn:
     value, place = values.flat[first], locate(first)
-    if _is_missing(value):
-        count = sum(_is_missing(other) for other in values.flat)
+    if is_missing(value):
+        count = sum(is_missing(other) for other in values.flat)
         refuse_nonfinite(place, np.nan, count=count, dtype=FLOAT64)
     if isinstance(value, TEXT):
         refuse_text(value, place)
@@ -299,7 +299,8 @@ def _refuse_object(values: HostArray, first: int, locate: Locate) -> NoReturn:
     raise NotSupportedError(message)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Tell whether a cell is one of the objects that stand for nothing: ``None``, a masked one, NA or NaT of pandas."""
     if value is None or value is np.ma.masked:
         return True
     pandas = sys.modules.get("pandas")
