@@ -137,6 +137,14 @@ def test_the_order_of_rows_and_columns_does_not_matter(name, seed):
     assert sorted(one.remarks) == sorted(other.remarks)
 
 
+def test_text_that_most_rows_lack_names_none_of_them():
+    """Two words in forty rows are no names of rows; one in each is, and in most."""
+    for known, role in ((2, "text"), (30, "name"), (40, "name")):
+        words = [f"{'abcdefghij'[i % 10]}{'aeiou'[i // 10]}ne" if i < known else None for i in range(40)]
+        found = table_roles({"who": pa.array(words), "h": pa.array([i / 7 for i in range(40)])})
+        assert {column.name: column.role for column in found.columns}["who"] == role, known
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_noise_is_a_quantity(seed):
     """Columns of pure noise are quantities whatever their law, and nothing is said of any of them."""

@@ -788,6 +788,8 @@ def _text_role(name: str, text: _Text, *, is_category: bool) -> tuple[str, str]:
         code = "its cells are codes of one pattern"
     if code is not None:
         return "id", f"{code}; {differ}"
+    if 2 * text.n < text.n_rows:
+        return "text", f"most rows have no value, and {differ}"
     if text.differ:
         return "name", f"text that tells the rows apart: {differ}"
     if last in named.PEOPLE_WORDS:
