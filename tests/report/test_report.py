@@ -288,7 +288,7 @@ def test_page_says_what_became_of_missing_values(tmp_path):
         name: [row for row in next(iter(cuts.values()))["figures"] if "missing" in row[1]]
         for name, cuts in figures.items()
     }
-    share = f"{2 / 160:.1%} of the table, filled"
+    share = f"{2 / 160:.1%} of the cells of quantities, filled"
     assert told["filled"] == told["left out"] == [["2", "missing values", share, "done"]]
     assert told["dropped"] == [["2", "missing values", "in rows that were dropped", "done"]]
 

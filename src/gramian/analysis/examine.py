@@ -505,8 +505,8 @@ def _rows_named(subject: Subject, rows: Sequence[int]) -> str:
 def filled_finding(subject: Subject) -> Finding:
     """Say why neither clouds nor rows far out are looked for."""
     share = subject.filled_share
-    words = f"{percent(share)} of the cells were filled, and filled cells part rows by themselves: neither clouds nor"
-    words += " rows far out are looked for, and shares have no intervals."
+    words = f"{percent(share)} of the cells of quantities were filled, and filled cells part rows by themselves:"
+    words += " neither clouds nor rows far out are looked for, and shares have no intervals."
     return Finding("missing", words, {"filled": share}, {"most": MUCH_FILLED})
 
 

@@ -654,7 +654,8 @@ def _share(missing: HostArray, n_rows: int) -> str:
     """Say how many values are missing, given how many of each column."""
     count, columns = int(missing.sum()), int((missing > 0).sum())
     share = count / max(n_rows * len(missing), 1)
-    return f"{counted(count, 'missing value')} ({share:.1%} of the table, {columns} of {len(missing)} columns)"
+    said = f"{share:.1%} of the cells of quantities, {columns} of {len(missing)} columns"
+    return f"{counted(count, 'missing value')} ({said})"
 
 
 def _counts_as_measured(missing: HostArray) -> str:

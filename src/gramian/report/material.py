@@ -323,15 +323,15 @@ def _missing(table: Prepared) -> tuple[int, str]:
     >>> from gramian.sources import as_source
     >>> rows, filled = as_source(np.eye(2)), np.array([[True, False], [False, False]])
     >>> _missing(Prepared(rows, ("a", "b"), scale=False, notes=(), spread=np.ones(2), filled=filled))
-    (1, '25% of the table, filled')
+    (1, '25% of the cells of quantities, filled')
     """
     if table.filled is not None and table.filled.any():
-        return int(table.filled.sum()), f"{percent(table.filled.mean())} of the table, filled"
+        return int(table.filled.sum()), f"{percent(table.filled.mean())} of the cells of quantities, filled"
     if table.row_numbers is not None:
         used = [count for name, count in table.missing.items() if name not in table.left_out]
         return sum(used), "in rows that were dropped"
     count = sum(table.missing.values())
-    return count, "in columns left out" if count else "the table is whole"
+    return count, "in columns left out" if count else "in columns of quantities"
 
 
 def _dates_of(found: Analysis) -> dict[str, np.ndarray]:
