@@ -321,4 +321,4 @@ def test_code_on_a_page_is_code(path):
     """Every block of Python that is not run as an example is at least Python."""
     text = path.read_text(encoding="utf-8")
     for block in re.findall(r"^\.\. code-block:: python\n\n((?:[ ]{3}.*\n|\n)+)", text, re.MULTILINE):
-        ast.parse(textwrap.dedent(block))
+        assert ast.parse(textwrap.dedent(block)).body
