@@ -306,10 +306,10 @@ def _robust(subject: Subject, order: HostArray) -> RobustFit | None:
     measured, scores, model = subject.measured, subject.scores, subject.model
     if measured is None or scores is None or not model.is_centered or not 0.0 < model.total_variance < np.inf:
         return None
-    between = np.square(scores[:, subject.kept :]).sum(axis=1)
-    beyond = np.maximum(measured.outliers.spe - between, 0.0)
-    if model.is_whole:
-        beyond = np.zeros(len(scores))  # all else is rounding
+    beyond = np.zeros(len(scores))  # where all components are known, all else is rounding
+    if not model.is_whole:
+        between = np.square(scores[:, subject.kept :]).sum(axis=1)
+        beyond = np.maximum(measured.outliers.spe - between, 0.0)
     return fit_robust(model, scores, k=subject.kept, beyond=beyond, order=order, seed=subject.seed)
 
 

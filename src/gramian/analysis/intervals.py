@@ -121,10 +121,10 @@ def bootstrap(
     if n < LEAST_ROWS or K == 0 or not 0.0 < total < np.inf:
         return None
     used = sample_rows(order, min(MOST_ROWS, max(1000, 2_000_000 // K**2)), seed=seed)
-    draws = _Draws.of(model, scores[used], spread, coding, n_rows=n)
     rng = np.random.default_rng(seed)
     count = DRAWS if model.n_columns <= WIDE else DRAWS_OF_WIDE
-    found = [draws.drawn(rng) for _ in range(count)]
+    draws = _Draws.of(model, scores[used], spread, coding)
+    found = draws.drawn(rng.poisson(n / len(used), (count, len(used))).astype(FLOAT64))
     known = np.clip(lam / total, 0.0, 1.0)
     shares = _logit_interval(known, np.array([d.shares for d in found]))
     together = _logit_interval(np.cumsum(known), np.cumsum([d.shares for d in found], axis=1))
@@ -152,7 +152,7 @@ class _Drawn:
 class _Draws:
     """The rows to draw from, in the unit of which the total variance is one.
 
-    ``rest`` is the variance of each column off the components, ``beyond`` their sum, ``rate`` the mean of a weight.
+    ``rest`` is the variance of each column off the components, ``beyond`` their sum.
     """
 
     scores: HostArray
@@ -162,31 +162,32 @@ class _Draws:
     beyond: float
     correlations: HostArray
     is_scaled: bool
-    rate: float
     coding: Coding | None
     unit: float
 
     @classmethod
-    def of(
-        cls, model: PCAModel, scores: HostArray, spread: HostArray, coding: Coding | None, *, n_rows: int
-    ) -> "_Draws":
+    def of(cls, model: PCAModel, scores: HostArray, spread: HostArray, coding: Coding | None) -> "_Draws":
         V, lam = model.directions, to_host(model.variances).astype(FLOAT64)
         unit = float(np.sqrt(model.total_variance))
         held = (lam[:, None] * V**2).sum(axis=0)
         correlations = correlations_of(V, lam, spread)[:COMPONENTS]
         rest = np.maximum(spread**2 - held, 0.0) / unit**2
         beyond = max(1.0 - float(lam.sum()) / unit**2, 0.0)
-        rate = n_rows / len(scores)
-        return cls(scores / unit, V, spread / unit, rest, beyond, correlations, model.is_scaled, rate, coding, unit)
+        return cls(scores / unit, V, spread / unit, rest, beyond, correlations, model.is_scaled, coding, unit)
 
-    def drawn(self, rng: np.random.Generator) -> _Drawn:
-        """Solve once with new weights."""
-        S, V = self.scores, self.V
-        weights = rng.poisson(self.rate, len(S)).astype(FLOAT64)
-        total = weights.sum()
-        mean = weights @ S / max(total, 1.0)
-        centered = S - mean
-        C = (centered * weights[:, None]).T @ centered / max(total, 1.0)
+    def drawn(self, weights: HostArray) -> list[_Drawn]:
+        """Solve once for each row of weights (draws, m): their covariances are one product with the rows' squares."""
+        S = self.scores
+        m, K = S.shape
+        totals = np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
+        means = weights @ S / totals
+        squares = weights @ (S[:, :, None] * S[:, None, :]).reshape(m, K * K) / totals
+        covariances = squares.reshape(-1, K, K) - means[:, :, None] * means[:, None, :]
+        return [self._solved(mean, C) for mean, C in zip(means, covariances, strict=True)]
+
+    def _solved(self, mean: HostArray, C: HostArray) -> _Drawn:
+        """Return what rows of this mean and covariance give."""
+        V = self.V
         variances = np.einsum("kc,kc->c", C @ V, V) + self.rest
         deviations = np.sqrt(np.maximum(variances, 0.0))
         if self.is_scaled or self.coding is not None:
