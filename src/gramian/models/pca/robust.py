@@ -1,12 +1,13 @@
 """Principal components of the rows that are not outlying: robust location and scatter, and the rows beyond them.
 
-Where rows are many, the first look is the minimum covariance determinant (MCD) of scikit-learn; where columns are, it
-is the outlyingness of ROBPCA (Hubert, Rousseeuw and Vanden Branden, 2005, doi:10.1198/004017004000000563). Both give
-the three quarters of the rows that lie closest together. From there rows join that lie within the limits of those that
-are in, until none is left that does. What is reported is then ordinary: the components of the rows that are in.
+Where rows are many, the first look is the minimum covariance determinant (MCD), by the deterministic algorithm of
+Hubert, Rousseeuw and Verdonck (2012, doi:10.1080/10618600.2012.672100); where columns are, it is the outlyingness of
+ROBPCA (Hubert, Rousseeuw and Vanden Branden, 2005, doi:10.1198/004017004000000563). Both give the three quarters of the
+rows that lie closest together. From there rows join that lie within the limits of those that are in, until none is left
+that does. What is reported is then ordinary: the components of the rows that are in.
 """
 
-import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -206,8 +207,9 @@ def fit_robust(
     tall = rank <= min(MCD_COLUMNS, len(at) // 3) and float(beyond.max(initial=0.0)) <= 1e-9 * model.total_variance
     method, core = "all rows", None
     if len(at) >= LEAST_ROWS and rank > 0:
+        Z = scores[at, :rank]
         method = "MCD" if tall and 5 * rank <= len(at) else "projections"
-        core = (_mcd if method == "MCD" else _least_outlying)(scores[at, :rank], seed)
+        core = _mcd(Z) if method == "MCD" else _least_outlying(Z, seed)
     kept = rank if tall else max(min(k, MOST_COMPONENTS, rank), 1)
     every, all_in = np.arange(len(at)), np.ones(len(at), dtype=bool)
     if core is None:
@@ -260,19 +262,70 @@ def sample_rows(order: HostArray, most: int, *, seed: int) -> HostArray:
     return order if n <= most else order[np.sort(np.random.default_rng(seed).choice(n, most, replace=False))]
 
 
-def _mcd(Z: HostArray, seed: int) -> HostArray | None:
-    """Return the rows of the smallest covariance determinant; ``None`` where it is zero."""
-    from sklearn.covariance import fast_mcd
+def _mcd(Z: HostArray) -> HostArray | None:
+    """Return the three quarters of the rows of the smallest covariance determinant; ``None`` where it is zero.
 
-    Z = Z / Z.std(axis=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        # Its own covariance checks the rows anew at each of some thousand steps, which takes twice as long.
-        core: HostArray = fast_mcd(
-            Z, CORE, cov_computation_method=lambda part: np.atleast_2d(np.cov(part.T, bias=True)), random_state=seed
-        )[2]
+    From each start, the rows nearest by mean and covariance of those that are in are the next ones, as long as the
+    determinant falls. The smallest that is reached is taken; whether there is a smaller one is not known.
+    """
+    spread, h, found = Z.std(axis=0), _core_size(len(Z)), []
+    if not spread.all():
+        return None
+    Z = Z / spread
+    for start in _starts(Z):
+        core = _nearest(_lengths(Z, start)[0], h)
+        lengths, determinant = _lengths(Z, core)
+        while True:
+            nearer = _nearest(lengths, h)
+            lengths, smaller = _lengths(Z, nearer)
+            if smaller >= determinant:
+                break
+            core, determinant = nearer, smaller
+        found.append((determinant, core))
+    core = min(found, key=lambda one: one[0])[1]
     values = np.linalg.eigvalsh(np.cov(Z[core].T).reshape(Z.shape[1], -1))
-    return core if values[0] > 1e-12 * max(values[-1], 1e-300) else None
+    inside = np.zeros(len(Z), dtype=bool)
+    inside[core] = True
+    return inside if values[0] > 1e-12 * max(values[-1], 1e-300) else None
+
+
+def _lengths(Z: HostArray, core: HostArray) -> tuple[HostArray, float]:
+    """Return the squared distances of all rows by mean and covariance of some, and the log of its determinant."""
+    mean = Z[core].mean(axis=0)
+    values, U = np.linalg.eigh((Z[core] - mean).T @ (Z[core] - mean) / len(core))
+    values = np.maximum(values, 1e-14 * values[-1])
+    return np.square((Z - mean) @ (U / np.sqrt(values))).sum(axis=1), float(np.log(values).sum())
+
+
+def _nearest(lengths: HostArray, h: int) -> HostArray:
+    return np.sort(np.argpartition(lengths, h - 1)[:h])
+
+
+def _starts(Z: HostArray) -> Iterator[HostArray]:
+    """Give halves of the rows that hold few outlying ones: five of the six starts of DetMCD.
+
+    Each is a scatter that far rows change little: correlations of hyperbolic tangents, of ranks and of normal scores,
+    the covariance of the rows' directions, and that of the half nearest to the medians. The rows are those nearest to
+    the medians in units of the median deviations along its eigenvectors.
+    """
+    half = (len(Z) + 1) // 2
+    Y = _by_medians(Z)
+    ranks = np.argsort(np.argsort(Y, axis=0), axis=0) + 1.0
+    normal = scipy.special.ndtri((ranks - 1.0 / 3.0) / (len(Z) + 1.0 / 3.0))
+    lengths = np.sqrt(np.square(Y).sum(axis=1, keepdims=True))
+    directions = np.divide(Y, lengths, out=np.zeros_like(Y), where=lengths > 0)
+    near = Y[_nearest(lengths[:, 0], half)]
+    scatters = [np.corrcoef(part.T) for part in (np.tanh(Y), ranks, normal)]
+    for scatter in (*scatters, directions.T @ directions, np.cov(near.T)):
+        _, U = np.linalg.eigh(np.atleast_2d(scatter))
+        yield _nearest(np.square(_by_medians(Y @ U)).sum(axis=1), half)
+
+
+def _by_medians(Y: HostArray) -> HostArray:
+    """Return columns less their medians, over 1.48 times the median of what is left, where that is not zero."""
+    Y = Y - np.median(Y, axis=0)
+    scale = 1.4826 * np.median(np.abs(Y), axis=0)
+    return np.divide(Y, scale, out=Y, where=scale > 0)
 
 
 def _least_outlying(Z: HostArray, seed: int) -> HostArray | None:
