@@ -36,7 +36,7 @@ PATIENCE = 60_000
 def until(page, condition):
     """Wait until a condition holds in a page.
 
-    Playwright's own ``wait_for_function`` asks again from within the page, by ``eval``, which the page's policy forbids.
+    Playwright's own ``wait_for_function`` asks again from within, by ``eval``, which the page's policy forbids.
     """
     end = time.monotonic() + PATIENCE / 1_000
     while not page.evaluate(condition):
