@@ -13,7 +13,7 @@ import numpy as np
 
 from gramian.analysis.clouds import Clouds, cloud_finding, find_clouds
 from gramian.analysis.components import ColumnParts, Described, component_finding, plane_finding
-from gramian.analysis.findings import Cut, Finding, called, joined, percent, share_words
+from gramian.analysis.findings import Cut, Finding, called, counted, joined, percent, share_words
 from gramian.analysis.groups import LabelTest, examine_labels, group_findings
 from gramian.analysis.independent import source_correlations, source_findings
 from gramian.analysis.intervals import bootstrap
@@ -28,7 +28,6 @@ from gramian.analysis.noise import (
 )
 from gramian.analysis.outliers import OutlierMap, unusual_rows
 from gramian.analysis.rows import LISTED_UNUSUAL, RowMeasures, spread_of
-from gramian.analysis.table import counted
 from gramian.arrays.namespace import HostArray, dtype_of, from_host, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.choosing.auto import choose_automatically

@@ -16,28 +16,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.analysis.findings import Finding, joined, percent
+from gramian.analysis.findings import Finding, counted, joined, listed, percent, sentence_of
 from gramian.analysis.frame import is_frame, open_frame_whole
-from gramian.analysis.table import (
-    Prepared,
-    ReadOptions,
-    Say,
-    counted,
-    dense,
-    listed,
-    names_of,
-    opened,
-    origin_of,
-    scaled,
-    sentence_of,
-)
+from gramian.analysis.scaling import choose_scale
+from gramian.analysis.table import ReadOptions, Say, dense, names_of, opened, origin_of
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import ConvergenceWarning, InputError, Parameter, ParameterError, Sentence
 from gramian.models.probabilistic.entries import known_entries, triplets
 from gramian.models.probabilistic.fit import ProbabilisticPCAOptions, fit_probabilistic_pca, hold_out
 from gramian.models.probabilistic.model import ProbabilisticPCAModel
-from gramian.sources.dense import DenseRows
 from gramian.sources.paths import Chosen, FileOptions, WholeTable, is_path, open_whole
 from gramian.sources.rows import ranges
 from gramian.sources.table_facts import NO_HEADER, LongColumns, long_columns
@@ -483,7 +471,7 @@ def open_known(X: Any, request: FillRequest, options: ReadOptions, say: Say | No
 
 def fill_known(known: Known, request: FillRequest, say: Say | None = None) -> Filling:
     """Fill what was read by :func:`open_known`; see :func:`fill`."""
-    say = say or _nothing
+    say = say or (lambda _sentence: None)
     most = int(min(known.X.shape))
     k = request.n_components
     if k is not None and k > most:
@@ -571,10 +559,6 @@ def _seldom(say: Say) -> Say:
     return said
 
 
-def _nothing(_sentence: str) -> None:
-    """Say nothing."""
-
-
 # What is known.
 
 
@@ -659,8 +643,7 @@ def _scaling(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # columns of which nothing is known
         spread = np.nan_to_num(np.nanstd(X, axis=0))
-    found = scaled(Prepared(DenseRows(X, column_names=own), names, scale=False, notes=(), spread=spread), options)
-    return found.scale, found.notes
+    return choose_scale(names, spread, asked=options.scale, has_units=own is not None)
 
 
 def _require_room(needed: int, options: ReadOptions, *, is_long: bool = False) -> None:

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.filling import Check, Filling
-from gramian.analysis.findings import percent
-from gramian.analysis.table import counted, shortened
+from gramian.analysis.findings import counted, percent, shortened
 from gramian.report import sections as parts
 from gramian.report.document import shell, write_page
 
