@@ -19,7 +19,7 @@ import gramian
 import gramian.analysis.filling
 import gramian.models.probabilistic.fit
 from gramian.analysis.filled_files import FilledColumn
-from gramian.analysis.filling import Check, FillRequest, fill, fill_known
+from gramian.analysis.filling import Check, FillRequest, fill, fill_known, fill_plan
 from gramian.analysis.table import ReadOptions
 from gramian.errors import InputError, MemoryBudgetError, ParameterError
 
@@ -484,6 +484,26 @@ def test_components_that_were_asked_for_and_are_not_there_are_said(asked, said):
     assert found.as_json()["components"] == 0
     assert found.as_json()["why"] == f"{said} needed"
     assert str(found.findings[2]) == f"No component is taken: {said} needed. Values are filled with the column means."
+
+
+def test_where_nothing_is_missing_nothing_is_said_of_filled_values():
+    """A whole table of noise: what its model is, how it predicts, and not a word of values that are filled."""
+    noise = np.random.default_rng(0).standard_normal((100, 5))
+    for bounds in (None, (-9.0, 9.0)):
+        found = fill(noise, FillRequest(n_components=2, bounds=bounds))
+        assert not any("illed" in str(said) for said in (*found.findings, *found.notes))
+    assert "PCA in closed form" in fill_plan(found.known, FillRequest(biases=False))
+
+
+@pytest.mark.parametrize("size, said", [(1.0001, "1 standard deviation of"), (1.2, "1.2 standard deviations of")])
+def test_one_deviation_is_one(size, said):
+    """The size of an error is one deviation where that is what is written."""
+    Y = planted(60)[1]
+    found = fill(Y, FillRequest(1), ReadOptions(scale=True))
+    errors = np.where(np.isnan(Y), size / found.model.factor, 0.0)
+    assert f"off by {said} its column" in str(replace(found, errors=errors).findings[0])
+    check = replace(found.check, predicted=found.check.actual + size)
+    assert f"off by {said.removesuffix(' of')} (root" in str(replace(found, check=check).findings[1])
 
 
 def test_tables_with_nothing_to_learn_from_are_refused(tmp_path):

@@ -251,7 +251,10 @@ def test_a_fit_beyond_the_budget_is_refused_with_what_would_do():
     _, X, _ = planted(300, 100)
     plan = gramian.plan(X, 5, missing=True)
     assert "variational Bayes on dense rows, 5 components at most, because 84.9%" in str(plan)
-    assert gramian.plan(planted(300, 100, share=0.0)[1], 5, missing=True).way == "closed form"
+    assert "dense rows, 1 component at most, because" in str(gramian.plan(X, 1, missing=True))
+    whole = planted(300, 100, share=0.0)[1]
+    assert gramian.plan(whole, 5, missing=True).way == "closed form"
+    assert "the closed form, 1 component, because" in str(gramian.plan(whole, 1, missing=True))
     with pytest.raises(MemoryBudgetError, match=r"needs .* and memory_budget is 10 kB"):
         gramian.ProbabilisticPCA(5, memory_budget=10_000).fit(X)
 

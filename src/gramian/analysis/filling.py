@@ -474,13 +474,14 @@ def fill_plan(known: Known, request: FillRequest) -> str:
     k = "as many components as predict held-out entries best"
     if request.n_components is not None:
         k = f"at most {counted(request.n_components, 'component')}"
+    how = "by variational Bayes" if biases or known.n_missing else "in closed form"
     levels = " Rows have levels of their own." if biases else ""
     again = "once more without some known entries"
     if HELD_OUT * known.n_known < FEW_HELD_OUT:
         again = f"up to {MOST_DRAWS} times more, because few entries are known, each time without some of them"
     size = 60 * known.n_known if known.long is not None else 48 * n * d
     said = (
-        f"Fit probabilistic PCA by variational Bayes, with {k}, to {known.n_known:,} known entries of {n:,} x {d:,} "
+        f"Fit probabilistic PCA {how}, with {k}, to {known.n_known:,} known entries of {n:,} x {d:,} "
         f"({percent(known.share_missing)} missing).{levels} Then fit it {again}, to see "
         f"how well it predicts them. About {max(size / 1e6, 0.1):,.1f} MB."
     )
@@ -650,7 +651,7 @@ def _refuse_pairs(request: FillRequest, origin: str) -> None:
 
 def _model_notes(model: ProbabilisticPCAModel, known: Known, bounds: tuple[float, float] | None) -> list[str]:
     notes = []
-    if bounds is not None:
+    if bounds is not None and known.n_missing:
         low, high = bounds
         values = known.X if known.long is None else known.X.data
         outside = int(((values < low) | (values > high)).sum())
@@ -726,12 +727,17 @@ def _filled_words(found: Filling) -> Finding:
     # In units of the columns' deviations where these differ.
     away = (found.errors * found.model.factor)[np.isnan(known.X)]
     low, middle, high = (float(value) for value in np.quantile(away, [0.05, 0.5, 0.95]))
-    unit = " standard deviations of its column" if known.scale else ""
-    span = f"{middle:.2g}{unit}"
+    span = _size(middle, 2, known, " of its column")
     if f"{low:.2g}" != f"{high:.2g}":
         span += f" (90% between {low:.2g} and {high:.2g})"
     said += f", and filled with what is expected there: a filled value is off by {span}, as far as is known"
     return Finding("missing", f"{said}.", numbers | {"error": middle, "error_low": low, "error_high": high})
+
+
+def _size(value: float, digits: int, known: Known, of: str = "") -> str:
+    """Return the size of an error in words: in deviations of its column, where columns count by these."""
+    written = f"{value:.{digits}g}"
+    return f"{written} standard deviation{'' if written == '1' else 's'}{of}" if known.scale else written
 
 
 def _check_words(found: Filling) -> Finding | None:
@@ -739,18 +745,18 @@ def _check_words(found: Filling) -> Finding | None:
     if check is None:
         said = "No known value can be held out, because too few would be left: the errors were not tested."
         return Finding("held out", said, {})
-    unit = " standard deviations" if found.known.scale else ""
     often = f" in {check.draws} draws" if check.draws > 1 else ""
     means = "means of rows and columns" if found.model.row_bias_variance > 0 else "column means"
-    m, rmse, plain, inside = len(check.actual), check.rmse, check.rmse_of_means, check.coverage()
+    inside = check.coverage()
     said = (
-        f"Of {m:,} known values that were held out{often}, predictions are off by {rmse:.3g}{unit} (root mean square), "
-        f"{means} by {plain:.3g}. {'All' if inside == 1 else percent(inside)} of them lie in their 95% intervals"
+        f"Of {len(check.actual):,} known values that were held out{often}, predictions are off by "
+        f"{_size(check.rmse, 3, found.known)} (root mean square), {means} by {check.rmse_of_means:.3g}. "
+        f"{'All' if inside == 1 else percent(inside)} of them lie in their 95% intervals"
     )
     # Three standard errors of a share of so many entries.
     slack = 3.0 * float(np.sqrt(0.05 * 0.95 / check.n_entries))
     said += ": the errors are too small here." if inside < 0.95 - max(slack, 0.02) else "."
-    if found.model.n_components and check.means_are_better:
+    if found.model.n_components and found.known.n_missing and check.means_are_better:
         said += " The means do better: take the filled values with care."
     return Finding("held out", said, check.numbers)
 
@@ -760,8 +766,8 @@ def _component_words(found: Filling) -> Finding:
     k, numbers = model.n_components, {"components": model.n_components}
     levels = "the levels of rows and columns" if model.row_bias_variance > 0 else "the column means"
     if not k:
-        said = f"No component is taken: {model.reason}. Values are filled with {levels}."
-        return Finding("component", said, numbers)
+        filled = f" Values are filled with {levels}." if found.known.n_missing else ""
+        return Finding("component", f"No component is taken: {model.reason}.{filled}", numbers)
     share, error = float(model.shares.sum()), float(model.cumulative_share_errors[-1])
     columns = [name for name, _ in found.leading(0, 4 if len(found.known.names) > 4 else 2)]
     said = (
