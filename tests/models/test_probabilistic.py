@@ -259,6 +259,19 @@ def test_a_fit_beyond_the_budget_is_refused_with_what_would_do():
         gramian.ProbabilisticPCA(5, memory_budget=10_000).fit(X)
 
 
+@pytest.mark.parametrize("size", [1e200, 1e308])
+@pytest.mark.parametrize("scale", [False, True])
+def test_values_whose_squares_are_no_numbers_are_refused(scale, size):
+    """One column beyond the range of squares, scaled or not, dense or sparse: a sentence, and nothing is filled."""
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (40, 4))
+    X[:, 1] *= size
+    X[3, 2] = np.nan
+    with pytest.raises(InputError, match="a sum of squares is beyond the range of numbers"):
+        fill_missing(X, 1, scale=scale)
+    with pytest.raises(InputError, match="a sum of squares is beyond the range of numbers"):
+        gramian.ProbabilisticPCA(1, scale=scale).fit(sp.csr_array(np.nan_to_num(X)))
+
+
 def test_triplets_are_checked_and_duplicates_averaged():
     """Of a cell given twice the mean counts; positions are whole numbers within the shape."""
     X = triplets([0, 1, 1, 2], [0, 1, 1, 0], [4.0, 1.0, 2.0, 0.0], shape=(4, 3))
