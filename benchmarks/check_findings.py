@@ -182,7 +182,7 @@ def _check_interval(
 
 
 def check_plane(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.random.Generator) -> Iterable[str]:
-    """Neighbors whose variances rows drawn again do not tell apart by two deviations."""
+    """Neighbors whose variances rows drawn again do not tell apart by two deviations, and that no single row makes."""
     tied = finding["components"]
     yield from _apart("the share", finding["numbers"]["share"], float(table.shares[list(tied)].sum()))
     for name, said in zip(finding["evidence"].get("columns", []), finding["evidence"].get("cos2", []), strict=True):
@@ -190,9 +190,13 @@ def check_plane(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.ra
     squares = np.square(table.scores[:, list(tied)])
     draws = rng.poisson(1.0, (4 * DRAWS, table.n)).astype(np.float64)
     drawn = np.log(draws @ squares / draws.sum(axis=1, keepdims=True))
+    parts = squares / squares.sum(axis=0)
+    if (parts.max(axis=0) > 0.5).any():
+        yield "one row makes one of these components"
     for i, other in enumerate(tied[1:], start=1):
         gap = np.log(table.variances[tied[0]] / table.variances[other])
-        error = float((drawn[:, 0] - drawn[:, i]).std())
+        # Where draws lack the rows that count, their deviation is no error of these rows.
+        error = min(float((drawn[:, 0] - drawn[:, i]).std()), float(np.linalg.norm(parts[:, 0] - parts[:, i])))
         # Two errors are claimed; each side knows its error to a tenth, and scaling is not drawn again here.
         if gap > 2.5 * error:
             yield f"these variances are apart by {gap / error:.1f} standard errors"

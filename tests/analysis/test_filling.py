@@ -19,7 +19,7 @@ import gramian
 import gramian.analysis.filling
 import gramian.models.probabilistic.fit
 from gramian.analysis.filled_files import FilledColumn
-from gramian.analysis.filling import Check, FillRequest, fill, fill_known, half_width
+from gramian.analysis.filling import Check, FillRequest, fill, fill_known, fill_plan
 from gramian.analysis.table import ReadOptions
 from gramian.errors import InputError, MemoryBudgetError, ParameterError
 
@@ -71,7 +71,7 @@ def test_filled_values_are_as_far_off_as_their_errors_say():
     found = fill(Y)
     missing = np.isnan(Y)
     away = (found.filled - X)[missing]
-    assert 0.92 < np.mean(np.abs(away) <= half_width(0.95) * found.errors[missing]) < 0.98
+    assert 0.92 < np.mean(np.abs(away) <= 1.96 * found.errors[missing]) < 0.98
     assert np.sqrt(np.mean(away**2)) < 0.6 * np.nanstd(Y)
     assert found.model.n_components == 2
     np.testing.assert_array_equal(found.filled[~missing], Y[~missing])
@@ -100,10 +100,8 @@ def test_the_check_foretells_the_error_of_what_is_filled():
     true = np.sqrt(np.mean((found.filled - X)[np.isnan(Y)] ** 2))
     assert found.check.rmse == pytest.approx(true, rel=0.2)
     assert found.check.rmse_of_means > 2 * found.check.rmse
-    assert 0.9 < found.check.coverage <= 1.0
-    assert all(
-        found.check.coverage_of(low) <= found.check.coverage_of(high) for low, high in pairwise((0.5, 0.8, 0.95))
-    )
+    assert 0.9 < found.check.coverage() <= 1.0
+    assert all(found.check.coverage(low) <= found.check.coverage(high) for low, high in pairwise((0.5, 0.8, 0.95)))
 
 
 def test_what_is_reported_never_chose_anything(monkeypatch):
@@ -334,16 +332,17 @@ def test_a_long_table_is_the_wide_one(tmp_path):
     wide = fill(Y, FillRequest(n_components=2, biases=True), ReadOptions(scale=False))
     long = fill(long_text(tmp_path / "t.csv", Y), asked)
     assert long.known.long.names == ("user", "film", "stars")
-    (pairs, values, errors), *rest = long.all_pairs()
+    pairs, *rest = long.known.long.all_missing(long.model)
     assert not rest
+    values, errors = pairs.values, pairs.errors
     assert np.isnan(Y[pairs.i, pairs.j]).all()
     assert len(values) == np.isnan(Y).sum()
     np.testing.assert_allclose(values, wide.filled[pairs.i, pairs.j], rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(errors, wide.errors[pairs.i, pairs.j], rtol=1e-2)
     i, j = np.nonzero(~np.isnan(Y))
     scipy.io.mmwrite(tmp_path / "t.mtx", sp.coo_array((Y[i, j], (i, j)), shape=Y.shape))
-    _, same, _ = next(fill(tmp_path / "t.mtx", asked).all_pairs())
-    np.testing.assert_allclose(same, values, rtol=1e-10)
+    sparse = fill(tmp_path / "t.mtx", asked)
+    np.testing.assert_allclose(next(sparse.known.long.all_missing(sparse.model)).values, values, rtol=1e-10)
 
 
 def test_a_stored_zero_is_a_known_zero(tmp_path):
@@ -354,7 +353,7 @@ def test_a_stored_zero_is_a_known_zero(tmp_path):
     sp.save_npz(tmp_path / "t.npz", sp.csr_array((values[keep], (rows[keep], columns[keep])), shape=(10, 4)))
     found = fill(tmp_path / "t.npz", FillRequest(n_components=1))
     assert found.known.n_known == keep.sum()
-    pairs, _, _ = next(found.all_pairs())
+    pairs = next(found.known.long.all_missing(found.model))
     assert len(pairs.i) == (~keep).sum()
 
 
@@ -383,7 +382,7 @@ def test_pairs_of_new_users_and_items_are_predicted_with_larger_errors(tmp_path)
     path = long_text(tmp_path / "t.csv", Y)
     (tmp_path / "pairs.csv").write_text("film,user,more\nfilm 1,user 001,x\nfilm 1,nobody,x\nnothing,nobody,x\n")
     found = fill(path, FillRequest(n_components=2, predict=str(tmp_path / "pairs.csv")))
-    values, errors = found.predicted
+    values, errors = found.pairs.values, found.pairs.errors
     assert errors[0] < errors[1] < errors[2]
     assert np.isfinite(values).all()
     assert sum("unknown" in note for note in found.notes) == 2
@@ -414,7 +413,7 @@ def test_lines_without_a_value_are_filled_in_place(tmp_path):
     files = {file.stem: file for file in found.save(tmp_path / "out")}
     last = read_text(files["filled"])[-1]
     assert last[:2] == [f"user {i:03}", f"film {j}"]
-    assert float(last[2]) == pytest.approx(found.lines[0][0], abs=0.01)
+    assert float(last[2]) == pytest.approx(found.lines.values[0], abs=0.01)
     assert read_text(files["errors"])[1][2] == ""
 
 
@@ -474,7 +473,7 @@ def test_findings_hold_their_numbers():
     found = fill(Y)
     said = json.loads(json.dumps(found.as_json()))
     assert said["missing"] == np.isnan(Y).sum() == said["findings"][0]["numbers"]["missing"]
-    assert said["held_out"]["coverage"] == found.check.coverage == said["findings"][1]["numbers"]["coverage"]
+    assert said["held_out"]["coverage"] == found.check.coverage() == said["findings"][1]["numbers"]["coverage"]
 
 
 @pytest.mark.parametrize("asked, said", [(1, "the one asked for is not"), (2, "of the 2 asked for, none is")])
@@ -485,6 +484,26 @@ def test_components_that_were_asked_for_and_are_not_there_are_said(asked, said):
     assert found.as_json()["components"] == 0
     assert found.as_json()["why"] == f"{said} needed"
     assert str(found.findings[2]) == f"No component is taken: {said} needed. Values are filled with the column means."
+
+
+def test_where_nothing_is_missing_nothing_is_said_of_filled_values():
+    """A whole table of noise: what its model is, how it predicts, and not a word of values that are filled."""
+    noise = np.random.default_rng(0).standard_normal((100, 5))
+    for bounds in (None, (-9.0, 9.0)):
+        found = fill(noise, FillRequest(n_components=2, bounds=bounds))
+        assert not any("illed" in str(said) for said in (*found.findings, *found.notes))
+    assert "PCA in closed form" in fill_plan(found.known, FillRequest(biases=False))
+
+
+@pytest.mark.parametrize("size, said", [(1.0001, "1 standard deviation of"), (1.2, "1.2 standard deviations of")])
+def test_one_deviation_is_one(size, said):
+    """The size of an error is one deviation where that is what is written."""
+    Y = planted(60)[1]
+    found = fill(Y, FillRequest(1), ReadOptions(scale=True))
+    errors = np.where(np.isnan(Y), size / found.model.factor, 0.0)
+    assert f"off by {said} its column" in str(replace(found, errors=errors).findings[0])
+    check = replace(found.check, predicted=found.check.actual + size)
+    assert f"off by {said.removesuffix(' of')} (root" in str(replace(found, check=check).findings[1])
 
 
 def test_tables_with_nothing_to_learn_from_are_refused(tmp_path):

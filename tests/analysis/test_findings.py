@@ -347,6 +347,34 @@ def test_ranges_of_correlations_are_as_wide_as_other_tables_differ():
     np.testing.assert_allclose(np.mean(halves, axis=0), 1.96 * np.std(seen, axis=0), rtol=0.35)
 
 
+@pytest.mark.parametrize("scale", [False, True])
+def test_one_wild_row_makes_no_plane(scale):
+    """Draws without the row hold none of its component: that has no variance near those of others, nor have they."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        frame = of_rows(rng.standard_normal((60, 6)) + 2.0 * rng.standard_normal((60, 2)) @ rng.standard_normal((2, 6)))
+        frame.loc[7] = 1000.0 * rng.standard_normal(6)
+        found = gramian.analyze(frame, n_components=4, scale=scale)
+        for finding in (one for one in found.findings if one.kind == "plane"):
+            assert 0 not in finding.components
+            shares = found.shown.shares[list(finding.components)]
+            assert np.log(shares[0] / shares[-1]) < 2 * np.sqrt(2)
+        assert found.examined.about.tied(0) == (0,)
+
+
+def test_a_plane_is_told_by_the_error_of_these_rows():
+    """To first order log(lam_i / lam_j) varies as the squares of the scores do, and as the logarithm of drawn ones."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3)) * [1.5, 1.2, 1.0]
+    model = fit_pca(as_source(X), PCAOptions(3))
+    scores = (X - model.mean) @ model.components.T
+    gaps = bootstrap(model, scores, X.std(axis=0, ddof=1), order=row_order(scores)).gaps
+    drawn = np.log(rng.poisson(1.0, (2000, 400)) @ scores**2)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        error = np.log(model.variances[i] / model.variances[j]) / gaps[i, j]
+        assert error == pytest.approx((drawn[:, i] - drawn[:, j]).std(), rel=0.15)
+
+
 def test_a_cut_through_a_plane_is_said_to_be():
     """Of two components of one variance one is kept: they are no plane to take, and one is said to be left out."""
     X = np.random.default_rng(0).standard_normal((80, 6))

@@ -115,7 +115,7 @@ WRONG = {
     "wide.csv --bounds 5,1": (2, "'5,1' is no pair of limits"),
     "wide.csv --bounds 5": (2, "'5' is no pair of limits"),
     "wide.csv --row person": (2, "--column is not said"),
-    "wide.csv --row persn --column x": (2, "--row persn is no column of wide.csv. Did you mean 'person'?"),
+    "wide.csv --row persn --column x": (2, "--row persn matches no column of wide.csv. Did you mean 'person'?"),
     "wide.csv --predict all": (2, "--predict all is for long tables"),
     "array.npy --predict all": (2, "--predict all is for long tables"),
     "array.npy --value x": (2, "array.npy is an array without any"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from gramian import ICA, PCA, FourierFeatures, IncrementalPCA, KernelPCA, TruncatedSVD
+from gramian import ICA, PCA, FourierFeatures, IncrementalPCA, KernelPCA, ProbabilisticPCA, TruncatedSVD
 from gramian.errors import InputError, NotSupportedError
 from gramian.sources import as_source
 from gramian.testing import largest_angle
@@ -187,6 +187,23 @@ def test_nullable_types_of_pandas_are_taken(dtype):
     frame.loc[25, "b"] = pd.NA
     with pytest.raises(InputError, match="NaN: row"):
         PCA(2).fit(dd.from_pandas(frame, npartitions=3))
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "Float32"])
+def test_nulls_of_chunks_are_missing_values(dtype):
+    """Probabilistic PCA is that of the frame in memory; a fit without missing values names row and column of it."""
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 50, (60, 4)), columns=list("abcd")).astype(dtype)
+    for row in (7, 25, 59):
+        frame.loc[row, "b"] = pd.NA
+    lazy = dd.from_pandas(frame, npartitions=3)
+    chunked, memory = (ProbabilisticPCA(1).fit(X) for X in (lazy, frame))
+    np.testing.assert_allclose(chunked.explained_variance_, memory.explained_variance_, rtol=1e-5)
+    np.testing.assert_allclose(chunked.impute(lazy), memory.impute(frame), rtol=1e-5)
+    with pytest.raises(InputError, match=r"NaN: row 7 .*column 'b', and 2 more"):
+        PCA(2).fit(lazy)
 
 
 def test_fit_transform_is_lazy_too():

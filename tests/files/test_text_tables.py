@@ -167,6 +167,40 @@ def test_row_names_without_a_name_are_still_told(tmp_path):
     assert (source.column_names, source.facts.id) == (("a", "b"), "")
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t"])
+@pytest.mark.parametrize(
+    "other, low",
+    [
+        (["3,14", "2,5", "NA"], 1500.0),
+        (["3,141", "2,500", "1,5"], 1500.0),
+        (["3,141", "2,500", "1,522"], 1.5),
+        (["3.14", "2.5", "1.5"], 1.5),
+        (["3,14 kg", "2,5 kg", "1.5 kg"], 1.5),
+        (["a", "b", "c"], 1.5),
+    ],
+)
+def test_a_column_of_three_digits_behind_a_point_is_read_as_the_others_are(tmp_path, delimiter, other, low):
+    """Thousands, which are said, where another column can only have decimal commas; else decimals."""
+    text = "\n".join(delimiter.join(cells) for cells in zip(["10.363", "1.500", "999.123"], other, strict=True))
+    (tmp_path / "t.csv").write_text(f"a{delimiter}b\n{text}\n")
+    facts = as_source(tmp_path / "t.csv").facts
+    column = next(column for column in facts.columns if column.name == "a")
+    assert (column.low, column.role) == (low, "quantity")
+    said = [remark for remark in column.remarks if "'1.500' could also have a decimal point" in remark]
+    assert len(said) == (low == 1500.0)
+    if said:
+        assert "(decimal='.' says otherwise)" in said[0]
+        again = as_source(tmp_path / "t.csv", decimal=".").facts
+        assert next(column for column in again.columns if column.name == "a").low == 1.5
+
+
+def test_a_leading_zero_before_a_point_makes_decimals_of_all(tmp_path):
+    """0.123 is no number of thousands, so that points are decimal signs, whatever another column holds."""
+    (tmp_path / "t.csv").write_text("a;b;c\n10.363;0.123;3,14\n1.500;0.500;2,5\n9.900;0.250;1,5\n")
+    facts = as_source(tmp_path / "t.csv").facts
+    assert [column.low for column in facts.columns] == [1.5, 0.123, 1.5]
+
+
 def test_one_column_of_decimal_commas_is_one_column(tmp_path):
     """One name over cells like 1,5 is no header over two columns; whole numbers and holes may stand between them."""
     source = table(tmp_path, "height\n1,5\n1,75\n2\nNA\n-3,25\n")

@@ -251,9 +251,25 @@ def test_a_fit_beyond_the_budget_is_refused_with_what_would_do():
     _, X, _ = planted(300, 100)
     plan = gramian.plan(X, 5, missing=True)
     assert "variational Bayes on dense rows, 5 components at most, because 84.9%" in str(plan)
-    assert gramian.plan(planted(300, 100, share=0.0)[1], 5, missing=True).way == "closed form"
+    assert "dense rows, 1 component at most, because" in str(gramian.plan(X, 1, missing=True))
+    whole = planted(300, 100, share=0.0)[1]
+    assert gramian.plan(whole, 5, missing=True).way == "closed form"
+    assert "the closed form, 1 component, because" in str(gramian.plan(whole, 1, missing=True))
     with pytest.raises(MemoryBudgetError, match=r"needs .* and memory_budget is 10 kB"):
         gramian.ProbabilisticPCA(5, memory_budget=10_000).fit(X)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e308])
+@pytest.mark.parametrize("scale", [False, True])
+def test_values_whose_squares_are_no_numbers_are_refused(scale, size):
+    """One column beyond the range of squares, scaled or not, dense or sparse: a sentence, and nothing is filled."""
+    X = np.random.default_rng(0).uniform(-1.0, 1.0, (40, 4))
+    X[:, 1] *= size
+    X[3, 2] = np.nan
+    with pytest.raises(InputError, match="a sum of squares is beyond the range of numbers"):
+        fill_missing(X, 1, scale=scale)
+    with pytest.raises(InputError, match="a sum of squares is beyond the range of numbers"):
+        gramian.ProbabilisticPCA(1, scale=scale).fit(sp.csr_array(np.nan_to_num(X)))
 
 
 def test_triplets_are_checked_and_duplicates_averaged():

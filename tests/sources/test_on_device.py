@@ -170,7 +170,7 @@ def test_what_cannot_move_is_refused(there, monkeypatch):
     with pytest.raises(ParameterError, match="landmarks is computed on the host"):
         KernelPCA(2, kernel="rbf", landmarks=10, device=there).fit(X)
     for fit in (PCA(2, device=there).partial_fit, IncrementalPCA(2, device=there).fit):
-        with pytest.raises(ParameterError, match="does not move these"):
+        with pytest.raises(ParameterError, match="these rows are on 'cpu', from where they are not moved"):
             fit(X)
     monkeypatch.setattr(on_device, "free_bytes", lambda _: 1000)
     with pytest.raises(MemoryBudgetError, match=r"60 x 3 rows take .* has room for 20 of them"):

@@ -25,12 +25,12 @@ from gramian.analysis.categories import (
     supplementary_notes,
 )
 from gramian.analysis.examine import Examined, Subject, examine
-from gramian.analysis.findings import Cut, Finding
+from gramian.analysis.findings import Cut, Finding, counted, sentence_of
 from gramian.analysis.folder import write_folder
 from gramian.analysis.groups import groups_by_label, label_notes, label_values
 from gramian.analysis.noise import count_beyond_blocks, exclusive_columns
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, shown_rows
-from gramian.analysis.table import Prepared, ReadOptions, Say, counted, sentence_of
+from gramian.analysis.table import Prepared, ReadOptions, Say
 from gramian.arrays.namespace import HostArray, is_elsewhere, on_device, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.arrays.transfer import empty_on

@@ -11,18 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gramian.analysis.findings import counted, listed
 from gramian.analysis.groups import is_number
-from gramian.analysis.table import (
-    Prepared,
-    ReadOptions,
-    Say,
-    counted,
-    labels_of,
-    listed,
-    open_table,
-    opened,
-    scaled,
-)
+from gramian.analysis.table import Prepared, ReadOptions, Say, labels_of, open_table, opened, scaled
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.errors import InputError, Parameter, ParameterError, Sentence
 from gramian.sources.categories import LevelColumn, MixedTable, level_column

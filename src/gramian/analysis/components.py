@@ -236,7 +236,10 @@ def plane_finding(about: Described, tied: Sequence[int], *, kept: int) -> Findin
     evidence: dict[str, Any] = {"components": list(tied)}
     if about.intervals is not None:
         gaps = [float(about.intervals.gaps[tied[0], j]) for j in tied[1:]]
-        evidence |= {"gaps": gaps, "test": "gap of log variances under two standard errors, by bootstrap"}
+        evidence |= {
+            "gaps": gaps,
+            "test": "gap of log variances under two standard errors, by bootstrap or to first order",
+        }
         evidence |= _draws(about.intervals)
     cos2 = about.parts.cos2
     if about.telling and cos2 is not None and len(about.names) > len(tied):

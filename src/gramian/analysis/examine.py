@@ -13,7 +13,7 @@ import numpy as np
 
 from gramian.analysis.clouds import Clouds, cloud_finding, find_clouds
 from gramian.analysis.components import ColumnParts, Described, component_finding, plane_finding
-from gramian.analysis.findings import Cut, Finding, called, joined, percent, share_words
+from gramian.analysis.findings import Cut, Finding, called, counted, joined, percent, share_words
 from gramian.analysis.groups import LabelTest, examine_labels, group_findings
 from gramian.analysis.independent import source_correlations, source_findings
 from gramian.analysis.intervals import bootstrap
@@ -28,7 +28,6 @@ from gramian.analysis.noise import (
 )
 from gramian.analysis.outliers import OutlierMap, unusual_rows
 from gramian.analysis.rows import LISTED_UNUSUAL, RowMeasures, spread_of
-from gramian.analysis.table import counted
 from gramian.arrays.namespace import HostArray, dtype_of, from_host, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.choosing.auto import choose_automatically
@@ -51,6 +50,9 @@ MOST_TIMES = 100
 """Times a limit up to which a distance is said by how many."""
 
 NOTHING = "nothing stands out from noise, and one is kept to look at"
+
+MADE = 0.5
+"""Part of a component's variance from which on outlying rows, a tenth of all at most, make it."""
 
 MUCH_FILLED = 0.2
 """Part of the cells above which neither clouds nor rows far out are looked for. Of 40 clean tables of two factors
@@ -248,6 +250,10 @@ def examine(subject: Subject) -> Examined:
     if is_pca and scores is not None and spread is not None and model.is_centered:
         coding = getattr(model, "coding", None)
         intervals = bootstrap(model, scores, spread, order=order, coding=coding, seed=subject.seed)
+    robust = _robust(subject, order) if is_pca else None
+    if intervals is not None and robust is not None:
+        _, made = _parts_of_outlying(subject, robust, len(intervals.gaps))
+        intervals = intervals.with_alone(made.sum(axis=0) >= MADE)
     if intervals is not None and subject.is_much_filled:
         # Draws of filled rows know nothing of how sure the filling is.
         intervals = replace(intervals, **{name: getattr(intervals, name)[:0] for name in INTERVALS})
@@ -271,7 +277,6 @@ def examine(subject: Subject) -> Examined:
     # Along kernel components an even line has gaps, too: their scores are waves.
     if scores is not None and is_pca and not subject.coded and not subject.is_much_filled:
         clouds = find_clouds(scores, order=order, seed=subject.seed)
-    robust = _robust(subject, order) if is_pca else None
     without = None if robust is None else _without(subject, robust)
     return Examined(subject, about, tests, sources, relation, clouds, robust, without)
 
@@ -510,29 +515,34 @@ def filled_finding(subject: Subject) -> Finding:
     return Finding("missing", words, {"filled": share}, {"most": MUCH_FILLED})
 
 
-def few_rows_findings(subject: Subject, robust: RobustFit, k: int) -> list[Finding]:
-    """Say which of the components kept, and of the first three, are made by a few outlying rows.
+def _parts_of_outlying(subject: Subject, robust: RobustFit, count: int) -> tuple[HostArray, HostArray]:
+    """Return the outlying rows (m,), and the contribution of each to the first components, t_i^2 / sum t_i^2 (m, k).
 
-    Computes the contribution of each row to a component, t_i^2 / sum t_i^2. Outlying rows make a component where they
-    are at most a tenth of all, and hold half of its variance or more.
+    None where they are more than a tenth of all: these are no few rows.
     """
-    scores, n = subject.scores, len(robust.used)
-    if scores is None or 10 * (~robust.used).sum() > n:
-        return []
+    scores, rows = subject.scores, np.flatnonzero(~robust.used)
+    if scores is None or 10 * len(rows) > len(robust.used):
+        rows = rows[:0]
+    first: HostArray = np.zeros((len(robust.used), count)) if scores is None else scores[:, :count]
+    totals = np.einsum("ij,ij->j", first, first)
+    return rows, np.square(first[rows]) / np.where(totals > 0, totals, 1.0)
+
+
+def few_rows_findings(subject: Subject, robust: RobustFit, k: int) -> list[Finding]:
+    """Say which of the components kept, and of the first three, are made by a few outlying rows."""
+    outlying, every = _parts_of_outlying(subject, robust, min(max(k, 3), DESCRIBED))
     found = []
-    for j in range(min(max(k, 3), DESCRIBED, scores.shape[1])):
-        squares = np.square(scores[:, j])
-        parts = np.where(robust.used, 0.0, squares) / (squares.sum() or 1.0)
-        if parts.sum() < 0.5:
+    for j, parts in enumerate(every.T):
+        if parts.sum() < MADE:
             continue
         # Those that weigh: not those that add the last tenth.
         order = np.argsort(-parts, kind="stable")
-        rows = order[: int(np.searchsorted(np.cumsum(parts[order]), max(0.5, 0.9 * parts.sum()))) + 1].tolist()
-        share, name = float(parts[rows].sum()), subject.components[j]
+        order = order[: int(np.searchsorted(np.cumsum(parts[order]), max(MADE, 0.9 * parts.sum()))) + 1]
+        rows, share, name = outlying[order].tolist(), float(parts[order].sum()), subject.components[j]
         who = f"{len(rows):,} rows" if len(rows) > NAMED_ROWS else _rows_named(subject, rows)
         make, theirs = ("makes", "that row's") if len(rows) == 1 else ("make", "theirs")
         words = f"{who} {make} {name}: {percent(share)} of its variance is {theirs}."
-        evidence = {"rows": rows, "contributions": parts[rows].tolist(), "location_and_scatter": robust.method}
+        evidence = {"rows": rows, "contributions": parts[order].tolist(), "location_and_scatter": robust.method}
         found.append(Finding("rows", words, {"rows": len(rows), "share": share}, evidence, (j,)))
     return found
 

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.analysis.filling import Filling, LongTable, Pairs
+from gramian.analysis.filling import Filling
 from gramian.analysis.folder import LARGEST_CSV, MODEL
+from gramian.analysis.long_table import LongTable, Pairs
 from gramian.arrays.namespace import HostArray
 from gramian.atomic import atomic_write
 from gramian.models.archive import file as archive
@@ -28,6 +29,7 @@ from gramian.sources.arrow import from_numpy
 from gramian.sources.formats.csv import written_cells
 from gramian.sources.formats.dialect import SPACES
 from gramian.sources.paths import WholeTable
+from gramian.sources.table_facts import LongColumns
 from gramian.sources.written_numbers import NumberFormat
 
 
@@ -184,10 +186,10 @@ def _write_tables(found: Filling, draft: Callable[[str], Path]) -> None:
     if long is not None:
         if found.lines is not None and known.whole is not None:
             _write_both(known.whole, {long.names.value: _filled_lines(known.whole, long, found.lines)}, draft)
-        if found.pairs is not None and found.predicted is not None:
-            _write_pairs(iter([(found.pairs, *found.predicted)]), len(found.pairs.i), found, draft)
-        elif found.writes_all:
-            _write_pairs(found.all_pairs(), known.n_missing, found, draft)
+        if found.pairs is not None:
+            _write_pairs(iter([found.pairs]), len(found.pairs.i), long.names, known.whole, draft)
+        elif found.request.writes_all(known.n_missing):
+            _write_pairs(long.all_missing(found.model), known.n_missing, long.names, known.whole, draft)
         return
     if found.filled is None or found.errors is None:
         return
@@ -204,12 +206,12 @@ def _write_tables(found: Filling, draft: Callable[[str], Path]) -> None:
     _write_both(known.whole, columns, draft)
 
 
-def _filled_lines(whole: WholeTable, long: LongTable, lines: tuple[HostArray, HostArray]) -> FilledColumn:
+def _filled_lines(whole: WholeTable, long: LongTable, lines: Pairs) -> FilledColumn:
     """Return the column of values of a long table, with the lines that have none."""
     missing = np.zeros(whole.n_rows, dtype=bool)
     missing[long.empty] = True
     values, errors = np.zeros(whole.n_rows), np.zeros(whole.n_rows)
-    values[long.empty], errors[long.empty] = lines
+    values[long.empty], errors[long.empty] = lines.values, lines.errors
     return FilledColumn(missing, values, errors, _style(whole, long.names.value))
 
 
@@ -325,36 +327,32 @@ def _write_typed(path: Path, whole: WholeTable, columns: Mapping[str, FilledColu
 
 
 def _write_pairs(
-    parts: Iterator[tuple[Pairs, HostArray, HostArray]], count: int, found: Filling, draft: Callable[[str], Path]
+    parts: Iterator[Pairs], count: int, names: LongColumns, whole: WholeTable | None, draft: Callable[[str], Path]
 ) -> None:
     """Write pairs with what is predicted for them and its standard error: many of them as Parquet."""
-    if found.known.long is None:
-        return
-    keys = found.known.long.names
-    header = (keys.row, keys.column, keys.value, f"{keys.value} error")
+    header = (*names, f"{names.value} error")
     if count > LARGEST_CSV:
         _write_parquet(draft("predictions.parquet"), header, parts)
         return
-    whole = found.known.whole
-    delimiter, style = _delimiter(whole), _style(whole, keys.value)
+    delimiter, style = _delimiter(whole), _style(whole, names.value)
 
     def cells() -> Iterator[list[list[str]]]:
-        for pairs, values, errors in parts:
-            all_missing = FilledColumn(np.ones(len(values), dtype=bool), values, errors, style)
-            numbers = [all_missing.texts(slice(None), errors=which) for which in (False, True)]
-            yield [list(map(str, pairs.rows.to_pylist())), list(map(str, pairs.columns.to_pylist())), *numbers]
+        for pairs in parts:
+            column = FilledColumn(np.ones(len(pairs.i), dtype=bool), pairs.values, pairs.errors, style)
+            yield [*pairs.names(), *(column.texts(slice(None), errors=which) for which in (False, True))]
 
     _write_lines(draft(f"predictions.{_ending(delimiter)}"), delimiter, header, cells())
 
 
-def _write_parquet(path: Path, header: tuple[str, ...], parts: Iterator[tuple[Pairs, HostArray, HostArray]]) -> None:
+def _write_parquet(path: Path, header: tuple[str, ...], parts: Iterator[Pairs]) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
     with ExitStack() as closing:
         writer: Any = None
-        for pairs, values, errors in parts:
-            table = pa.table([pairs.rows, pairs.columns, from_numpy(values), from_numpy(errors)], names=list(header))
+        for pairs in parts:
+            columns = [pairs.rows, pairs.columns, from_numpy(pairs.values), from_numpy(pairs.errors)]
+            table = pa.table(columns, names=list(header))
             writer = writer or closing.enter_context(parquet.ParquetWriter(path, table.schema))
             writer.write_table(table)
 

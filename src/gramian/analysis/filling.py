@@ -6,41 +6,28 @@ sparse table, whose missing pairs are predicted where they are asked for. Nothin
 
 import os
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import NormalDist
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from gramian.analysis.findings import Finding, joined, percent
+from gramian.analysis.findings import Finding, counted, joined, listed, percent, sentence_of
 from gramian.analysis.frame import is_frame, open_frame_whole
-from gramian.analysis.table import (
-    Prepared,
-    ReadOptions,
-    Say,
-    counted,
-    dense,
-    listed,
-    names_of,
-    opened,
-    origin_of,
-    scaled,
-    sentence_of,
-)
-from gramian.arrays.namespace import HostArray
+from gramian.analysis.long_table import LongTable, Pairs, long_names, read_long, sparse_table
+from gramian.analysis.scaling import choose_scale
+from gramian.analysis.table import ReadOptions, Say, dense, names_of, opened, origin_of
+from gramian.arrays.namespace import HostArray, is_sparse
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import ConvergenceWarning, InputError, Parameter, ParameterError, Sentence
-from gramian.models.probabilistic.entries import known_entries, triplets
+from gramian.models.probabilistic.entries import known_entries
 from gramian.models.probabilistic.fit import ProbabilisticPCAOptions, fit_probabilistic_pca, hold_out
 from gramian.models.probabilistic.model import ProbabilisticPCAModel
-from gramian.sources.dense import DenseRows
-from gramian.sources.paths import Chosen, FileOptions, WholeTable, is_path, open_whole
-from gramian.sources.rows import ranges
-from gramian.sources.table_facts import NO_HEADER, LongColumns, long_columns
+from gramian.sources.paths import Chosen, WholeTable, is_path, open_whole
+from gramian.sources.table_facts import NO_HEADER, long_columns
 
 LARGEST_UNASKED = 1_000_000
 """Missing pairs of a long table up to which all are predicted where nothing is said."""
@@ -52,20 +39,6 @@ the third, it is done several times, at most as often as the fourth says."""
 COVERED = ((25, 80), (50, 87), (80, 93))
 """Known entries below which about so many of 100 new measurements lie within two errors of what was filled: in 40 to 60
 tables each of 4 x 6 to 60 x 10, with one or two components and noise of half their size, a fifth or a third missing."""
-
-REPEATED = 0.1
-"""Share of the lines up to which pairs may repeat in what is taken for a long table without being called one."""
-
-
-def half_width(level: float) -> float:
-    """Return half the width of an interval of this level, in standard errors.
-
-    Examples
-    --------
-    >>> round(half_width(0.95), 3)
-    1.96
-    """
-    return NormalDist().inv_cdf(0.5 + level / 2)
 
 
 @dataclass(frozen=True)
@@ -96,37 +69,19 @@ class FillRequest:
     predict: str | None = None
     seed: int = 0
 
+    @property
+    def keys(self) -> dict[str, str | None]:
+        """The columns of a long table, by what they are."""
+        return {"row": self.row, "column": self.column, "value": self.value}
 
-class Pairs(NamedTuple):
-    """Pairs to predict: positions of rows and columns, -1 for new ones, and what they are called."""
+    @property
+    def pairs(self) -> str | None:
+        """The table of the pairs to predict, where there is one."""
+        return None if self.predict == "all" else self.predict
 
-    i: HostArray
-    j: HostArray
-    rows: Any
-    columns: Any
-
-
-@dataclass(frozen=True, eq=False)
-class LongTable:
-    """A long table: which columns it has, what its rows and columns are called, and which lines lack a value.
-
-    Attributes
-    ----------
-    names : LongColumns
-    rows, columns : Arrow arrays (n,), (d,)
-        Ids, sorted; positions in them are those of the model.
-    empty : numpy array of int
-        Lines whose value is missing.
-    i, j : numpy arrays
-        Positions of the pairs of these lines.
-    """
-
-    names: LongColumns
-    rows: Any
-    columns: Any
-    empty: HostArray
-    i: HostArray
-    j: HostArray
+    def writes_all(self, n_missing: int) -> bool:
+        """Whether all missing pairs of a long table are written."""
+        return self.predict == "all" or (self.predict is None and n_missing <= LARGEST_UNASKED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,8 +150,7 @@ class Known:
             places: tuple[HostArray, ...] = np.nonzero(~np.isnan(self.X))
             ranks = tuple(np.arange(side) for side in sides)
         else:
-            i = np.repeat(np.arange(sides[0]), np.diff(self.X.indptr))
-            places = (i, self.X.indices)
+            places = self.X.tocoo().coords
             counts = [np.bincount(at, minlength=side) for at, side in zip(places, sides, strict=True)]
             ranks = tuple(np.argsort(np.argsort(-count, kind="stable")) for count in counts)
         parts = [rank * size // side for rank, size, side in zip(ranks, cut, sides, strict=True)]
@@ -252,19 +206,24 @@ class Check:
         lost = (self.actual - self.predicted) ** 2 - (self.actual - self.means) ** 2
         return len(lost) > 1 and bool(lost.mean() > 2.0 * lost.std(ddof=1) / np.sqrt(self.n_entries))
 
-    @property
-    def within(self) -> HostArray:
-        """Which entries lie in their 95% intervals (m,)."""
-        return np.asarray(np.abs(self.actual - self.predicted) <= half_width(0.95) * self.errors)
+    def within(self, level: float = 0.95) -> HostArray:
+        """Return which entries lie in their intervals of a level (m,)."""
+        return np.asarray(np.abs(self.actual - self.predicted) <= NormalDist().inv_cdf(0.5 + level / 2) * self.errors)
+
+    def coverage(self, level: float = 0.95) -> float:
+        """Return the share of the entries that lie in their intervals of a level."""
+        return float(np.mean(self.within(level)))
 
     @property
-    def coverage(self) -> float:
-        """Share of the entries that lie in their 95% intervals."""
-        return float(np.mean(self.within))
-
-    def coverage_of(self, level: float) -> float:
-        """Return the share of the entries in the intervals of another level."""
-        return float(np.mean(np.abs(self.actual - self.predicted) <= half_width(level) * self.errors))
+    def numbers(self) -> dict[str, float]:
+        """What a machine reads of it."""
+        return {
+            "entries": len(self.actual),
+            "draws": self.draws,
+            "rmse": self.rmse,
+            "rmse_of_means": self.rmse_of_means,
+            "coverage": self.coverage(),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,13 +239,8 @@ class Filling:
         How well known entries are predicted; ``None`` where there are too few to hold any out.
     filled, errors : numpy arrays (n, d) or None
         Of a wide table: its values, missing ones filled, and their standard errors, 0 where the value is known.
-    lines : pair of numpy arrays or None
-        Of a long table: values and standard errors of the lines without a value.
-    pairs : Pairs or None
-        Those that were asked for, with ``predicted``.
-    predicted : pair of numpy arrays or None
-    writes_all : bool
-        Whether all missing pairs of a long table are written.
+    lines, pairs : Pairs or None
+        Of a long table: the lines without a value, and the pairs that were asked for.
     notes : tuple of str
     converged : bool
     """
@@ -297,10 +251,8 @@ class Filling:
     check: Check | None
     filled: HostArray | None = None
     errors: HostArray | None = None
-    lines: tuple[HostArray, HostArray] | None = None
+    lines: Pairs | None = None
     pairs: Pairs | None = None
-    predicted: tuple[HostArray, HostArray] | None = None
-    writes_all: bool = False
     notes: tuple[str, ...] = ()
     converged: bool = True
 
@@ -326,39 +278,18 @@ class Filling:
 
     def filled_cells(self, most: int) -> list[tuple[str, str, float, float]]:
         """Return row, column, value and error of what was filled or asked for; nothing where there is more of it."""
-        known, long = self.known, self.known.long
+        known = self.known
         if self.filled is not None and self.errors is not None and known.n_missing <= most:
             return [
                 (known.row_name(i), known.names[j], float(self.filled[i, j]), float(self.errors[i, j]))
                 for i, j in np.argwhere(np.isnan(known.X))
             ]
-        if long is None:
-            return []
-        found: list[tuple[Any, Any, tuple[HostArray, HostArray] | None]] = [
-            (_taken(long.rows, long.i), _taken(long.columns, long.j), self.lines),
-            *([] if self.pairs is None else [(self.pairs.rows, self.pairs.columns, self.predicted)]),
-        ]
         return [
             (str(row), str(column), float(value), float(error))
-            for rows, columns, predicted in found
-            if predicted is not None and len(predicted[0]) <= most
-            for row, column, value, error in zip(rows.to_pylist(), columns.to_pylist(), *predicted, strict=True)
+            for pairs in (self.lines, self.pairs)
+            if pairs is not None and len(pairs.i) <= most
+            for row, column, value, error in zip(*pairs.names(), pairs.values, pairs.errors, strict=True)
         ]
-
-    def all_pairs(self) -> Iterator[tuple[Pairs, HostArray, HostArray]]:
-        """Give the missing pairs of a long table with values and errors, some rows at a time."""
-        long, X = self.known.long, self.known.X
-        if long is None:
-            return
-        n, d = X.shape
-        for part in ranges(n, max(1, 1_000_000 // d)):
-            missing = np.ones((part.stop - part.start, d), dtype=bool)
-            # By what is stored: a zero may be.
-            rows = np.repeat(np.arange(part.stop - part.start), np.diff(X.indptr[part.start : part.stop + 1]))
-            missing[rows, X.indices[X.indptr[part.start] : X.indptr[part.stop]]] = False
-            i, j = np.nonzero(missing)
-            i += part.start
-            yield Pairs(i, j, _taken(long.rows, i), _taken(long.columns, j)), *self.model.predict(i, j)
 
     def save(self, folder: str | os.PathLike[str], **more: Any) -> tuple[Path, ...]:
         """Write everything into a folder; see :func:`gramian.analysis.filled_files.write_filling`."""
@@ -385,15 +316,7 @@ class Filling:
             "shares": model.shares.tolist(),
             "share_errors": model.share_errors.tolist(),
             "noise": float(np.sqrt(model.noise_variance)),
-            "held_out": None
-            if check is None
-            else {
-                "entries": len(check.actual),
-                "draws": check.draws,
-                "rmse": check.rmse,
-                "rmse_of_means": check.rmse_of_means,
-                "coverage": check.coverage,
-            },
+            "held_out": None if check is None else check.numbers,
             "converged": self.converged,
         }
 
@@ -461,15 +384,17 @@ def open_known(X: Any, request: FillRequest, options: ReadOptions, say: Say | No
     if whole is None:
         _refuse_keys(request, origin)
         return _of_array(X, request, options, origin, say)
-    names = _long_names(whole, request)
-    is_said = any((request.row, request.column, request.value)) or long_columns(whole.facts) is not None
-    found = None if names is None else _of_long(whole, names, options, origin, is_said=is_said)
-    if found is not None:
-        return found
+    names = long_names(whole, request.keys)
+    if names is not None:
+        _require_room(60 * whole.n_rows, options, is_long=True)
+        is_said = any(request.keys.values()) or long_columns(whole.facts) is not None
+        found = read_long(whole, names, origin, is_said=is_said)
+        if found is not None:
+            return _of_long(found[0], found[1], origin, options, whole)
     _refuse_pairs(request, origin)
-    found = _of_wide(whole, options, origin, request.bounds)
+    known = _of_wide(whole, options, origin, request.bounds)
     if names is None:
-        return found
+        return known
     said = Sentence(
         "Not taken for a long table, because many pairs of {a!r} and {b!r} have more lines than one; {row} and "
         "{column} make it one.",
@@ -478,12 +403,12 @@ def open_known(X: Any, request: FillRequest, options: ReadOptions, say: Say | No
         row=Parameter("row", (names.row,)),
         column=Parameter("column", (names.column,)),
     )
-    return replace(found, notes=(*found.notes, said))
+    return replace(known, notes=(*known.notes, said))
 
 
 def fill_known(known: Known, request: FillRequest, say: Say | None = None) -> Filling:
     """Fill what was read by :func:`open_known`; see :func:`fill`."""
-    say = say or _nothing
+    say = say or (lambda _sentence: None)
     most = int(min(known.X.shape))
     k = request.n_components
     if k is not None and k > most:
@@ -525,7 +450,21 @@ def fill_known(known: Known, request: FillRequest, say: Say | None = None) -> Fi
     if known.long is None:
         filled, errors = model.impute_with_std(known.X)
         return replace(found, filled=filled, errors=errors, notes=tuple(notes))
-    return _long_predictions(found, notes)
+    long = known.long
+    lines = long.predicted(model, long.i, long.j) if len(long.empty) else None
+    pairs = None
+    if request.pairs is not None:
+        pairs = long.asked(model, request.pairs, budget=known.options.memory)
+        notes += long.notes_on(pairs, bounded=request.bounds is not None)
+    elif not request.writes_all(known.n_missing):
+        said = Sentence(
+            "No pairs are written, because {count:,} are missing: {pairs} predicts those of a table, {all} every one.",
+            count=known.n_missing,
+            pairs=Parameter("predict", ("pairs.csv",)),
+            all=Parameter("predict", ("all",)),
+        )
+        notes.append(said)
+    return replace(found, lines=lines, pairs=pairs, notes=tuple(notes))
 
 
 def fill_plan(known: Known, request: FillRequest) -> str:
@@ -535,13 +474,14 @@ def fill_plan(known: Known, request: FillRequest) -> str:
     k = "as many components as predict held-out entries best"
     if request.n_components is not None:
         k = f"at most {counted(request.n_components, 'component')}"
+    how = "by variational Bayes" if biases or known.n_missing else "in closed form"
     levels = " Rows have levels of their own." if biases else ""
     again = "once more without some known entries"
     if HELD_OUT * known.n_known < FEW_HELD_OUT:
         again = f"up to {MOST_DRAWS} times more, because few entries are known, each time without some of them"
     size = 60 * known.n_known if known.long is not None else 48 * n * d
     said = (
-        f"Fit probabilistic PCA by variational Bayes, with {k}, to {known.n_known:,} known entries of {n:,} x {d:,} "
+        f"Fit probabilistic PCA {how}, with {k}, to {known.n_known:,} known entries of {n:,} x {d:,} "
         f"({percent(known.share_missing)} missing).{levels} Then fit it {again}, to see "
         f"how well it predicts them. About {max(size / 1e6, 0.1):,.1f} MB."
     )
@@ -551,9 +491,9 @@ def fill_plan(known: Known, request: FillRequest) -> str:
 def _writing_words(known: Known, request: FillRequest) -> str:
     if known.long is None:
         return "Write the table filled, and its standard errors."
-    if request.predict not in (None, "all"):
-        return f"Write the pairs of {request.predict}, predicted with their standard errors."
-    if request.predict == "all" or known.n_missing <= LARGEST_UNASKED:
+    if request.pairs is not None:
+        return f"Write the pairs of {request.pairs}, predicted with their standard errors."
+    if request.writes_all(known.n_missing):
         return f"Write all {known.n_missing:,} missing pairs, predicted with their standard errors."
     return "Write no pairs: none is asked for."
 
@@ -571,16 +511,11 @@ def _seldom(say: Say) -> Say:
     return said
 
 
-def _nothing(_sentence: str) -> None:
-    """Say nothing."""
-
-
 # What is known.
 
 
 def _of_array(X: Any, request: FillRequest, options: ReadOptions, origin: str, say: Say | None) -> Known:
     """Open an array, whose columns are all filled; of a sparse one, what it does not store is missing."""
-    import pyarrow as pa
     import scipy.sparse as sp
 
     source = opened(X, options, say)
@@ -592,12 +527,15 @@ def _of_array(X: Any, request: FillRequest, options: ReadOptions, origin: str, s
         scale, notes = _scaling(array, source.column_names, names, options, request.bounds)
         return Known(array, names, source.ids(), scale, (*source.remarks, *notes), origin, options)
     rows = sp.csr_array(sp.vstack([source.block(i).rows for i in range(source.n_blocks)], format="csr"))
-    n, d = rows.shape
-    ids = (pa.array(np.arange(1, n + 1)), pa.array(np.arange(1, d + 1) if source.column_names is None else names))
-    none = np.zeros(0, dtype=int)
-    long = LongTable(LongColumns("row", "column", "value"), *ids, none, none, none)
     notes = (*source.remarks, "What the file does not store is taken for missing, and not for zero.")
-    return Known(rows, names, ids[0], bool(options.scale), notes, origin, options, long=long)
+    return _of_long(sparse_table(rows, source.column_names), notes, origin, options)
+
+
+def _of_long(
+    long: LongTable, notes: tuple[str, ...], origin: str, options: ReadOptions, whole: WholeTable | None = None
+) -> Known:
+    names = tuple(map(str, long.columns.to_pylist()))
+    return Known(long.X, names, long.rows, bool(options.scale), notes, origin, options, whole=whole, long=long)
 
 
 def _of_wide(whole: WholeTable, options: ReadOptions, origin: str, bounds: tuple[float, float] | None) -> Known:
@@ -659,8 +597,7 @@ def _scaling(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # columns of which nothing is known
         spread = np.nan_to_num(np.nanstd(X, axis=0))
-    found = scaled(Prepared(DenseRows(X, column_names=own), names, scale=False, notes=(), spread=spread), options)
-    return found.scale, found.notes
+    return choose_scale(names, spread, asked=options.scale, has_units=own is not None)
 
 
 def _require_room(needed: int, options: ReadOptions, *, is_long: bool = False) -> None:
@@ -682,130 +619,9 @@ def _require_room(needed: int, options: ReadOptions, *, is_long: bool = False) -
         raise MemoryBudgetError(message, needed=needed, budget=free)
 
 
-def _long_names(whole: WholeTable, request: FillRequest) -> LongColumns | None:
-    """Return the columns of a long table: those that are named, and the others as they are found."""
-    asked = {"row": request.row, "column": request.column, "value": request.value}
-    facts = whole.facts
-    said = [name for name in asked.values() if name is not None]
-    for parameter, name in asked.items():
-        if name is not None and name not in whole.names:
-            _refuse_name(name, whole, parameter)
-    if not said:
-        return long_columns(facts, of_groups=True)
-    if len(set(said)) < len(said):
-        message = Sentence(
-            "{row}, {column} and {value} name three different columns, and {name!r} is named twice.",
-            name=next(name for name in said if said.count(name) > 1),
-            **{parameter: Parameter(parameter) for parameter in asked},
-        )
-        raise ParameterError(message)
-    found = long_columns(facts, of_groups=True)
-    guess = {} if found is None else {key: name for key, name in found._asdict().items() if name not in said}
-    # With rows and columns named, the one quantity left is the value.
-    left = [c.name for c in facts.columns if c.role == "quantity" and c.name not in said]
-    if asked["row"] and asked["column"] and len(left) == 1:
-        guess["value"] = left[0]
-    full = {key: name or guess.get(key) for key, name in asked.items()}
-    lacking = [key for key, name in full.items() if name is None]
-    if lacking:
-        message = Sentence(
-            "A long table has three columns, and {lacking} is not said. {origin} has {names}.",
-            lacking=Parameter(lacking[0]),
-            origin=facts.origin,
-            names=listed([repr(name) for name in whole.names]),
-        )
-        raise ParameterError(message, parameter=lacking[0])
-    return LongColumns(*(str(full[key]) for key in ("row", "column", "value")))
-
-
-def _refuse_name(name: str, whole: WholeTable, parameter: str) -> None:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, whole.names, n=1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"It has {listed([repr(name) for name in whole.names])}."
-    message = Sentence(
-        "{asked} is no column of {origin}. {hint}",
-        asked=Parameter(parameter, (name,)),
-        origin=whole.facts.origin,
-        hint=hint,
-    )
-    raise ParameterError(message, parameter=parameter, value=name)
-
-
-def _of_long(
-    whole: WholeTable, names: LongColumns, options: ReadOptions, origin: str, *, is_said: bool
-) -> Known | None:
-    """Take the triplets of a long table; ``None`` where nobody says that it is one, and many of its pairs repeat."""
-    rows, i = _numbered(whole.column(names.row))
-    columns, j = _numbered(whole.column(names.column))
-    column = next(column for column in whole.facts.columns if column.name == names.value)
-    if column.kind not in ("number", "integer", "boolean"):
-        message = f"Column {names.value!r} of {origin} holds {column.kind}, and a value is a number. Name another."
-        raise InputError(message, column=names.value)
-    _require_room(60 * whole.n_rows, options, is_long=True)
-    values = whole.numbers(names.value)
-    named = (i >= 0) & (j >= 0)
-    there = named & np.isfinite(values)
-    if not there.any():
-        message = f"No line of {origin} has a row, a column and a value, so nothing is known."
-        raise InputError(message)
-    X = triplets(i[there], j[there], values[there], shape=(len(rows), len(columns)))
-    repeated = int(there.sum()) - int(X.nnz)
-    if not is_said and repeated > REPEATED * len(values):
-        return None
-    n, d = X.shape
-    said = f"A long table: each line is one value of {names.value!r} for a pair of {names.row!r} and {names.column!r}"
-    notes = [f"{said}, {n:,} of the former and {d:,} of the latter."]
-    notes += [*whole.facts.remarks, *column.remarks]
-    if repeated:
-        notes.append(f"{counted(repeated, 'line')} of pairs that have others: of each pair the mean is taken.")
-    if not named.all():
-        lost = int((~named).sum())
-        notes.append(f"{counted(lost, 'line')} without {names.row!r} or {names.column!r}: left out.")
-    empty = np.flatnonzero(named & ~np.isfinite(values))
-    if len(empty):
-        notes.append(f"{counted(len(empty), 'line')} without a value: filled.")
-    rest = [repr(name) for name in whole.names if name not in names]
-    if rest:
-        notes.append(f"Not used: {listed(rest)}.")
-    long = LongTable(names, rows, columns, empty, i[empty], j[empty])
-    called = tuple(map(str, columns.to_pylist()))
-    return Known(X, called, rows, bool(options.scale), tuple(notes), origin, options, whole=whole, long=long)
-
-
-def _numbered(column: Any) -> tuple[Any, HostArray]:
-    """Return the different ids of a column, sorted, and the place of each cell among them; -1 where it has none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    ids = pc.unique(column.drop_null())
-    ids = ids.take(pc.sort_indices(ids))
-    return ids, _places(column, ids)
-
-
-def _places(cells: Any, ids: Any) -> HostArray:
-    """Return where each cell stands among ids, as text where their types differ; -1 where it does not."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if cells.type != ids.type:
-        cells, ids = cells.cast(pa.string()), ids.cast(pa.string())
-    found = pc.index_in(cells, value_set=ids, skip_nulls=True).fill_null(-1)
-    return np.asarray(found.to_numpy() if isinstance(found, pa.ChunkedArray) else found.to_numpy(zero_copy_only=False))
-
-
-def _taken(ids: Any, places: HostArray) -> Any:
-    from gramian.sources.arrow import from_numpy
-
-    return ids.take(from_numpy(places.astype(np.int64)))
-
-
 def _refuse_keys(request: FillRequest, origin: str) -> None:
     """Refuse columns of a long table where the table has no names."""
-    for parameter in ("row", "column", "value"):
-        name = getattr(request, parameter)
+    for parameter, name in request.keys.items():
         if name is not None:
             message = Sentence(
                 "{asked} names a column, and {origin} is an array without any. Leave it out.",
@@ -835,7 +651,7 @@ def _refuse_pairs(request: FillRequest, origin: str) -> None:
 
 def _model_notes(model: ProbabilisticPCAModel, known: Known, bounds: tuple[float, float] | None) -> list[str]:
     notes = []
-    if bounds is not None:
+    if bounds is not None and known.n_missing:
         low, high = bounds
         values = known.X if known.long is None else known.X.data
         outside = int(((values < low) | (values > high)).sum())
@@ -877,7 +693,7 @@ def _checked(known: Known, model: ProbabilisticPCAModel, options: ProbabilisticP
 
 def _means(held: Any, *, by_rows: bool) -> HostArray:
     """Return what the means of columns, and of what they leave of rows, predict for held-out entries."""
-    if hasattr(held.X, "tocoo"):
+    if is_sparse(held.X):
         table = held.X.tocoo()
         (i, j), values = table.coords, table.data.astype(FLOAT64)
     else:
@@ -893,79 +709,6 @@ def _means(held: Any, *, by_rows: bool) -> HostArray:
     by_column = mean_by(j, values, d)
     found = by_column[held.columns]
     return np.asarray(found + mean_by(i, values - by_column[j], n)[held.rows] if by_rows else found)
-
-
-def _long_predictions(found: Filling, notes: list[str]) -> Filling:
-    """Predict the lines without a value, and the pairs that are asked for."""
-    known, request, model = found.known, found.request, found.model
-    long = known.long
-    if long is None:
-        return found
-    lines = model.predict(long.i, long.j) if len(long.empty) else None
-    pairs: Pairs | None = None
-    predicted: tuple[HostArray, HostArray] | None = None
-    writes_all = request.predict == "all" or (request.predict is None and known.n_missing <= LARGEST_UNASKED)
-    if request.predict not in (None, "all"):
-        pairs = _asked_pairs(str(request.predict), long, known.options)
-        predicted = model.predict(pairs.i, pairs.j)
-        for places, ids, name in (
-            (pairs.i, pairs.rows, long.names.row),
-            (pairs.j, pairs.columns, long.names.column),
-        ):
-            unknown = _taken(ids, np.flatnonzero(places < 0)).to_pylist()
-            without = unknown.count("")
-            for count, said in ((len(unknown) - without, "with an unknown"), (without, "without")):
-                if count:
-                    pair = f"{counted(count, 'pair')} {said} {name!r}"
-                    notes.append(f"{pair}: what is expected of any, with the error of that.")
-    elif not writes_all:
-        said = Sentence(
-            "No pairs are written, because {count:,} are missing: {pairs} predicts those of a table, {all} every one.",
-            count=known.n_missing,
-            pairs=Parameter("predict", ("pairs.csv",)),
-            all=Parameter("predict", ("all",)),
-        )
-        notes.append(said)
-    if predicted is not None and found.request.bounds is None:
-        least, most = float(known.X.data.min()), float(known.X.data.max())
-        beyond = int(((predicted[0] < least) | (predicted[0] > most)).sum())
-        if beyond:
-            said = Sentence(
-                "{count} {lie} beyond all known values, {least:g} to {most:g}: {bounds} keeps them within.",
-                count=counted(beyond, "prediction"),
-                lie="lies" if beyond == 1 else "lie",
-                least=least,
-                most=most,
-                bounds=Parameter("bounds", (f"{least:g},{most:g}",)),
-            )
-            notes.append(said)
-    return replace(found, lines=lines, pairs=pairs, predicted=predicted, writes_all=writes_all, notes=tuple(notes))
-
-
-def _asked_pairs(path: str, long: LongTable, options: ReadOptions) -> Pairs:
-    """Read a table of pairs: its columns are called as those of the long table."""
-    whole = open_whole(path, Chosen(lenient=True), FileOptions(), budget=options.memory)
-    for name in (long.names.row, long.names.column):
-        if whole is None or name not in whole.names:
-            has = "columns without names" if whole is None else listed([repr(name) for name in whole.names])
-            message = Sentence(
-                "{asked} has no column {name!r}: it has {has}. A table of pairs has columns {row!r} and {column!r}.",
-                asked=Parameter("predict", (path,)),
-                name=name,
-                has=has,
-                row=long.names.row,
-                column=long.names.column,
-            )
-            raise InputError(message, column=name)
-    rows, columns = (whole.column(name) for name in (long.names.row, long.names.column))  # type: ignore[union-attr]
-    return Pairs(_places(rows, long.rows), _places(columns, long.columns), _written(rows), _written(columns))
-
-
-def _written(ids: Any) -> Any:
-    """Return ids with an empty text where there is none, as the cell was."""
-    import pyarrow as pa
-
-    return ids.cast(pa.string()).fill_null("") if ids.null_count else ids
 
 
 # What is said.
@@ -984,12 +727,17 @@ def _filled_words(found: Filling) -> Finding:
     # In units of the columns' deviations where these differ.
     away = (found.errors * found.model.factor)[np.isnan(known.X)]
     low, middle, high = (float(value) for value in np.quantile(away, [0.05, 0.5, 0.95]))
-    unit = " standard deviations of its column" if known.scale else ""
-    span = f"{middle:.2g}{unit}"
+    span = _size(middle, 2, known, " of its column")
     if f"{low:.2g}" != f"{high:.2g}":
         span += f" (90% between {low:.2g} and {high:.2g})"
     said += f", and filled with what is expected there: a filled value is off by {span}, as far as is known"
     return Finding("missing", f"{said}.", numbers | {"error": middle, "error_low": low, "error_high": high})
+
+
+def _size(value: float, digits: int, known: Known, of: str = "") -> str:
+    """Return the size of an error in words: in deviations of its column, where columns count by these."""
+    written = f"{value:.{digits}g}"
+    return f"{written} standard deviation{'' if written == '1' else 's'}{of}" if known.scale else written
 
 
 def _check_words(found: Filling) -> Finding | None:
@@ -997,21 +745,20 @@ def _check_words(found: Filling) -> Finding | None:
     if check is None:
         said = "No known value can be held out, because too few would be left: the errors were not tested."
         return Finding("held out", said, {})
-    unit = " standard deviations" if found.known.scale else ""
     often = f" in {check.draws} draws" if check.draws > 1 else ""
     means = "means of rows and columns" if found.model.row_bias_variance > 0 else "column means"
-    m, rmse, plain, inside = len(check.actual), check.rmse, check.rmse_of_means, check.coverage
+    inside = check.coverage()
     said = (
-        f"Of {m:,} known values that were held out{often}, predictions are off by {rmse:.3g}{unit} (root mean square), "
-        f"{means} by {plain:.3g}. {'All' if inside == 1 else percent(inside)} of them lie in their 95% intervals"
+        f"Of {len(check.actual):,} known values that were held out{often}, predictions are off by "
+        f"{_size(check.rmse, 3, found.known)} (root mean square), {means} by {check.rmse_of_means:.3g}. "
+        f"{'All' if inside == 1 else percent(inside)} of them lie in their 95% intervals"
     )
     # Three standard errors of a share of so many entries.
     slack = 3.0 * float(np.sqrt(0.05 * 0.95 / check.n_entries))
     said += ": the errors are too small here." if inside < 0.95 - max(slack, 0.02) else "."
-    if found.model.n_components and check.means_are_better:
+    if found.model.n_components and found.known.n_missing and check.means_are_better:
         said += " The means do better: take the filled values with care."
-    numbers = {"entries": m, "draws": check.draws, "rmse": rmse, "rmse_of_means": plain, "coverage": inside}
-    return Finding("held out", said, numbers)
+    return Finding("held out", said, check.numbers)
 
 
 def _component_words(found: Filling) -> Finding:
@@ -1019,8 +766,8 @@ def _component_words(found: Filling) -> Finding:
     k, numbers = model.n_components, {"components": model.n_components}
     levels = "the levels of rows and columns" if model.row_bias_variance > 0 else "the column means"
     if not k:
-        said = f"No component is taken: {model.reason}. Values are filled with {levels}."
-        return Finding("component", said, numbers)
+        filled = f" Values are filled with {levels}." if found.known.n_missing else ""
+        return Finding("component", f"No component is taken: {model.reason}.{filled}", numbers)
     share, error = float(model.shares.sum()), float(model.cumulative_share_errors[-1])
     columns = [name for name, _ in found.leading(0, 4 if len(found.known.names) > 4 else 2)]
     said = (

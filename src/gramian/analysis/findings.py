@@ -5,11 +5,16 @@ A finding is true as it stands, and can be checked: ``numbers`` has every number
 ``--json`` render one list of them.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from gramian.analysis.outliers import OutlierMap
+from gramian.errors import Sentence
+
+LISTED = 6
+"""Names that a sentence lists before it only counts them."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,19 @@ def joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+def listed(names: Sequence[str]) -> str:
+    """Return names as a person lists them, the first ones where there are many.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed([str(i) for i in range(9)])
+    ('a', 'a, b and c', '0, 1, 2, 3, 4, 5 and 3 more')
+    """
+    if len(names) > LISTED:
+        return f"{', '.join(names[:LISTED])} and {len(names) - LISTED:,} more"
+    return joined(names)
+
+
 def called(rows: Sequence[str]) -> str:
     """Names of rows as a sentence has them, where a bare number would be read as one of its figures.
 
@@ -102,6 +120,31 @@ def called(rows: Sequence[str]) -> str:
     if any(any(letter.isalpha() for letter in name) for name in rows):
         return joined(rows)
     return f"the {'row' if len(rows) == 1 else 'rows'} named {joined(rows)}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def shortened(name: str, most: int) -> str:
+    """Return a name of at most so many letters, cut in the middle: names often differ only at their ends.
+
+    Examples
+    --------
+    >>> shortened("temperature of sensor 1", 13), shortened("short", 13)
+    ('temper…nsor 1', 'short')
+    """
+    if len(name) <= most:
+        return name
+    tail = (most - 1) // 2
+    return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
 
 
 def not_kept(kept: int) -> str:
@@ -153,3 +196,10 @@ def share_words(share: float, interval: tuple[float, float] | None) -> str:
     if f"{low:.{digits}%}" == f"{high:.{digits}%}" == words:
         return words
     return f"{words} ({100 * low:.{digits}f} to {high:.{digits}%})"
+
+
+def sentence_of(fault: BaseException | warnings.WarningMessage) -> str:
+    """Return what an error or a caught warning says, with its facts where it keeps them."""
+    said = fault.message if isinstance(fault, warnings.WarningMessage) else fault
+    args = () if isinstance(said, str) else said.args
+    return args[0] if args and isinstance(args[0], Sentence) else str(said)

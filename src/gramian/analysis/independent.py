@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.findings import Finding, joined
-from gramian.analysis.table import counted
+from gramian.analysis.findings import Finding, counted, joined
 from gramian.arrays.namespace import HostArray
 
 DESCRIBED = 4

@@ -5,7 +5,7 @@ problem per draw, whatever the number of columns. Rows are numbered by their len
 whose rows or columns are shuffled gives the same intervals.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ class Intervals:
     correlations : numpy array (c, d, 2)
         Of columns with the first c components.
     gaps : numpy array (K, K)
-        log(variance of i / variance of j), over its standard error.
+        log(variance of i / variance of j), over its standard error: by the draws, or to first order where that is less.
     n_rows, n_draws : int
         Rows that were drawn from, and how often.
     """
@@ -60,6 +60,10 @@ class Intervals:
     gaps: HostArray
     n_rows: int
     n_draws: int
+
+    def with_alone(self, alone: HostArray) -> "Intervals":
+        """Return them with some components (K,) told apart from all others."""
+        return replace(self, gaps=np.where(alone[:, None] | alone, np.inf, self.gaps))
 
     def tied_with(self, component: int) -> tuple[int, ...]:
         """Return the components whose variance is not told apart from that of one, it among them.
@@ -130,7 +134,8 @@ def bootstrap(
     together = _logit_interval(np.cumsum(known), np.cumsum([d.shares for d in found], axis=1))
     correlations = _fisher_interval(draws.correlations, np.array([d.correlations for d in found]))
     logs = np.log(np.maximum([d.fixed for d in found], np.finfo(np.float64).tiny))
-    errors = _deviation(logs[:, :, None] - logs[:, None, :])
+    # Draws without the row that makes a component hold none of it, and tell nothing of its variance.
+    errors = np.minimum(_deviation(logs[:, :, None] - logs[:, None, :]), _ratio_errors(scores[used], n))
     log_lam = np.log(np.maximum(lam, np.finfo(np.float64).tiny))
     ratios = log_lam[:, None] - log_lam[None, :]
     gaps = np.divide(ratios, errors, out=np.zeros_like(ratios), where=errors > 0)
@@ -213,6 +218,20 @@ class _Draws:
         # A level that no row drawn has is no column.
         found: HostArray = np.sqrt(np.divide(p, drawn, out=np.zeros_like(p), where=drawn > 1e-9))
         return found
+
+
+def _ratio_errors(scores: HostArray, n_rows: int) -> HostArray:
+    """Return the standard errors of log(variance of i / variance of j) to first order (K, K).
+
+    Computes the deviations of  t_i^2 / lam_i - t_j^2 / lam_j  over the rows, by sqrt(n): sqrt(2) at most, where one row
+    makes each of both.
+    """
+    squares = np.square(scores / np.maximum(np.abs(scores).max(axis=0), np.finfo(FLOAT64).tiny))
+    squares /= np.maximum(squares.mean(axis=0), np.finfo(FLOAT64).tiny)
+    inner = squares.T @ squares / len(squares)
+    own = np.diag(inner)
+    found: HostArray = np.sqrt(np.maximum(own[:, None] + own - 2.0 * inner, 0.0) / n_rows)
+    return found
 
 
 def correlations_of(V: HostArray, variances: HostArray, spread: HostArray) -> HostArray:

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.findings import Finding
-from gramian.analysis.table import counted
+from gramian.analysis.findings import Finding, counted
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.choosing.parallel import TRACY_WIDOM_MEAN, noise_edge, tracy_widom_quantile

@@ -1,4 +1,4 @@
-"""From a table to rows that can be fitted: what is left out, filled and scaled, and the words for it.
+"""From a table to rows that can be fitted: what is left out, filled and scaled, and said of it.
 
 One pass over a table without missing values measures all that is decided here, and the moments that a fit rests on.
 Sentences name parameters (:class:`~gramian.errors.Parameter`), so that each front end can word them.
@@ -6,7 +6,6 @@ Sentences name parameters (:class:`~gramian.errors.Parameter`), so that each fro
 
 import glob
 import os
-import re
 import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from gramian.analysis.findings import counted, listed, sentence_of
 from gramian.analysis.frame import is_frame, names_of_rows, open_frame
+from gramian.analysis.scaling import choose_scale, scaled_by_rule
 from gramian.arrays.namespace import Array, HostArray, is_elsewhere, is_sparse, on_device, to_host
 from gramian.errors import InputError, MemoryBudgetError, Parameter, ParameterError, Phrase, Sentence
 from gramian.machine import available_memory
 from gramian.models.pca.fit import first_facts
 from gramian.models.pca.model import PCAOptions
 from gramian.planning.plan import plan_pca
-from gramian.sources.column_names import unit_in, words_of
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.on_device import moved
@@ -34,26 +34,11 @@ from gramian.sources.table_facts import NO_HEADER, TableFacts, long_columns
 
 Say = Callable[[str], None]
 
-SPREADS_APART = 2.0
-"""Ratio of the largest to the smallest deviation of a column above which columns are scaled when nothing is said."""
-
-UNITS = frozenset(
-    {"nm", "um", "mm", "cm", "km", "mg", "kg", "ms", "sec", "hz", "khz", "mhz", "uv", "mv", "kv", "mw", "kw", "kwh"}
-    | {"degc", "degf", "celsius", "kelvin", "percent", "pct", "usd", "eur"}
-)
-"""Last words of names that are units, as in "length_mm"."""
-
-CHANNELS = frozenset({"pixel", "px", "channel", "ch", "band", "wavelength", "wl"})
-"""Words that, with a number, name the columns of one array."""
-
 SAFE_SQUARES = (1e-280, 1e280)
 """Sums of squares of which none was lost at an end of the range of floats."""
 
 SMALL_MEAN = 1e-120
 """Mean under which a column may vary although the squares of its deviations vanish."""
-
-LISTED = 6
-"""Names that a sentence lists before it only counts them."""
 
 
 @dataclass(frozen=True)
@@ -212,7 +197,7 @@ def open_table(
     >>> prepared.scale, prepared.moments.count
     (True, 50)
     """
-    say = say or _nothing
+    say = say or (lambda _sentence: None)
     origin = origin_of(X, options)
     say(f"opening {origin}")
     read = _read(X, options, say, scatter=scatter)
@@ -293,10 +278,6 @@ def opened(X: Any, options: ReadOptions, say: Say | None, *, drop: Sequence[str]
         asked = Parameter("supplementary", (odd,))
         message = Sentence(said.template, **(said.facts | {"asked": asked}))
         raise ParameterError(message, parameter="supplementary", value=odd) from None
-
-
-def _nothing(_sentence: str) -> None:
-    """Say nothing."""
 
 
 def exactly(name: str) -> str:
@@ -830,161 +811,13 @@ def _scaled_moments(source: RowSource, chosen: HostArray) -> tuple[HostArray, Ho
     return np.ldexp(np.sqrt(squares / np.maximum(n - 1, 1)), power), np.ldexp(mean, power)
 
 
-def spreads_apart(spread: HostArray) -> bool:
-    """Tell whether deviations of columns differ more than two-fold.
-
-    Examples
-    --------
-    >>> spreads_apart(np.array([1.0, 1.9])), spreads_apart(np.array([1.0, 0.0, 20.0]))
-    (False, True)
-    """
-    positive = spread[spread > 0]
-    return len(positive) > 1 and _ratio(positive) > SPREADS_APART
-
-
-def common_unit(names: Sequence[str]) -> str:
-    """Return what all columns are measured in, by their names; empty where these do not say.
-
-    A unit stands in parentheses or as the last word. Columns whose names are numbers (wavelengths, times), or numbered
-    pixels, channels and bands, are those of one array.
-
-    Examples
-    --------
-    >>> common_unit(["Length (mm)", "Width (mm)"]), common_unit(["a_kg", "b_kg"]), common_unit(["Mass (g)", "Age (y)"])
-    ('mm', 'kg', '')
-    >>> common_unit(["900", "902.5", "905"]), common_unit(["pixel_1", "pixel_2"]), common_unit(["x1", "x2"])
-    ('one array', 'one array', '')
-    """
-    found = {_unit_of(name) for name in names}
-    return found.pop() or "" if len(found) == 1 else ""
-
-
-def _unit_of(name: str) -> str | None:
-    unit = unit_in(name)
-    if unit is not None:
-        return unit
-    if re.fullmatch(r"\s*[-+]?\d+(\.\d+)?\s*", name):
-        return "one array"
-    words = words_of(name)
-    if len(words) > 1 and words[0] in CHANNELS and all(word.isdigit() for word in words[1:]):
-        return "one array"
-    return words[-1] if words and words[-1] in UNITS else None
-
-
-def scaled_by_rule(names: Sequence[str], spread: HostArray) -> bool:
-    """Tell whether columns are scaled when nothing is said: spreads differ, and names give no common unit."""
-    return spreads_apart(spread) and not common_unit(names)
-
-
-def _ratio(positive: HostArray) -> float:
-    """Return the largest over the smallest; the largest float where that is above it."""
-    with np.errstate(over="ignore"):
-        return float(min(positive.max() / positive.min(), np.finfo(np.float64).max))
-
-
 def scaled(prepared: Prepared, options: ReadOptions) -> Prepared:
-    """Decide whether columns are scaled to unit variance, and say why."""
-    if options.scale is not None:
-        said = "Scaled, as asked." if options.scale else "Not scaled."
-        return replace(prepared, scale=options.scale, notes=(*prepared.notes, said))
-    spread = prepared.spread
-    positive = spread[spread > 0]
-    if prepared.source.column_names is None or prepared.source.is_sparse:
-        said = Sentence(
-            "Not scaled: columns without names are taken to have one unit ({scale} to scale them).",
-            scale=Parameter("scale", (True,)),
-        )
-        return replace(prepared, scale=False, notes=(*prepared.notes, said))
-    if len(positive) < 2:
-        return replace(prepared, scale=False)
-    scaled, unit = scaled_by_rule(prepared.names, spread), common_unit(prepared.names)
-    ratio = _times(_ratio(positive))
-    if not scaled:
-        why = f"spreads of the columns differ {ratio}-fold, not more than two-fold"
-        if spreads_apart(spread):
-            why = "by their names the columns are " + ("of one array" if unit == "one array" else f"all in {unit}")
-        said = Sentence("Not scaled: {why} ({scale} to scale them).", why=why, scale=Parameter("scale", (True,)))
-        return replace(prepared, scale=False, notes=(*prepared.notes, said))
-    wide, narrow = (
-        prepared.names[int(j)] for j in (np.argmax(spread), np.argmin(np.where(spread > 0, spread, np.inf)))
+    """Return a table of which it is decided whether columns are scaled, and said why."""
+    has_units = prepared.source.column_names is not None and not prepared.source.is_sparse
+    scale, notes = choose_scale(
+        prepared.names, prepared.spread, asked=options.scale, has_units=has_units, moments=prepared.moments
     )
-    said = Sentence(
-        "Scaled to unit variance: spreads differ {ratio}-fold, from {narrow!r} ({least:.3g}) to {wide!r} ({most:.3g}), "
-        "and no unit is common to the names{alone} ({scale} to leave them as they are).",
-        ratio=ratio,
-        narrow=narrow,
-        wide=wide,
-        least=float(positive.min()),
-        most=float(positive.max()),
-        alone=_alone(prepared, wide),
-        scale=Phrase("scale=False", "--no-scale"),
-    )
-    return replace(prepared, scale=True, notes=(*prepared.notes, said))
-
-
-def _alone(prepared: Prepared, wide: str) -> str:
-    """Say what the widest column would make up of the first component without scaling, where that is nearly all."""
-    moments = prepared.moments
-    if moments is None or moments.scatter is None or len(moments.squares) > 500:
-        return ""
-    scatter = to_host(moments.scatter).astype(np.float64)
-    size = float(np.abs(scatter).max(initial=0.0))
-    if not 0.0 < size < np.inf:
-        return ""
-    weight = float(np.linalg.eigh(scatter / size)[1][prepared.names.index(wide), -1] ** 2)
-    return f"; unscaled, {wide!r} alone would make up {weight:.0%} of PC1" if weight > 0.9 else ""
-
-
-def sentence_of(fault: BaseException | warnings.WarningMessage) -> str:
-    """Return what an error or a caught warning says, with its facts where it keeps them."""
-    said = fault.message if isinstance(fault, warnings.WarningMessage) else fault
-    args = () if isinstance(said, str) else said.args
-    return args[0] if args and isinstance(args[0], Sentence) else str(said)
-
-
-def shortened(name: str, most: int) -> str:
-    """Return a name of at most so many letters, cut in the middle: names often differ only at their ends.
-
-    Examples
-    --------
-    >>> shortened("temperature of sensor 1", 13), shortened("short", 13)
-    ('temper…nsor 1', 'short')
-    """
-    if len(name) <= most:
-        return name
-    tail = (most - 1) // 2
-    return f"{name[: most - 1 - tail]}…{name[len(name) - tail :]}"
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "row"), counted(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a person lists them, the first ones where there are many.
-
-    Examples
-    --------
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed([str(i) for i in range(9)])
-    ('a', 'a, b and c', '0, 1, 2, 3, 4, 5 and 3 more')
-    """
-    if len(names) > LISTED:
-        return f"{', '.join(names[:LISTED])} and {len(names) - LISTED:,} more"
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _times(ratio: float) -> str:
-    """Return a ratio with as many digits as are worth reading."""
-    if ratio >= 1e15:
-        return f"{ratio:.0e}"
-    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}"
+    return replace(prepared, scale=scale, notes=(*prepared.notes, *notes))
 
 
 def _constant_note(names: Sequence[str]) -> list[str]:

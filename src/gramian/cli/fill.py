@@ -188,7 +188,7 @@ def _text(found: "Filling", file: str, notes: tuple[str, ...], files: tuple[Path
 
 def _cells(found: "Filling") -> list[str]:
     """Return a line per filled value, where there are few."""
-    from gramian.analysis.table import shortened
+    from gramian.analysis.findings import shortened
 
     cells = found.filled_cells(SHOWN)
     if not cells:
@@ -201,7 +201,7 @@ def _cells(found: "Filling") -> list[str]:
 
 
 def _components(found: "Filling") -> list[str]:
-    from gramian.analysis.table import shortened
+    from gramian.analysis.findings import shortened
 
     model, lines = found.model, []
     for j in range(min(model.n_components, 12)):

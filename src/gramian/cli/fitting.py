@@ -15,7 +15,8 @@ import click
 
 from gramian.analysis.analyze import Analysis, Request, analyze_table, plan_of, require_device, require_varying
 from gramian.analysis.categories import columns_in_words, open_for
-from gramian.analysis.table import Prepared, ReadOptions, counted, shortened
+from gramian.analysis.findings import counted, shortened
+from gramian.analysis.table import Prepared, ReadOptions
 from gramian.arrays.namespace import to_host
 from gramian.cli.exits import NotConvergedError
 from gramian.cli.options import file_options, name_of, origin_of, readable, stem_of

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.table import counted, dense, exactly
+from gramian.analysis.findings import counted
+from gramian.analysis.table import dense, exactly
 from gramian.cli.options import file_options
 from gramian.cli.output import Progress
 from gramian.errors import InputError, ParameterError

@@ -142,7 +142,7 @@ def _plan(prepared: Any, options: Any) -> str:
 
 
 def _text(file: str, found: dict[str, Any], notes: tuple[str, ...], plan: str) -> str:
-    from gramian.analysis.table import counted, shortened
+    from gramian.analysis.findings import counted, shortened
 
     columns = found["columns"]
     width = max(6, *(min(len(column["name"]), 32) for column in columns))
@@ -167,7 +167,7 @@ def _text(file: str, found: dict[str, Any], notes: tuple[str, ...], plan: str) -
 
 def _values(column: dict[str, Any]) -> str:
     """Show what the values of a column are like: a histogram and the range, the levels, or why it is left out."""
-    from gramian.analysis.table import shortened
+    from gramian.analysis.findings import shortened
     from gramian.sources.roles import MOST_LEVELS
 
     if column["use"] == "used" and column["low"] is not None:

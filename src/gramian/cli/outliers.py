@@ -28,7 +28,7 @@ def command(model: str, file: str, **flags: Any) -> None:
     Two distances: within the components (Hotelling's T2) and off them (squared prediction error), each with the limit
     that a share --level of Gaussian rows stays under.
     """
-    from gramian.analysis.table import counted
+    from gramian.analysis.findings import counted
     from gramian.cli.loaded import open_rows, refuse_coded
     from gramian.cli.options import readable
     from gramian.errors import ParameterError

@@ -229,8 +229,8 @@ def _on_device(estimator: Any, source: RowSource, *, moves: str) -> RowSource:
     elif str(device) in (where, where.partition(":")[0]) or is_here:
         return source
     message = (
-        f"device={str(device)!r}, and the rows are on {where!r}. {type(estimator).__name__} does not move these: move "
-        "them first, or leave device=None."
+        f"device={str(device)!r}, and these rows are on {where!r}, from where they are not moved. Move them first, or "
+        "leave device=None to compute where they are."
     )
     raise ParameterError(message)
 

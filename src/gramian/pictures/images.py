@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gramian.analysis.table import counted
+from gramian.analysis.findings import counted
 from gramian.errors import ParameterError
 from gramian.pictures.drawing import axes_or_new, bare, panels
 from gramian.pictures.fitted import host, require_kind

@@ -50,16 +50,16 @@ def plan_missing(
     ------
     MemoryBudgetError
     """
+    components = f"{k} component{'' if k == 1 else 's'}"
     if way == "closed form":
-        why = f"the closed form, {k} components, because nothing is missing and rows have no biases"
+        why = f"the closed form, {components}, because nothing is missing and rows have no biases"
         return MissingPlan(way, why, 1, 2.0 * n * d * k, 24 * n * d + 64 * d * (k + 20) ** 2)
     K = k + 1 + biases
     q, workers = K * (K + 1) // 2, worker_count()
     m = min(n, max(2048, min(d, 32_768)))
     share = known / max(n * d, 1)
-    why = (
-        f"variational Bayes on {way}, {k} components at most, because {share:.1%} of {n:,} x {d:,} values are known"
-        + (" and the table is read anew in each round" if way == "blocks" else "")
+    why = f"variational Bayes on {way}, {components} at most, because {share:.1%} of {n:,} x {d:,} values are known" + (
+        " and the table is read anew in each round" if way == "blocks" else ""
     )
     # Per worker a running value, what one chunk adds to it (its product in float32 first), and the chunk's posterior.
     passed = 8 * d * (q + K * K) + workers * (20 * d * q + m * (12 * q + 16 * K * K))
@@ -75,7 +75,7 @@ def plan_missing(
     plan = MissingPlan(way, why, 30, 4.0 * known * q + (n + d) * float(K) ** 3, peak)
     if budget is not None and plan.peak_bytes > budget:
         message = Sentence(
-            f"A fit of {k} components to {known:,} known entries of {n:,} x {d:,} needs {in_words(plan.peak_bytes)} "
+            f"A fit of {components} to {known:,} known entries of {n:,} x {d:,} needs {in_words(plan.peak_bytes)} "
             f"beyond the table, and {{budget}} is {in_words(budget)}. Ask for fewer components ({{count}}), or set "
             f"{{budget}} to {plan.peak_bytes} or more.",
             budget=Parameter("memory_budget"),

@@ -10,8 +10,8 @@ import numpy as np
 
 from gramian.analysis.analyze import Analysis
 from gramian.analysis.analyze import analyze as analyze_unrendered
+from gramian.analysis.findings import shortened
 from gramian.analysis.groups import groups_of, is_number
-from gramian.analysis.table import shortened
 from gramian.pictures.drawing import color_of
 from gramian.pictures.fitted import axis_label
 from gramian.pictures.loadings import leading_columns

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.components import ColumnParts, ends_of
-from gramian.analysis.findings import percent, share_words
+from gramian.analysis.findings import counted, percent, share_words, shortened
 from gramian.analysis.groups import LEVEL, groups_of, is_number
 from gramian.analysis.rows import ShownRows
-from gramian.analysis.table import counted, shortened
 from gramian.choosing.spectrum import Verdict
 from gramian.errors import NotSupportedError
 from gramian.models.categories.model import CodedModel

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.filling import Check, Filling
-from gramian.analysis.findings import percent
-from gramian.analysis.table import counted, shortened
+from gramian.analysis.findings import counted, percent, shortened
 from gramian.report import sections as parts
 from gramian.report.document import shell, write_page
 
@@ -104,7 +103,7 @@ def _header(found: Filling, title: str, notes: Sequence[str]) -> str:
         if check.rmse_of_means > 0:
             gain = 1.0 - check.rmse / check.rmse_of_means
             numbers.append((percent(abs(gain)), f"{'less' if gain >= 0 else 'more'} error than means"))
-        numbers.append((percent(check.coverage), "of held-out values in 95% intervals"))
+        numbers.append((percent(check.coverage()), "of held-out values in 95% intervals"))
     shown = "".join(
         f"<div><strong>{escape(value)}</strong><span>{escape(name)}</span></div>" for value, name in numbers
     )
@@ -179,23 +178,17 @@ def _pairs_section(found: Filling) -> str:
     long = found.known.long
     if long is None:
         return ""
-    if found.pairs is not None and found.predicted is not None:
-        pairs, (values, errors) = found.pairs, found.predicted
-        names = zip(pairs.rows.slice(0, LISTED).to_pylist(), pairs.columns.slice(0, LISTED).to_pylist(), strict=True)
-        title, count = "The pairs that were asked for", len(pairs.i)
-    elif found.lines is not None:
-        values, errors = found.lines
-        ids = ((long.rows, long.i), (long.columns, long.j))
-        names = zip(*(called.take(at[:LISTED]).to_pylist() for called, at in ids), strict=True)
-        title, count = "The lines without a value", len(values)
-    else:
+    pairs = found.lines if found.pairs is None else found.pairs
+    if pairs is None:
         return ""
+    title = "The pairs that were asked for" if found.pairs is not None else "The lines without a value"
+    count = len(pairs.i)
     lines = [
-        (str(row), str(column), *_with_error(float(value), float(error)))
-        for (row, column), value, error in zip(names, values, errors, strict=False)
+        (row, column, *_with_error(float(value), float(error)))
+        for row, column, value, error in zip(*pairs.names(LISTED), pairs.values, pairs.errors, strict=False)
     ]
     more = f"{count - len(lines):,} more in the files." if count > len(lines) else ""
-    header = (long.names.row, long.names.column, long.names.value, "standard error")
+    header = (*long.names, "standard error")
     return parts.section("table", title, parts.table(header, lines, numeric=(2, 3)), parts.paragraph(more, "note"))
 
 
@@ -247,7 +240,7 @@ def _check_section(found: Filling) -> str:
         f"{m:,} known values{often} were held out, and predicted by a model that did not see them{unit}. On the line a "
         "prediction is right."
     )
-    lines = [(f"{level:.0%}", percent(check.coverage_of(level))) for level in LEVELS]
+    lines = [(f"{level:.0%}", percent(check.coverage(level))) for level in LEVELS]
     levels = parts.table(("intervals of", "hold"), lines, numeric=(0, 1))
     means = "means of rows and columns" if found.model.row_bias_variance > 0 else "column means"
     off = parts.table(
@@ -271,7 +264,7 @@ def _scatter(check: Check) -> str:
     size, left, base = 480.0, 52.0, 44.0
     step = -(-len(check.actual) // MOST_POINTS)
     actual, predicted, errors, inside = (
-        part[::step] for part in (check.actual, check.predicted, check.errors, check.within)
+        part[::step] for part in (check.actual, check.predicted, check.errors, check.within())
     )
     low, high = float(min(actual.min(), predicted.min())), float(max(actual.max(), predicted.max()))
     room = 0.04 * (high - low) or 1.0
@@ -313,7 +306,7 @@ def _scatter(check: Check) -> str:
     middle = (size - base) / 2
     return (
         f'<svg class="picture" viewBox="0 0 {size:.0f} {size:.0f}" role="img" aria-label="Held-out values against '
-        f'their predictions; {percent(check.coverage)} lie in their 95% intervals.">{grid}{line}{bars}{dots}'
+        f'their predictions; {percent(check.coverage())} lie in their 95% intervals.">{grid}{line}{bars}{dots}'
         f'<text x="{(left + size) / 2:.0f}" y="{size - 8:.0f}" text-anchor="middle">predicted</text>'
         f'<text x="14" y="{middle:.0f}" text-anchor="middle" transform="rotate(-90 14 {middle:.0f})">true</text></svg>'
     )

@@ -322,7 +322,8 @@ class ChunkOpening:
 
         if not is_sparse(piece) and hasattr(piece, "tocsr"):
             piece = piece.tocsr()
-        source = as_source(piece)
+        # A null is a NaN, as it is in chunks of floats: who cannot use one refuses both, with its row in the whole.
+        source = as_source(piece, missing=True)
         if source.is_sparse != self.sparse:
             kinds = ("dense", "sparse")
             message = (

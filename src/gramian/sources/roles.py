@@ -700,10 +700,18 @@ def _how_written(name: str, style: NumberFormat, cells: Any) -> str:
     import pyarrow.compute as pc
 
     said = f"The numbers of {name!r} are written {style.words()}"
-    if is_ambiguous(style, cells):
-        example = pc.min(cells.filter(pc.match_substring(cells, ","))).as_py()
+    if not is_ambiguous(style, cells):
+        return f"{said}."
+    example = pc.min(cells.filter(pc.match_substring(cells, style.thousands))).as_py()
+    if style.thousands == ",":
         return f"{said}: {example!r} could also have a decimal comma, and thousands are taken."
-    return f"{said}."
+    return Sentence(
+        "{said}: {example!r} could also have a decimal point, and thousands are taken, because commas are the decimal "
+        "sign of the file ({decimal} says otherwise).",
+        said=said,
+        example=example,
+        decimal=Parameter("decimal", (".",)),
+    )
 
 
 def _matching(cells: Any, pattern: str) -> HostArray:

@@ -202,7 +202,7 @@ def choose_columns(
     blocks = {block.name: block for block in found.blocks}
     for word, parameter, known in ((label, "label", [*table, *blocks]), (id, "id", list(table))):
         if isinstance(word, str) and word not in known:
-            _refuse_name(word, known, origin, parameter)
+            refuse_name(word, known, origin, parameter)
     # A constant number costs a fit nothing; who analyzes a table leaves it out, and says so.
     used_roles = ("quantity", "constant")
     uses = {
@@ -301,12 +301,13 @@ def _matching(wanted: Wanted, table: Mapping[str, Column], origin: str, paramete
         else:
             chosen = [name for name in names if fnmatchcase(name, word)]
         if not chosen:
-            _refuse_name(word, names, origin, parameter)
+            refuse_name(word, names, origin, parameter)
         found.update(dict.fromkeys(chosen))
     return list(found)
 
 
-def _refuse_name(word: str, names: list[str], origin: str, parameter: str) -> None:
+def refuse_name(word: str, names: list[str], origin: str, parameter: str) -> None:
+    """Refuse a word that matches no column, and name the nearest one, or those that there are."""
     from difflib import get_close_matches
 
     near = get_close_matches(word, names, n=1)

@@ -217,7 +217,7 @@ def _best_format(cells: Any, counts: HostArray, few: Any, known: str | None) -> 
 
 
 def is_ambiguous(style: NumberFormat, cells: Any) -> bool:
-    """Tell whether commas between thousands could be decimal commas in every cell: 1,234 and the like alone.
+    """Tell whether signs between thousands could be decimal signs in every cell: 1,234 and the like alone.
 
     Examples
     --------
@@ -226,12 +226,11 @@ def is_ambiguous(style: NumberFormat, cells: Any) -> bool:
     >>> is_ambiguous(style, pa.array(["1,234", "5,678"])), is_ambiguous(style, pa.array(["1,234", "5,678.5"]))
     (True, False)
     """
-    if (style.thousands, style.decimal) != (",", "."):
+    if {style.thousands, style.decimal} != {",", "."}:
         return False
-    commas = NumberFormat(".", ",", style.currency, style.unit)
+    other = NumberFormat(style.decimal, style.thousands, style.currency, style.unit)
     return all(
-        bool(commas.fits(some)[style.fits(some)].all())
-        for some in (drawn(cells, np.ones(len(cells), dtype=int)), cells)
+        bool(other.fits(some)[style.fits(some)].all()) for some in (drawn(cells, np.ones(len(cells), dtype=int)), cells)
     )
 
 

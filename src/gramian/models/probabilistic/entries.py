@@ -479,6 +479,7 @@ def _unique_rows(flags: HostArray) -> tuple[HostArray, HostArray]:
     return first, pattern
 
 
+@np.errstate(over="ignore", invalid="ignore")  # A fit refuses what overflows by its sum of squares.
 def known_entries(
     X: Any, *, scale: bool = False, units: tuple[HostArray, HostArray] | None = None, budget: int | None = None
 ) -> KnownEntries:

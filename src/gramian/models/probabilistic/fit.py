@@ -119,7 +119,8 @@ def fit_probabilistic_pca(known: KnownEntries, options: ProbabilisticPCAOptions 
             "with a column that has two."
         )
         raise InputError(message)
-    if not np.isfinite(known.squares):
+    # Of columns that are scaled the deviation overflows alone, and what they are multiplied by is zero.
+    if not np.isfinite(known.squares) or not known.factor.all():
         message = (
             "Values of this table are so far from their means that a sum of squares is beyond the range of numbers. "
             "Divide the table by its largest value, and multiply what comes out."

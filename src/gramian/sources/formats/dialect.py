@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from functools import cache
 
 import numpy as np
@@ -32,6 +33,7 @@ DELIMITERS = (",", "\t", ";", "|")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
+POINTS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 QUOTED = re.compile(r'(^|[,\t;|])"(?:[^"]|"")*"')
 
 SEPARATOR = re.compile(rb'"?sep=([,;|\t])"?\r?\n', re.IGNORECASE)
@@ -251,19 +253,26 @@ def _is_one_column_of_decimals(lines: list[str], origin: str, missing: tuple[str
 
 
 def _commas_are_decimal(rows: list[list[str]], delimiter: str) -> bool:
-    """Tell whether cells like 1,5 are numbers; between tabs they may be thousands too (1,500), which are not."""
-    if delimiter not in (";", "\t") or not _has_decimal_commas(rows):
+    """Tell whether cells like 1,5 are numbers; between tabs they may be thousands too (1,500), which are not.
+
+    Where a cell has a decimal point they are none. But a table has one style: columns of 10.363 and the like alone are
+    thousands where another column can only have decimal commas.
+    """
+    if delimiter not in (";", "\t"):
         return False
-    cells = [cell.strip() for row in rows[1:] for cell in row]
-    commas = [cell for cell in cells if COMMA_NUMBER.fullmatch(cell)]
-    return delimiter == ";" or not all(THOUSANDS.fullmatch(cell) for cell in commas)
+    below = zip_longest(*rows[1:], fillvalue="")
+    columns = [[cell.strip() for cell in column if cell.strip() not in MISSING] for column in below]
+    points = [cell for column in columns for cell in column if re.fullmatch(r"[+-]?\d+\.\d+", cell)]
+    if points:
+        return all(map(POINTS.fullmatch, points)) and any(map(_has_decimal_commas, columns))
+    commas = [cell for column in columns for cell in column if COMMA_NUMBER.fullmatch(cell)]
+    return bool(commas) and (delimiter == ";" or not all(map(THOUSANDS.fullmatch, commas)))
 
 
-def _has_decimal_commas(rows: list[list[str]]) -> bool:
-    cells = [cell.strip() for row in rows[1:] for cell in row]
-    return any(COMMA_NUMBER.fullmatch(cell) for cell in cells) and not any(
-        re.fullmatch(r"-?\d+\.\d+", c) for c in cells
-    )
+def _has_decimal_commas(column: list[str]) -> bool:
+    """Tell whether every cell is a number with a decimal comma, or a whole one, and a comma is none of thousands."""
+    commas = [cell for cell in column if "," in cell]
+    return all(is_number(cell, ",") for cell in column) and not all(map(THOUSANDS.fullmatch, commas))
 
 
 def has_header(rows: list[list[str]], decimal: str, missing: tuple[str, ...]) -> bool:
