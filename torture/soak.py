@@ -4,12 +4,21 @@ The rule: after a warm-up of a twelfth of the time (five minutes of an hour) mem
 median of the last sixth of the time may exceed the median of the first sixth after the warm-up by 2% at most, and of
 threads and open files there may never be more in the last sixth than there were in the first.
 
+Memory is read twice, and both readings are under the rule. *In use* is what has been asked of the C library and not
+given back (``mallinfo2``): a leak is in it to the byte, whatever else happens. Python, NumPy and Arrow are told to
+take all of their memory there (``ALL_BY_MALLOC``), so that none is missed in a pool. *Resident* is what the process
+occupies, mapped files and stacks too, after the C library has given free pages back (``malloc_trim``). Without that
+it also holds memory that was freed and is kept for later, of which tables of ever other sizes leave more and more:
+resident memory alone cannot tell that from a leak.
+
 Run as ``python -m torture.soak --minutes 60``.
 """
 
 import argparse
+import ctypes
 import gc
 import os
+import struct
 import sys
 import tempfile
 import time
@@ -31,6 +40,10 @@ from torture.family import Broken  # noqa: E402
 
 GROWTH = 0.02
 MEGABYTE = 1 << 20
+ALL_BY_MALLOC = {"PYTHONMALLOC": "malloc", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+"""What the environment says when Python starts, so that all memory is the C library's."""
+PACKED = "=d4q"
+"""A reading in the file of readings."""
 Array = np.ndarray[Any, Any]
 
 
@@ -38,9 +51,33 @@ class Reading(NamedTuple):
     """What the process holds after a round."""
 
     minute: float
-    memory: int
+    in_use: int
+    resident: int
     threads: int
     files: int
+
+
+class _Mallinfo(ctypes.Structure):
+    """``struct mallinfo2`` of the GNU C library."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks")
+    ] + [("keepcost", ctypes.c_size_t)]
+
+
+def memory_held() -> tuple[int, int]:
+    """Return the bytes in use and the bytes resident, free pages given back first.
+
+    Where the C library is another than GNU's (2.33 or newer), what is resident counts as in use.
+    """
+    library, me = ctypes.CDLL(None), psutil.Process()
+    if not hasattr(library, "mallinfo2"):
+        return (me.memory_info().rss,) * 2
+    library.malloc_trim(0)
+    library.mallinfo2.restype = _Mallinfo
+    info = library.mallinfo2()
+    return info.uordblks + info.hblkhd, me.memory_info().rss
 
 
 def _rows(rng: np.random.Generator, most: int = 3_000) -> Array:
@@ -75,17 +112,22 @@ def one_round(rng: np.random.Generator, folder: Path) -> None:
 
 def soak(minutes: float, rounds: Callable[[], None]) -> list[Reading]:
     """Make rounds for so many minutes; a line is printed at the end of each minute."""
-    me, began, readings, said = psutil.Process(), time.monotonic(), list[Reading](), 0
-    while not readings or readings[-1].minute < minutes:
-        rounds()
-        gc.collect()
-        minute = (time.monotonic() - began) / 60
-        readings.append(Reading(minute, me.memory_info().rss, me.num_threads(), me.num_fds()))
-        if int(minute) > said:
-            said, now = int(minute), readings[-1]
-            held = f"{now.memory / MEGABYTE:7.1f} MB, {now.threads} threads, {now.files} open files"
-            print(f"minute {said:3}: {len(readings):7,} rounds, {held}", flush=True)
-    return readings
+    me, began, minute, said, made = psutil.Process(), time.monotonic(), 0.0, 0, 0
+    with tempfile.TemporaryFile() as kept:  # A list of readings would grow by what the rule is to notice.
+        while made == 0 or minute < minutes:
+            rounds()
+            gc.collect()
+            minute, made = (time.monotonic() - began) / 60, made + 1
+            now = Reading(minute, *memory_held(), me.num_threads(), me.num_fds())
+            kept.write(struct.pack(PACKED, *now))
+            if int(minute) > said:
+                said = int(minute)
+                held = f"{now.in_use / MEGABYTE:7.2f} MB in use, {now.resident / MEGABYTE:7.1f} MB resident"
+                print(
+                    f"minute {said:3}: {made:7,} rounds, {held}, {now.threads} threads, {now.files} files", flush=True
+                )
+        kept.seek(0)
+        return [Reading(*fields) for fields in struct.iter_unpack(PACKED, kept.read())]
 
 
 def verdict(readings: list[Reading]) -> tuple[str, bool]:
@@ -93,14 +135,17 @@ def verdict(readings: list[Reading]) -> tuple[str, bool]:
     end = readings[-1].minute
     warm = [r for r in readings if r.minute >= end / 12]
     first, last = ([r for r in warm if at <= r.minute <= at + end / 6] for at in (end / 12, end * 5 / 6))
-    before, after = (median(r.memory for r in part) for part in (first, last))
-    threads, files = ([max(r[at] for r in part) for part in (first, last)] for at in (2, 3))
-    held = after <= before * (1 + GROWTH) and threads[1] <= threads[0] and files[1] <= files[0]
-    words = (
-        f"memory {before / MEGABYTE:.1f} -> {after / MEGABYTE:.1f} MB ({after / before - 1:+.2%}; {GROWTH:.0%} allowed)"
-    )
-    words += f", threads {threads[0]} -> {threads[1]}, open files {files[0]} -> {files[1]}"
-    return f"{len(readings):,} rounds: {words}: {'flat' if held else 'GROWN'}", held
+    threads, files = ([max(getattr(r, name) for r in part) for part in (first, last)] for name in ("threads", "files"))
+    words, held = [], threads[1] <= threads[0] and files[1] <= files[0]
+    for name in ("in_use", "resident"):
+        before, after = (median(getattr(r, name) for r in part) for part in (first, last))
+        held = held and after <= before * (1 + GROWTH)
+        sizes = (
+            f"{before / MEGABYTE:.2f} -> {after / MEGABYTE:.2f} MB ({after / before - 1:+.2%}; {GROWTH:.0%} allowed)"
+        )
+        words.append(f"{name.replace('_', ' ')} {sizes}")
+    words.append(f"threads {threads[0]} -> {threads[1]}, open files {files[0]} -> {files[1]}")
+    return f"{len(readings):,} rounds: {', '.join(words)}: {'flat' if held else 'GROWN'}", held
 
 
 def main() -> int:
@@ -108,6 +153,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m torture.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
     rng, minutes = np.random.default_rng(0), parser.parse_args().minutes
+    if any(os.environ.get(name) != value for name, value in ALL_BY_MALLOC.items()):
+        # Python reads it when it starts.
+        os.execve(sys.executable, sys.orig_argv, {**os.environ, **ALL_BY_MALLOC})  # noqa: S606 - this very program
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         words, held = verdict(soak(minutes, lambda: one_round(rng, Path(name))))

@@ -1,6 +1,7 @@
 """Variational Bayes on known entries: its bound, planted truth, the same answer however a table is held; filling."""
 
 import warnings
+from dataclasses import replace
 
 import dask.array as da
 import numpy as np
@@ -78,7 +79,6 @@ TABLES = {
     "most missing": lambda: (known_entries(planted(60, 40, share=0.8)[1]), True),
     "noise alone": lambda: (known_entries(planted(50, 6, 1, noise=3.0)[1]), True),
     "without noise": lambda: (known_entries(planted(40, 7, noise=0.0)[1]), False),
-    "sparse, float32": lambda: (known_entries(as_sparse(planted(300, 50, 3, share=0.7)[1])), True),
 }  # fmt: skip
 
 
@@ -90,9 +90,44 @@ def test_bound_never_falls(table):
     found = vb.improve(known, columns, tol=0.0, max_iter=120, least=0)
     rises = np.diff(found.bounds)
     # Without noise what is divided by it has lost its digits.
-    rounding = {"sparse, float32": 1e-6, "without noise": 1e-8}.get(table, 1e-10)
+    rounding = 1e-8 if table == "without noise" else 1e-10
     assert rises.min() >= -rounding * np.abs(found.bounds).max()
     assert found.bounds[-1] > found.bounds[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bound_of_entries_in_float32_falls_by_their_rounding_alone(seed, monkeypatch):
+    """Of the columns of each round the bound in float64 never falls; that in float32 is off it by rounding alone."""
+    known, measured = known_entries(as_sparse(planted(300, 50, 3, share=0.7, seed=seed)[1])), []
+    assert known.values.dtype == np.float32
+    exact = replace(known, values=known.values.astype(np.float64), ones=known.ones.astype(np.float64))
+
+    def both(of, columns, found, bound=vb.bound):
+        sums, in_float32 = vb.measure_rows(exact, columns), bound(of, columns, found)
+        measured.append((in_float32, bound(exact, columns, sums), spread_of_rounding(columns, sums)))
+        return in_float32
+
+    monkeypatch.setattr(vb, "bound", both)
+    found = vb.improve(known, vb.start(known, 5, biases=True, seed=1), tol=0.0, max_iter=120, least=0)
+    in_float32, in_float64, spread = np.array(measured).T
+    assert found.bounds == tuple(in_float32)
+    assert np.diff(in_float64).min() >= -1e-10 * np.abs(in_float64).max()
+    # In 200 rounds the furthest was 2.5 deviations off.
+    assert np.all(np.abs(in_float32 - in_float64) <= 6 * spread + 1e-10 * np.abs(in_float64).max())
+
+
+def spread_of_rounding(columns, sums):
+    """Return how far rounding E[h h'] and E[h] of each column to float32 moves the bound (one deviation).
+
+    Each is rounded once for all rows, by u = 2^-24 of itself at most. To first order the bound moves by
+    sum of <E[h h'], sum E[g g']> / 2v and <E[h], sum x E[g]> / v, each term times its own rounding, of any sign.
+    Roundings within the sums of a row, as many as it has entries, differ from row to row, and come to about as much.
+    """
+    i, j = columns.layout.half
+    twice = np.where(i == j, 1.0, 2.0)
+    squares = columns.packed() * sums.squares * twice / (2 * columns.priors.noise)
+    products = (columns.means * sums.products)[:, : columns.layout.k] / columns.priors.noise
+    return 2.0**-24 * np.sqrt(np.sum(squares**2) + np.sum(products**2))
 
 
 def test_what_is_not_needed_is_removed():

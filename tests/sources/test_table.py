@@ -306,6 +306,13 @@ def test_one_column_is_refused_as_one_dimension(column):
         as_source(column)
 
 
+@pytest.mark.parametrize("index", [pandas.Index([1.0, 2.0]), pandas.MultiIndex.from_tuples([(1.0, 2.0), (3.0, 4.0)])])
+def test_an_index_is_no_table(index):
+    """The names of rows are refused as vectors are."""
+    with pytest.raises(InputError, match=r"Expected 2D array, got 1D array instead: X has shape \(2,\)"):
+        as_source(index)
+
+
 @pytest.mark.parametrize("wrap", [lambda frame: frame, narwhals.from_native])
 def test_lazy_tables_are_refused(wrap):
     """A lazy table is not loaded unasked."""

@@ -1,5 +1,9 @@
 """A few attacks of each family on every run; ``make torture`` makes new ones for as long as it is given."""
 
+import ctypes
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -87,10 +91,46 @@ def test_a_soak_makes_rounds_and_its_rule_notices_growth(tmp_path):
     flat = [reading._replace(minute=float(minute)) for minute in range(61)]
     assert soak.verdict(flat)[1]
     for grown in (
-        {"memory": int(1.03 * reading.memory)},
+        {"in_use": int(1.03 * reading.in_use)},
+        {"resident": int(1.03 * reading.resident)},
         {"threads": reading.threads + 1},
         {"files": reading.files + 1},
     ):
         words, held = soak.verdict([r._replace(**grown) if r.minute > 30 else r for r in flat])
         assert not held
         assert "GROWN" in words
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="the C library does not say what is in use")
+def test_memory_in_use_is_what_was_asked_for_and_not_given_back():
+    """Four megabytes in small pieces are in use to a twentieth, and those that were freed are not."""
+    before, _ = soak.memory_held()
+    kept = [bytearray(2_000) for _ in range(2_000)]
+    during, _ = soak.memory_held()
+    assert during - before == pytest.approx(4e6, rel=0.05)
+    del kept[::2]
+    after, _ = soak.memory_held()
+    assert after - before == pytest.approx(2e6, rel=0.05)
+
+
+LEAKY = """
+import time
+from torture import soak
+kept = []
+def one_round(rng, folder):
+    made = [bytes(500) for _ in range(rng.integers(500, 1_000))]  # pieces that would be in a pool of Python's
+    kept.append(made if LEAKS else None)
+    time.sleep(0.005)
+soak.one_round = one_round
+raise SystemExit(soak.main())
+"""
+
+
+@pytest.mark.parametrize("leaks, said, code", [(False, "flat", 0), (True, "GROWN", 1)])
+def test_a_soak_notices_a_leak_of_a_few_megabytes(leaks, said, code):
+    """A round that keeps its pieces fails the rule within seconds, and one that frees them holds it."""
+    script = LEAKY.replace("LEAKS", str(leaks))
+    command = [sys.executable, "-c", script, "--minutes", "0.05"]
+    done = subprocess.run(command, env=os.environ | soak.ALL_BY_MALLOC, capture_output=True, text=True, check=False)
+    assert (done.returncode, said in done.stdout) == (code, True), done.stdout + done.stderr
+    assert "in use" in done.stdout

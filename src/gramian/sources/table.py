@@ -95,7 +95,8 @@ class TableArray:
 
 def is_table(X: Any) -> bool:
     """Tell whether X offers itself as a table or a column of one, without importing any table library."""
-    offers = ("__dataframe__", "__arrow_c_stream__", "__narwhals_dataframe__", "__narwhals_series__")
+    # One column of pandas offers no protocol before version 3, but rows by position, as no index of it does.
+    offers = ("__dataframe__", "__arrow_c_stream__", "__narwhals_dataframe__", "__narwhals_series__", "iloc")
     return any(hasattr(X, name) for name in offers)
 
 
