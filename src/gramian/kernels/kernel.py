@@ -169,8 +169,8 @@ class Kernel(ABC):
     """A similarity k(x, y) of two rows, evaluated a tile at a time.
 
     Every kernel is a frozen dataclass: it prints, compares, pickles, and can be shared by threads. Kernels can be added
-    and multiplied, and multiplied by a positive number: the result is a kernel. What is not declared of one is taken not
-    to hold: rows are then neither shifted nor left sparse, and K may have negative eigenvalues.
+    and multiplied, and multiplied by a positive number: the result is a kernel. What is not declared of one is taken
+    not to hold: rows are then neither shifted nor left sparse, and K may have negative eigenvalues.
 
     Attributes
     ----------
