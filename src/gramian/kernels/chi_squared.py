@@ -51,9 +51,6 @@ class ChiSquared(Kernel):
     name: ClassVar[str] = "chi-squared"
     has_gamma: ClassVar[bool] = True
     has_width: ClassVar[bool] = True
-    shift_invariant: ClassVar[bool] = False
-    shift_invariant_centered: ClassVar[bool] = False
-    takes_sparse: ClassVar[bool] = False
     is_psd: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -107,7 +107,6 @@ class Linear(Kernel):
 
     name: ClassVar[str] = "linear"
     is_cheap: ClassVar[bool] = True
-    shift_invariant: ClassVar[bool] = False
     shift_invariant_centered: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
     is_psd: ClassVar[bool] = True
@@ -125,11 +124,6 @@ class Linear(Kernel):
     def diagonal(self, rows: Array) -> HostArray:
         """Return x.x."""
         return to_host(squared_norms(rows))
-
-    def resolved(self, facts: DataFacts) -> "Linear":
-        """Return itself: there is nothing to resolve."""
-        del facts
-        return self
 
     def fused_form(self, n_columns: int) -> FusedForm:
         """Return x.y itself."""
@@ -177,8 +171,6 @@ class Polynomial(Kernel):
     name: ClassVar[str] = "polynomial"
     is_cheap: ClassVar[bool] = True
     has_gamma: ClassVar[bool] = True
-    shift_invariant: ClassVar[bool] = False
-    shift_invariant_centered: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -257,10 +249,7 @@ class Sigmoid(Kernel):
     name: ClassVar[str] = "sigmoid"
     is_cheap: ClassVar[bool] = True
     has_gamma: ClassVar[bool] = True
-    shift_invariant: ClassVar[bool] = False
-    shift_invariant_centered: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = True
-    is_psd: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", checked_gamma(self.gamma, kernel=self.name, words=("scale",)))
@@ -312,8 +301,6 @@ class Cosine(Kernel):
 
     name: ClassVar[str] = "cosine"
     is_cheap: ClassVar[bool] = True
-    shift_invariant: ClassVar[bool] = False
-    shift_invariant_centered: ClassVar[bool] = False
     takes_sparse: ClassVar[bool] = True
     is_psd: ClassVar[bool] = True
 
@@ -333,11 +320,6 @@ class Cosine(Kernel):
         entries = rows != 0
         counts = entries.sum(axis=1) if is_sparse(rows) else namespace_of(rows).any(entries, axis=1)
         return np.asarray(to_host(counts) > 0, dtype=FLOAT64).ravel()
-
-    def resolved(self, facts: DataFacts) -> "Cosine":
-        """Return itself: there is nothing to resolve."""
-        del facts
-        return self
 
     def fused_form(self, n_columns: int) -> FusedForm:
         """Return x.y of rows over their lengths."""

@@ -169,7 +169,8 @@ class Kernel(ABC):
     """A similarity k(x, y) of two rows, evaluated a tile at a time.
 
     Every kernel is a frozen dataclass: it prints, compares, pickles, and can be shared by threads. Kernels can be added
-    and multiplied, and multiplied by a positive number: the result is a kernel.
+    and multiplied, and multiplied by a positive number: the result is a kernel. What is not declared of one is taken
+    not to hold: rows are then neither shifted nor left sparse, and K may have negative eigenvalues.
 
     Attributes
     ----------
@@ -200,24 +201,24 @@ class Kernel(ABC):
     __array_ufunc__: ClassVar[None] = None  # So that np.float64(2) * kernel is asked of the kernel, not of NumPy.
 
     @property
-    @abstractmethod
     def shift_invariant(self) -> bool:
         """Whether k(x + c, y + c) = k(x, y): rows may then be shifted to their mean, for accurate distances."""
+        return False
 
     @property
-    @abstractmethod
     def shift_invariant_centered(self) -> bool:
         """Whether the centered matrix H K H stays the same when all rows are shifted (also true of a linear kernel)."""
+        return self.shift_invariant
 
     @property
-    @abstractmethod
     def takes_sparse(self) -> bool:
         """Whether blocks may be SciPy CSR matrices, which are never made dense."""
+        return False
 
     @property
-    @abstractmethod
     def is_psd(self) -> bool:
         """Whether K is known to be positive semidefinite for every data set; False means that it is not known."""
+        return False
 
     @property
     def parts(self) -> tuple["Kernel", ...]:
@@ -256,9 +257,13 @@ class Kernel(ABC):
     def diagonal(self, rows: Array) -> HostArray:
         """Return k(x, x) for each row, (b,), in float64."""
 
-    @abstractmethod
     def resolved(self, facts: DataFacts) -> "Kernel":
-        """Return this kernel with every parameter a number: None, "scale" and "median" are replaced."""
+        """Return this kernel with every parameter a number: None, "scale" and "median" are replaced.
+
+        The kernel itself where none of its parameters can be a word.
+        """
+        del facts
+        return self
 
     @property
     def polynomial_form(self) -> PolynomialForm | None:

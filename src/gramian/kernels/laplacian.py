@@ -53,8 +53,6 @@ class Laplacian(Kernel):
     has_gamma: ClassVar[bool] = True
     has_width: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True
-    shift_invariant_centered: ClassVar[bool] = True
-    takes_sparse: ClassVar[bool] = False
     is_psd: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ from gramian.kernels.kernel import Kernel, Prepared
 from gramian.kernels.laplacian import Laplacian
 from gramian.kernels.own import PointKernel
 from gramian.kernels.radial import Gaussian, Matern
-from gramian.kernels.widths import DataFacts, Gamma
+from gramian.kernels.widths import Gamma
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,6 @@ class Precomputed(Kernel):
 
     name: ClassVar[str] = "precomputed"
     is_precomputed: ClassVar[bool] = True
-    shift_invariant: ClassVar[bool] = False
-    shift_invariant_centered: ClassVar[bool] = False
-    takes_sparse: ClassVar[bool] = False
-    is_psd: ClassVar[bool] = False
 
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Refuse: there are no rows."""
@@ -54,11 +50,6 @@ class Precomputed(Kernel):
     def diagonal(self, rows: Array) -> HostArray:
         """Return the diagonal of the matrix given."""
         return np.asarray(np.diagonal(rows), dtype=np.float64)
-
-    def resolved(self, facts: DataFacts) -> "Precomputed":
-        """Return itself."""
-        del facts
-        return self
 
 
 def _refuse() -> NoReturn:

@@ -12,7 +12,6 @@ from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, KernelRowsError, ParameterError
 from gramian.kernels.blocks import host_rows, written
 from gramian.kernels.kernel import Kernel, Prepared
-from gramian.kernels.widths import DataFacts
 
 
 class _Given(NamedTuple):
@@ -23,7 +22,60 @@ class _Given(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class PointKernel(Kernel):
+class _OwnKernel(Kernel):
+    """A function that a user gives, with parameters of its own and the user's word on whether it is one of a kernel."""
+
+    function: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    psd: bool = False
+    is_user_function: ClassVar[bool] = True
+    takes: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        given: object = self.function
+        if not callable(given):
+            message = f"A kernel of one's own needs a function of {self.takes}, and was given {given!r}."
+            raise ParameterError(message)
+        object.__setattr__(self, "parameters", dict(self.parameters))
+
+    def __repr__(self) -> str:
+        words = [self.label]
+        words += [f"parameters={dict(self.parameters)!r}"] if self.parameters else []
+        words += [f"{flag}=True" for flag in ("psd", "sparse") if getattr(self, flag, False)]
+        return f"{type(self).__name__}({', '.join(words)})"
+
+    @property
+    def is_psd(self) -> bool:
+        """What the user said."""
+        return self.psd
+
+    @property
+    def label(self) -> str:
+        """What the function is called in sentences."""
+        return str(getattr(self.function, "__name__", repr(self.function)))
+
+    def called(self, x: Any, y: Any) -> Any:
+        """Call the function; what it raises is chained to a sentence that says which function and on what."""
+        try:
+            return self.function(x, y, **self.parameters)
+        except Exception as cause:
+            message = (
+                f"The kernel function {self.label} raised {type(cause).__name__} on arguments of shapes {x.shape} and "
+                f"{y.shape}: {cause}"
+            )
+            raise InputError(message) from cause
+
+    def require_finite(self, tile: HostArray) -> None:
+        """Refuse values that are not finite, by their two rows."""
+        if np.isfinite(tile).all():
+            return
+        i, j = (int(index) for index in np.argwhere(~np.isfinite(tile))[0])
+        before = f"The kernel function {self.label} gave {tile[i, j]} for "
+        raise KernelRowsError(before, (i, j), ". A kernel must give a finite number for every two points.")
+
+
+@dataclass(frozen=True, repr=False)
+class PointKernel(_OwnKernel):
     """A user's own function of two points.
 
     Computes  k(x, y) = function(x, y),  x and y being rows of shape (d,) in float64. A block against itself is
@@ -55,26 +107,8 @@ class PointKernel(Kernel):
            [2., 4.]])
     """
 
-    function: Callable[..., Any]
-    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    psd: bool = False
     name: ClassVar[str] = "own (two points)"
-    is_user_function: ClassVar[bool] = True
-    shift_invariant: ClassVar[bool] = False
-    shift_invariant_centered: ClassVar[bool] = False
-    takes_sparse: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        _require_callable(self.function, "two points")
-        object.__setattr__(self, "parameters", dict(self.parameters))
-
-    def __repr__(self) -> str:
-        return _shown(self)
-
-    @property
-    def is_psd(self) -> bool:
-        """What the user said."""
-        return self.psd
+    takes: ClassVar[str] = "two points"
 
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Keep rows in float64 and remember the type of the tiles."""
@@ -90,34 +124,29 @@ class PointKernel(Kernel):
                 tile[i, j] = self._value(x, right.rows[j])
             if left is right:
                 tile[i:, i] = tile[i, i:]
-        _require_finite(tile, self)
+        self.require_finite(tile)
         return tile
 
     def diagonal(self, rows: Array) -> HostArray:
         """Call the function on each point and itself."""
         return np.array([self._value(x, x) for x in host_rows(rows, kernel=self)], dtype=FLOAT64)
 
-    def resolved(self, facts: DataFacts) -> "PointKernel":
-        """Return itself: its parameters are the user's."""
-        del facts
-        return self
-
     def _value(self, x: HostArray, y: HostArray) -> float:
-        value = _called(self, x, y)
+        value = self.called(x, y)
         if isinstance(value, float):
             return value
         number = np.asarray(value)
         if number.size != 1 or number.dtype.kind not in "biuf":
             message = (
-                f"The kernel function {_label(self)} must give one number for two points of shape {x.shape}, and gave "
-                f"{_described(value)}. If it is written for blocks of rows, wrap it: BlockKernel({_label(self)})."
+                f"The kernel function {self.label} must give one number for two points of shape {x.shape}, and gave "
+                f"{_described(value)}. If it is written for blocks of rows, wrap it: BlockKernel({self.label})."
             )
             raise InputError(message)
         return float(number.reshape(()))
 
 
 @dataclass(frozen=True, repr=False)
-class BlockKernel(Kernel):
+class BlockKernel(_OwnKernel):
     """A user's own function of two blocks of rows.
 
     Computes  k(X, Y) = function(X, Y),  (a, b) from rows of shapes (a, d) and (b, d) in float64. Each entry must depend
@@ -149,32 +178,15 @@ class BlockKernel(Kernel):
            [0.5, 1. ]])
     """
 
-    function: Callable[..., Any]
-    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    psd: bool = False
     sparse: bool = False
     name: ClassVar[str] = "own (two blocks)"
-    is_user_function: ClassVar[bool] = True
+    takes: ClassVar[str] = "two blocks of rows"
     may_see_block: ClassVar[bool] = True
-    shift_invariant: ClassVar[bool] = False
-    shift_invariant_centered: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        _require_callable(self.function, "two blocks of rows")
-        object.__setattr__(self, "parameters", dict(self.parameters))
-
-    def __repr__(self) -> str:
-        return _shown(self)
 
     @property
     def takes_sparse(self) -> bool:
         """What the user said."""
         return self.sparse
-
-    @property
-    def is_psd(self) -> bool:
-        """What the user said."""
-        return self.psd
 
     def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
         """Keep rows in float64 and remember the type of the tiles."""
@@ -186,7 +198,7 @@ class BlockKernel(Kernel):
         """Call the function once and check what it gives."""
         # A copy, always: tiles are changed in place by sums and products, and what the function gave may be kept by it.
         tile = written(self._block(left.rows, right.rows).astype(left.dtype), out)
-        _require_finite(tile, self)
+        self.require_finite(tile)
         return tile
 
     def diagonal(self, rows: Array) -> HostArray:
@@ -195,50 +207,19 @@ class BlockKernel(Kernel):
         points = (ready[i : i + 1] for i in range(ready.shape[0]))
         return np.array([self._block(x, x)[0, 0] for x in points], dtype=FLOAT64)
 
-    def resolved(self, facts: DataFacts) -> "BlockKernel":
-        """Return itself: its parameters are the user's."""
-        del facts
-        return self
-
     def _block(self, X: Any, Y: Any) -> HostArray:
-        given = _called(self, X, Y)
+        given = self.called(X, Y)
         given = given.toarray() if is_sparse(given) else given
         expected = (X.shape[0], Y.shape[0])
         tile = np.asarray(given) if not isinstance(given, np.ndarray) else given
         if tile.shape != expected or tile.dtype.kind not in "biuf":
             message = (
-                f"The kernel function {_label(self)} must give numbers of shape {expected} for blocks of shapes "
+                f"The kernel function {self.label} must give numbers of shape {expected} for blocks of shapes "
                 f"{X.shape} and {Y.shape}, and gave {_described(given)}. If it is written for two points, wrap it: "
-                f"PointKernel({_label(self)})."
+                f"PointKernel({self.label})."
             )
             raise InputError(message)
         return tile
-
-
-def _called(kernel: PointKernel | BlockKernel, x: Any, y: Any) -> Any:
-    """Call a user's function; whatever it raises is chained to a sentence that says which function and on what."""
-    try:
-        return kernel.function(x, y, **kernel.parameters)
-    except Exception as cause:
-        message = (
-            f"The kernel function {_label(kernel)} raised {type(cause).__name__} on arguments of shapes {x.shape} and "
-            f"{y.shape}: {cause}"
-        )
-        raise InputError(message) from cause
-
-
-def _require_finite(tile: HostArray, kernel: PointKernel | BlockKernel) -> None:
-    if np.isfinite(tile).all():
-        return
-    i, j = (int(index) for index in np.argwhere(~np.isfinite(tile))[0])
-    before = f"The kernel function {_label(kernel)} gave {tile[i, j]} for "
-    raise KernelRowsError(before, (i, j), ". A kernel must give a finite number for every two points.")
-
-
-def _require_callable(function: object, of_what: str) -> None:
-    if not callable(function):
-        message = f"A kernel of one's own needs a function of {of_what}, and was given {function!r}."
-        raise ParameterError(message)
 
 
 def _described(value: object) -> str:
@@ -248,14 +229,3 @@ def _described(value: object) -> str:
     if array.dtype.kind not in "biuf":
         return f"{type(value).__name__} of dtype {array.dtype}"
     return f"shape {array.shape}"
-
-
-def _label(kernel: PointKernel | BlockKernel) -> str:
-    return str(getattr(kernel.function, "__name__", repr(kernel.function)))
-
-
-def _shown(kernel: PointKernel | BlockKernel) -> str:
-    words = [_label(kernel)]
-    words += [f"parameters={dict(kernel.parameters)!r}"] if kernel.parameters else []
-    words += [f"{flag}=True" for flag in ("psd", "sparse") if getattr(kernel, flag, False)]
-    return f"{type(kernel).__name__}({', '.join(words)})"

@@ -172,7 +172,6 @@ class Gaussian(Kernel):
     has_gamma: ClassVar[bool] = True
     has_width: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True
-    shift_invariant_centered: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
     is_psd: ClassVar[bool] = True
 
@@ -267,7 +266,6 @@ class Matern(Kernel):
     has_gamma: ClassVar[bool] = True
     has_width: ClassVar[bool] = True
     shift_invariant: ClassVar[bool] = True
-    shift_invariant_centered: ClassVar[bool] = True
     takes_sparse: ClassVar[bool] = True
     is_psd: ClassVar[bool] = True
 

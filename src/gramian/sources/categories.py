@@ -15,9 +15,8 @@ from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
 from gramian.sources.arrow import from_words, to_numpy
 from gramian.sources.dense import DenseRows
-from gramian.sources.file_rows import FileRows
 from gramian.sources.opening import as_source, check_weights
-from gramian.sources.paths import Chosen, is_path, open_path
+from gramian.sources.paths import is_path
 from gramian.sources.rows import RowSource, block_length
 from gramian.sources.table import is_table, open_frame_columns
 
@@ -169,8 +168,11 @@ def open_mixed(
     (('size',), [0, 1, 0])
     """
     if is_path(X):
-        source = _open_file(X, weights, known, memory_budget, progress)
-        return _of_source(source, categories, judged)
+        said: dict[str, Any] = {"needs_numbers": False, "memory_budget": memory_budget, "progress": progress}
+        if known is not None:
+            labels, numbers = known
+            said |= {"columns": list(numbers), "id": False, "roles": dict.fromkeys(labels, "category")}
+        return _of_source(as_source(X, weights=weights, **said), categories, judged)
     if isinstance(X, RowSource):
         if weights is not None:
             message = "X is a row source already. Give weights where the source is made."
@@ -188,22 +190,6 @@ def open_mixed(
     if is_table(X):
         return _of_frame(X, categories, judged, weights)
     return _of_array(X, categories, judged, weights)
-
-
-def _open_file(
-    X: Any,
-    weights: Any,
-    known: tuple[Sequence[str], Sequence[str]] | None,
-    budget: int | None,
-    progress: Callable[[str], None] | None,
-) -> FileRows:
-    chosen = Chosen(needs_numbers=False, id=None)
-    if known is not None:
-        labels, numbers = known
-        chosen = chosen._replace(columns=list(numbers), id=False, roles=dict.fromkeys(labels, "category"))
-    file, facts = open_path(X, chosen, budget=budget, say=progress)
-    checked = None if weights is None else check_weights(weights, file.shape[0])
-    return FileRows(file, weights=checked, facts=facts, budget=budget, progress=progress)
 
 
 def _of_source(source: RowSource, categories: Columns | str, judged: Columns) -> MixedTable:

@@ -1,7 +1,6 @@
 """Where a value is in X: the row, the column and the file that an error names."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -51,33 +50,29 @@ Locate = Callable[[int], Location]
 
 def dense_locations(n_columns: int, names: Names = None) -> Locate:
     """Locate values of an (n, d) array, counted along its rows."""
-    return partial(_dense_location, n_columns, names)
+
+    def locate(i: int) -> Location:
+        row, column = divmod(i, n_columns)
+        return Location(row, column, name_of(column, names))
+
+    return locate
 
 
 def sparse_locations(indices: HostArray, indptr: HostArray, names: Names = None) -> Locate:
     """Locate stored values of a CSR array, counted as they are stored."""
-    return partial(_sparse_location, indices, indptr, names)
+
+    def locate(i: int) -> Location:
+        column = int(indices[i])
+        return Location(int(np.searchsorted(indptr, i, side="right")) - 1, column, name_of(column, names))
+
+    return locate
 
 
 def column_locations(column: int, name: str | None = None, *, start: int = 0) -> Locate:
     """Locate values of one column, counted from row ``start``."""
-    return partial(_column_location, column, name, start)
+    return lambda i: Location(start + i, column, name)
 
 
 def name_of(column: int, names: Names) -> str | None:
     """Return the name of a column, or ``None`` when columns have no names."""
     return None if names is None else names[column]
-
-
-def _dense_location(n_columns: int, names: Names, i: int) -> Location:
-    row, column = divmod(i, n_columns)
-    return Location(row, column, name_of(column, names))
-
-
-def _sparse_location(indices: HostArray, indptr: HostArray, names: Names, i: int) -> Location:
-    column = int(indices[i])
-    return Location(int(np.searchsorted(indptr, i, side="right")) - 1, column, name_of(column, names))
-
-
-def _column_location(column: int, name: str | None, start: int, i: int) -> Location:
-    return Location(start + i, column, name)

@@ -266,7 +266,8 @@ def open_path(
 def _tables(
     files: list[Path], format_: Format, taken: dict[str, Any], budget: int, say: Say | None
 ) -> Iterator[OpenedTable]:
-    return (format_.open(path, str(path), budget=budget // len(files), say=say, **taken) for path in files)
+    told = taken | ({"say": say} if "say" in format_.takes else {})
+    return (format_.open(path, str(path), budget=budget // len(files), **told) for path in files)
 
 
 def _how_read(
@@ -392,7 +393,7 @@ def _taken(format_: Format, chosen: Chosen, options: FileOptions, path: Path) ->
             )
             raise ParameterError(message, parameter=name, value=said[name])
     said |= {"label": chosen.label, "id": chosen.id}
-    return {name: said[name] for name in format_.takes if said[name] not in (None, ())}
+    return {name: said[name] for name in format_.takes if said.get(name) not in (None, ())}
 
 
 def _open_arrays(

@@ -9,15 +9,34 @@ import shutil
 import tempfile
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray
-from gramian.errors import InputError
+from gramian.errors import InputError, NotSupportedError
 from gramian.sources.locations import Names
+
+
+def require_package(module: str, what: str, *, extra: str, called: str = "") -> Any:
+    """Import a package that reads one format, or say how to install it: ``what`` is the file and its kind in words.
+
+    Examples
+    --------
+    >>> require_package("no_such_reader", "t.odd is an odd file", extra="odd")
+    Traceback (most recent call last):
+    ...
+    gramian.errors.NotSupportedError: t.odd is an odd file, and no_such_reader is not there to read it. Install it: ...
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        message = f"{what}, and {called or module} is not there to read it. Install it: pip install 'gramian[{extra}]'."
+        raise NotSupportedError(message) from error
 
 
 class RowFile(ABC):
@@ -45,6 +64,8 @@ class RowFile(ABC):
         The shape of a row before it was flattened: height and width of an image.
     label, id : str or None
         What :meth:`column` gives labels and names of rows by, where the file itself has some.
+    texts : mapping of str to numpy array
+        Labels and names of rows that lie in other arrays of the file.
     remarks : tuple of str
         What a person should know of how the file was read.
     """
@@ -59,6 +80,7 @@ class RowFile(ABC):
     row_shape: tuple[int, ...] | None = None
     label: str | None = None
     id: str | None = None
+    texts: Mapping[str, HostArray] = MappingProxyType({})
     remarks: tuple[str, ...] = ()
 
     @property
@@ -86,7 +108,7 @@ class RowFile(ABC):
 
     def column(self, name: str) -> HostArray:
         """Return a column that is no number, such as a label, as n strings; missing ones are empty."""
-        raise KeyError(name)
+        return self.texts[name]
 
     def locate(self, row: int) -> tuple[str, int]:
         """Return the file that a row is in, and its position there, counted from zero."""

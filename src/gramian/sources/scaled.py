@@ -29,9 +29,15 @@ class ScaledRows(WrappedRows):
         super().__init__(source)
         self.exponent = exponent
 
+    @property
+    def _scale(self) -> Callable[[Any], Any]:
+        """What scales a block; it holds the exponent and not this source, for folds may travel to where rows are."""
+        return partial(_scaled, self.exponent)
+
     def block(self, i: int) -> Block:
         """Return block ``i``, scaled."""
-        return _scaled(self.exponent, self.source.block(i))
+        block: Block = _scaled(self.exponent, self.source.block(i))
+        return block
 
     def evenly(self, count: int) -> Iterable[Array]:
         """Return about ``count`` scaled rows, spread evenly."""
@@ -39,50 +45,41 @@ class ScaledRows(WrappedRows):
 
     def reduce(self, fold: Fold, merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every scaled block into one value."""
-        # Folds hold the exponent and not this source: they may travel to where the rows are.
-        return self.source.reduce(partial(_fold_scaled, self.exponent, fold), merge, state_bytes=state_bytes)
+        return self.source.reduce(partial(_fold_changed, self._scale, fold), merge, state_bytes=state_bytes)
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local`` of every scaled block."""
-        return self.source.map_rows(partial(_map_scaled, self.exponent, local))
+        return self.source.map_rows(partial(_map_changed, self._scale, local))
 
     def map_blocks(self, local: Callable[[Block], Array]) -> Iterator[Array]:
         """Give ``local`` of every scaled block, one after the other."""
-        return self.source.map_blocks(partial(_map_scaled, self.exponent, local))
+        return self.source.map_blocks(partial(_map_changed, self._scale, local))
 
     def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every scaled block of columns into one value."""
-        scaled = partial(_fold_scaled_columns, self.exponent, fold)
-        return self.source.reduce_columns(scaled, merge, state_bytes=state_bytes)
+        return self.source.reduce_columns(partial(_fold_changed, self._scale, fold), merge, state_bytes=state_bytes)
 
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of scaled blocks into one value."""
-        scaled = partial(_fold_scaled_pair, self.exponent, fold)
+        scaled = partial(_fold_changed, self._scale, fold)
         return self.source.reduce_pairs(scaled, merge, symmetric=symmetric, block_rows=block_rows)
 
 
-def _fold_scaled(exponent: Exponents, fold: Fold, state: Any, block: Block) -> Any:
-    return fold(state, _scaled(exponent, block))
+def _fold_changed(change: Callable[[Any], Any], fold: Callable[..., Any], state: Any, *blocks: Any) -> Any:
+    return fold(state, *map(change, blocks))
 
 
-def _fold_scaled_columns(
-    exponent: Exponents, fold: Callable[[Any, ColumnBlock], Any], state: Any, block: ColumnBlock
-) -> Any:
+def _map_changed(change: Callable[[Any], Any], local: Callable[[Block], Array], block: Block) -> Array:
+    return local(change(block))
+
+
+def _scaled(exponent: Exponents, block: Any) -> Any:
+    """Return a block of rows or of columns, scaled."""
+    if isinstance(block, Block):
+        return block._replace(rows=_times(exponent, block.rows))
     part = slice(block.start, block.start + block.columns.shape[1])
     own = exponent if isinstance(exponent, int) else exponent[part]
-    return fold(state, block._replace(columns=_times(own, block.columns)))
-
-
-def _fold_scaled_pair(exponent: Exponents, fold: PairFold, state: Any, left: Block, right: Block) -> Any:
-    return fold(state, _scaled(exponent, left), _scaled(exponent, right))
-
-
-def _map_scaled(exponent: Exponents, local: Callable[[Block], Array], block: Block) -> Array:
-    return local(_scaled(exponent, block))
-
-
-def _scaled(exponent: Exponents, block: Block) -> Block:
-    return block._replace(rows=_times(exponent, block.rows))
+    return block._replace(columns=_times(own, block.columns))
 
 
 def _times(exponent: Exponents, rows: Array) -> Array:

@@ -39,7 +39,8 @@ class Format(NamedTuple):
     one_row_per_file : bool
         Whether a file is one row: ``open(paths, origin)`` is then called with all of them.
     takes : tuple of str
-        What ``open`` takes of what a person says (:class:`~gramian.sources.paths.FileOptions`, label and id), by name.
+        What ``open`` takes of what a person says (:class:`~gramian.sources.paths.FileOptions`, label and id), by name;
+        "say" where it reads for long, and says how far it has come. Every table takes a ``budget`` in bytes.
     """
 
     name: str
@@ -60,7 +61,7 @@ FORMATS: list[Format] = [
         (".csv", ".tsv", ".txt", ".dat", ".tab", ".csv.gz", ".tsv.gz", ".txt.gz"),
         open_csv,
         has_named_columns=True,
-        takes=("decimal", "na", "names"),
+        takes=("decimal", "na", "names", "say"),
     ),
     Format("parquet", (".parquet", ".pq", ".parq"), open_parquet, has_named_columns=True, takes=("names",)),
     Format("arrow", (".feather", ".arrow", ".ipc"), open_arrow, has_named_columns=True, takes=("names",)),

@@ -63,12 +63,7 @@ class CsrFile(RowFile):
         self._data, self._indices, self._indptr = data, indices, indptr.astype(np.int64, copy=False)
         self.origin, self.versions, self.names, self.shape = origin, versions, names, shape
         self.dtype = float_type(np.dtype(data.dtype), origin)
-        self.texts: dict[str, HostArray] = {}
         _require_sound(self._indptr, shape, len(data), len(indices), origin)
-
-    def column(self, name: str) -> HostArray:
-        """Return labels or names of rows that lie beside the matrix."""
-        return self.texts[name]
 
     @property
     def n_entries(self) -> int:

@@ -9,14 +9,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from gramian.errors import InputError, NotSupportedError, Parameter, ParameterError, Sentence
+from gramian.errors import InputError, Parameter, ParameterError, Sentence
 from gramian.machine import memory_budget
 from gramian.sources.formats.dialect import SAMPLE_LINES, has_header
 from gramian.sources.formats.table import column_of, holds_numbers, open_arrow_table, require_small
 from gramian.sources.missing_values import ERRORS, MISSING
 from gramian.sources.names import name_columns
-from gramian.sources.progress import Say
-from gramian.sources.row_file import OpenedTable
+from gramian.sources.row_file import OpenedTable, require_package
 
 TIMES = 6
 """Bytes held while a sheet is read, per byte of its XML (measured: 4.5, of 30,000 rows of ten decimals)."""
@@ -38,7 +37,6 @@ def open_excel(
     na: Sequence[str] = (),
     names: Sequence[str] | None = None,
     budget: int | None = None,
-    say: Say | None = None,
 ) -> OpenedTable:
     """Open the table of one sheet of a workbook. Cost: all of the sheet is read.
 
@@ -58,10 +56,7 @@ def open_excel(
     names : sequence of str, optional
         Names of the columns, in place of those that the sheet has.
     budget : int, optional
-    say : callable, optional
-        Not called: all is read at once.
     """
-    del say  # read in one call
     budget = budget or memory_budget()
     found = _read(path, origin, sheet=sheet, na=na, names=names, budget=budget)
     return open_arrow_table(found.table, origin, path, is_named=found.is_named, remarks=found.remarks, budget=budget)
@@ -171,14 +166,7 @@ def _word(cell: Any) -> str:
 
 @contextmanager
 def _opened(path: Path, origin: str, budget: int) -> Iterator[Any]:
-    try:
-        import openpyxl
-    except ImportError as error:
-        message = (
-            f"{origin} is an Excel workbook, and openpyxl is not there to read it. Install it: "
-            "pip install 'gramian[excel]'."
-        )
-        raise NotSupportedError(message) from error
+    openpyxl = require_package("openpyxl", f"{origin} is an Excel workbook", extra="excel")
     with _explained(origin), zipfile.ZipFile(path) as archive:
         sizes = [info.file_size for info in archive.infolist() if info.filename.startswith("xl/worksheets/")]
     require_small(max(sizes, default=0), origin, times=TIMES, budget=budget)

@@ -15,7 +15,7 @@ from gramian.sources.formats.arrays import StoredArray, choose_array, describe_r
 from gramian.sources.formats.csr import CsrFile
 from gramian.sources.formats.npy import as_floats, float_type, table_shape
 from gramian.sources.locations import Names
-from gramian.sources.row_file import FileVersion, RowFile
+from gramian.sources.row_file import FileVersion, RowFile, require_package
 
 
 class ArrayFile(RowFile):
@@ -34,11 +34,6 @@ class ArrayFile(RowFile):
             chunks = getattr(array, "chunks", None)
         self.starts = _chunk_starts(self.shape[0], chunks, self.row_bytes)
         self._chunk_rows = min(int(chunks[0]), self.shape[0]) if chunks else 1
-        self.texts: dict[str, HostArray] = {}
-
-    def column(self, name: str) -> HostArray:
-        """Return labels or names of rows that lie in other arrays of the file."""
-        return self.texts[name]
 
     @property
     def worker_bytes(self) -> int:
@@ -218,13 +213,7 @@ def _arrays(group: Any, prefix: str = "") -> list[tuple[str, Any]]:
 
 @contextmanager
 def _opened_hdf5(path: Path, origin: str) -> Iterator[Any]:
-    try:
-        import h5py
-    except ImportError as error:
-        message = (
-            f"{origin} is an HDF5 file, and h5py is not there to read it. Install it: pip install 'gramian[hdf5]'."
-        )
-        raise NotSupportedError(message) from error
+    h5py = require_package("h5py", f"{origin} is an HDF5 file", extra="hdf5")
     try:
         file = h5py.File(path, "r")
     except OSError as error:

@@ -8,8 +8,8 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT32
-from gramian.errors import InputError, NotSupportedError
-from gramian.sources.row_file import FileVersion, RowFile
+from gramian.errors import InputError
+from gramian.sources.row_file import FileVersion, RowFile, require_package
 
 
 class ImageFiles(RowFile):
@@ -51,16 +51,12 @@ class ImageFiles(RowFile):
 
 
 def _pixels(path: Path) -> Any:
-    try:
-        from PIL import Image, UnidentifiedImageError
-    except ImportError as error:
-        message = f"{path} is an image, and Pillow is not there to read it. Install it: pip install 'gramian[images]'."
-        raise NotSupportedError(message) from error
+    Image = require_package("PIL.Image", f"{path} is an image", extra="images", called="Pillow")
     try:
         with Image.open(path) as image:
             gray = image.mode in ("L", "1", "I", "F", "I;16")
             return np.asarray(image if gray else image.convert("RGB"), dtype=FLOAT32)
-    except (UnidentifiedImageError, OSError, SyntaxError) as error:
+    except (OSError, SyntaxError) as error:  # Pillow's own errors are OSErrors
         message = f"{path} is no image, or it is damaged or cut short ({error}). Mend it or take it out of the folder."
         raise InputError(message) from error
 

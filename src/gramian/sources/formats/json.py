@@ -12,7 +12,6 @@ from gramian.errors import InputError
 from gramian.machine import memory_budget, worker_count
 from gramian.sources.formats.table import column_of, open_arrow_table, require_small, without_words
 from gramian.sources.names import different, name_columns
-from gramian.sources.progress import Say
 from gramian.sources.row_file import OpenedTable
 
 TIMES = 12
@@ -66,10 +65,8 @@ def open_json(
     na: Sequence[str] = (),
     names: Sequence[str] | None = None,
     budget: int | None = None,
-    say: Say | None = None,
 ) -> OpenedTable:
     """Open the table of a JSON file: see :func:`read_json`. Cost: all of the file is read."""
-    del say  # parsed in one call
     budget = budget or memory_budget()
     table, is_named, remarks = _read(path, origin, na, names, budget)
     return open_arrow_table(table, origin, path, is_named=is_named, remarks=remarks, budget=budget)

@@ -42,16 +42,11 @@ class NpyFile(RowFile):
             self.stored, self._by_columns, self.stored_dtype = read_header(file, self.origin)
             self._begin = file.tell()
         self.shape, self.row_shape = table_shape(self.stored, self.origin)
-        self.texts: dict[str, HostArray] = {}
         self.dtype = float_type(self.stored_dtype, self.origin)
         stop = self.versions[0].size if size is None else offset + size
         needed = self._begin + self.shape[0] * self.shape[1] * self.stored_dtype.itemsize
         if stop < needed:
             _refuse_short(self.origin, self.stored, needed, stop)
-
-    def column(self, name: str) -> HostArray:
-        """Return labels or names of rows that lie in other arrays beside this one."""
-        return self.texts[name]
 
     @property
     def row_bytes(self) -> int:

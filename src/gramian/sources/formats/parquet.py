@@ -15,7 +15,6 @@ from gramian.machine import MEGABYTE, memory_budget
 from gramian.sources.arrow import dense_rows, strings_of, working_type
 from gramian.sources.formats.columns import ArrowColumns, ColumnFile, examined_rows
 from gramian.sources.names import name_columns
-from gramian.sources.progress import Say
 from gramian.sources.roles import Column, Reading, kind_of
 from gramian.sources.row_file import FileVersion, OpenedTable, RowFile
 
@@ -169,10 +168,8 @@ def open_parquet(
     *,
     names: Sequence[str] | None = None,
     budget: int | None = None,
-    say: Say | None = None,
 ) -> OpenedTable:
     """Open a Parquet file by its description at the end."""
-    del say  # nothing is read before it is asked for
     return _opened(_Groups(path, origin, _describe_parquet, _decode_parquet, names=names), budget or memory_budget())
 
 
@@ -182,10 +179,8 @@ def open_arrow(
     *,
     names: Sequence[str] | None = None,
     budget: int | None = None,
-    say: Say | None = None,
 ) -> OpenedTable:
     """Open an Arrow file (Feather, IPC)."""
-    del say
     return _opened(_Groups(path, origin, _describe_arrow, _decode_arrow, names=names), budget or memory_budget())
 
 

@@ -40,7 +40,16 @@ def open_arrow_table(
 
 def require_small(size: int, origin: str, *, times: int, budget: int) -> None:
     """Refuse a file of ``size`` bytes that is read whole and takes so many times its size, where that is too much."""
-    _require_room(times * size, budget, origin)
+    needed = times * size
+    if needed > budget:
+        message = Sentence(
+            f"{{origin}} is read whole, which takes about {needed / MEGABYTE:,.1f} MB, and the budget is "
+            f"{budget / MEGABYTE:,.1f} MB. Save the table as Parquet, which is read in parts, or raise {{budget}} "
+            "(GRAMIAN_MEMORY).",
+            origin=origin,
+            budget=Parameter("memory_budget"),
+        )
+        raise MemoryBudgetError(message, needed=needed, budget=budget)
 
 
 def holds_numbers(table: Any) -> bool:
@@ -143,15 +152,3 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return value.isoformat() if isinstance(value, dt.date | dt.time) else str(value)
-
-
-def _require_room(needed: int, budget: int, origin: str) -> None:
-    if needed > budget:
-        message = Sentence(
-            f"{{origin}} is read whole, which takes about {needed / MEGABYTE:,.1f} MB, and the budget is "
-            f"{budget / MEGABYTE:,.1f} MB. Save the table as Parquet, which is read in parts, or raise {{budget}} "
-            "(GRAMIAN_MEMORY).",
-            origin=origin,
-            budget=Parameter("memory_budget"),
-        )
-        raise MemoryBudgetError(message, needed=needed, budget=budget)

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from gramian.errors import InputError, NotSupportedError
+from gramian.errors import InputError
 from gramian.sources.formats.arrays import refuse_choice
 from gramian.sources.formats.hdf5 import ArrayFile, Handle, open_group
-from gramian.sources.row_file import RowFile, StoreVersion
+from gramian.sources.row_file import RowFile, StoreVersion, require_package
 
 DESCRIPTIONS = ("zarr.json", ".zarray", ".zgroup")
 
@@ -31,13 +31,7 @@ def open_zarr(path: Path, origin: str, **asked: Any) -> RowFile:
 
 @contextmanager
 def _opened_zarr(path: Path, origin: str) -> Iterator[Any]:
-    try:
-        import zarr
-    except ImportError as error:
-        message = (
-            f"{origin} is a Zarr store, and zarr is not there to read it. Install it: pip install 'gramian[zarr]'."
-        )
-        raise NotSupportedError(message) from error
+    zarr = require_package("zarr", f"{origin} is a Zarr store", extra="zarr")
     try:
         found = zarr.open(str(path), mode="r")
     except Exception as error:  # Zarr's own kinds of error differ from version to version.
