@@ -55,6 +55,11 @@ class Table:
         spread = centered.std(axis=0, ddof=1)
         return np.divide(centered, spread, out=np.zeros_like(centered), where=spread > 0)
 
+    def between(self, first: str, last: str) -> list[str]:
+        """Return the columns from one to another."""
+        names = list(self.frame.columns)
+        return names[names.index(first) : names.index(last) + 1]
+
     def correlation(self, column: str, component: int) -> float:
         """Return Pearson's correlation of a column with a score."""
         found = np.corrcoef(self.frame[column].to_numpy(dtype=np.float64), self.scores[:, component])
@@ -150,6 +155,10 @@ def check_component(finding: Mapping[str, Any], table: Table, _kept: int, rng: n
         rest = [abs(table.correlation(name, j)) for name in table.frame.columns if table.frame[name].std() > 0]
         if max(map(abs, truth)) < max(rest) - 1e-6:
             yield "another column correlates more"
+        for first, last in evidence.get("stretches", ()):
+            inside = [table.correlation(name, j) for name in table.between(first, last)]
+            if min(map(abs, inside)) < 0.7 * max(map(abs, truth)) - 1e-6 or min(inside) * max(inside) <= 0:
+                yield f"columns {first} to {last} do not go together"
         against = " against " in finding["sentence"].split(" along ")[0]
         if len({said > 0 for said in evidence["correlations"]}) != (2 if against else 1):
             yield "columns that rise are not told from those that fall"
@@ -187,6 +196,10 @@ def check_plane(finding: Mapping[str, Any], table: Table, _kept: int, rng: np.ra
     yield from _apart("the share", finding["numbers"]["share"], float(table.shares[list(tied)].sum()))
     for name, said in zip(finding["evidence"].get("columns", []), finding["evidence"].get("cos2", []), strict=True):
         yield from _apart(f"cos2 of {name}", said, sum(table.correlation(name, j) ** 2 for j in tied), 1e-5)
+    for first, last in finding["evidence"].get("stretches", ()):
+        for name in table.between(first, last):
+            if sum(table.correlation(name, j) ** 2 for j in tied) < 0.5 - 1e-6:
+                yield f"{name} is not held by these components"
     squares = np.square(table.scores[:, list(tied)])
     draws = rng.poisson(1.0, (4 * DRAWS, table.n)).astype(np.float64)
     drawn = np.log(draws @ squares / draws.sum(axis=1, keepdims=True))
@@ -475,6 +488,10 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
     missing = missing.mask(rng.random(missing.shape) < 0.1)
     lattice = pd.DataFrame({"va": np.r_[rng.integers(0, 3, 50), 10 + rng.integers(0, 3, 50)] * 1.0})
     lattice["vb"] = rng.integers(0, 3, 100) * 1.0
+    wavelengths = np.arange(900, 1300, 10)
+    bands = [np.exp(-0.5 * ((wavelengths - at) / 30.0) ** 2) for at in (1000, 1200)]
+    spectra = np.outer(more.standard_normal(80), bands[0] - bands[1]) + 0.02 * more.standard_normal((80, 40))
+    spectrum = pd.DataFrame(spectra, columns=wavelengths.astype(str))
     words = np.array(["low", "middle", "high"], dtype=object)
     apart = pd.DataFrame({f"v{q}": rng.choice(words, 200) for q in "abcd"}, dtype=object)
     hidden = rng.standard_normal(200)
@@ -488,7 +505,13 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
     def is_found(findings: list[dict[str, Any]]) -> str:
         return "" if "component" in _stands_out(findings) else "the hidden number is missed"
 
+    def is_bands(findings: list[dict[str, Any]]) -> str:
+        said = [stretch for x in findings for stretch in x["evidence"].get("stretches", ())]
+        held = [[int(a) <= at - 30 and at + 30 <= int(b) for a, b in said] for at in (1000, 1200)]
+        return "" if len(said) == 2 and all(map(any, held)) else f"bands at 1000 and 1200 are said to be at {said}"
+
     return {
+        "spectrum": (spectrum, is_bands),
         "mca, unrelated": (apart, is_noise),
         "famd, unrelated": (apart.assign(vx=rng.standard_normal(200)), is_noise),
         "mca, one number": (together, is_found),

@@ -1,5 +1,6 @@
 """What is said about a table is true, and does not depend on what it must not depend on."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -142,6 +143,18 @@ def test_order_of_the_columns_changes_nothing(told):
     frame, found = told
     again = gramian.analyze(frame[["f", "side", "b", "name", "d", "a", "e", "c"]], id="name")
     assert told_alike(again, found)
+
+
+def test_neighbors_along_an_axis_are_named_together_and_others_are_not():
+    """Bands of a spectrum are said by where they begin and end; the same columns in another order one by one."""
+    frame = generated(0)["spectrum"][0]
+    said = str(found_in(frame)["component"][0])
+    assert re.match(r"Columns \d+ to \d+ against \d+ to \d+ along PC1", said)
+    mixed = found_in(frame[np.random.default_rng(0).permutation(frame.columns)])["component"][0]
+    assert " to " not in mixed.sentence.split(" along ")[0]
+    assert "stretches" not in mixed.evidence
+    one = pd.DataFrame({"1": [1.0, -2.0, 3.0] * 9, "2": [0.0, 0.1, 0.0] * 9, "3": [0.1, 0.0, -0.1] * 9})
+    assert "the column 1." in str(found_in(one)["component"][0])
 
 
 def test_names_of_columns_change_names_alone(told):

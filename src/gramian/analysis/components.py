@@ -7,6 +7,7 @@ makes up). Columns are named by their correlations, which do not depend on units
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,24 +62,79 @@ class Ends:
     Attributes
     ----------
     rising, falling : tuple of int
-        Columns.
+        Columns; the strongest one of neighbors along an axis.
+    stretches : dict of int to (int, int)
+        The first and last of the neighbors that each stands for.
     high, low : tuple of int
         Rows.
     """
 
     rising: tuple[int, ...]
     falling: tuple[int, ...]
+    stretches: dict[int, tuple[int, int]]
     high: tuple[int, ...] = ()
     low: tuple[int, ...] = ()
 
 
+def is_axis(names: Sequence[str]) -> bool:
+    """Tell whether names are numbers that rise, or fall, as of wavelengths: then neighbors are named together.
+
+    Examples
+    --------
+    >>> is_axis(["900", "902.5", "905"]), is_axis(["1", "3", "2"]), is_axis(["a", "b", "c"])
+    (True, False, False)
+    """
+    try:
+        steps = np.diff([float(name) for name in names])
+    except ValueError:
+        return False
+    return len(steps) > 1 and bool((steps > 0).all() or (steps < 0).all())
+
+
+def stretches(order: Sequence[int], sides: HostArray, *, along: bool) -> dict[int, tuple[int, int]]:
+    """Return the first and last column of each stretch of one side, by the one of them that an order has first.
+
+    Each column is a stretch of its own where columns do not lie along an axis.
+
+    Examples
+    --------
+    >>> stretches([1, 0, 3, 4], np.array([1, 1, 0, -1, 1]), along=True)
+    {1: (0, 1), 3: (3, 3), 4: (4, 4)}
+    """
+    if not along:
+        return {j: (j, j) for j in order}
+    bounds = np.flatnonzero(np.diff(sides, prepend=np.nan, append=np.nan) != 0)
+    found: dict[int, int] = {}
+    for j in order:
+        found.setdefault(int(np.searchsorted(bounds, j, side="right")), j)
+    return {j: (int(bounds[at - 1]), int(bounds[at]) - 1) for at, j in found.items()}
+
+
+def stretch_names(names: Sequence[str], columns: Sequence[int], reach: dict[int, tuple[int, int]]) -> list[str]:
+    """Return what columns are called with the neighbors that they stand for."""
+    return [names[j] if reach[j] == (j, j) else f"{names[reach[j][0]]} to {names[reach[j][1]]}" for j in columns]
+
+
+def _ends_of_stretches(
+    about: "Described", columns: Sequence[int], reach: dict[int, tuple[int, int]]
+) -> list[list[str]]:
+    return [[about.names[j] for j in reach[column]] for column in columns]
+
+
 def ends_of(
-    component: int, parts: ColumnParts, intervals: Intervals | None, scores: HostArray | None, *, has_names: bool
+    component: int,
+    parts: ColumnParts,
+    intervals: Intervals | None,
+    scores: HostArray | None,
+    *,
+    has_names: bool,
+    along: bool = False,
 ) -> Ends:
     """Choose what is named at both ends of a component.
 
     Columns whose correlation is at least 0.7 of the strongest, and whose interval does not contain zero; where no
-    correlation is known, those with half an equal contribution. Rows are named where they have names.
+    correlation is known, those with half an equal contribution. Of neighbors ``along`` an axis the strongest stands for
+    all. Rows are named where they have names.
     """
     if parts.correlations is not None:
         weight = parts.correlations[component]
@@ -91,12 +147,13 @@ def ends_of(
         weight, strong = V, len(V) * V >= 0.5
     # Rounding does not order what is equal: names do, which are told apart.
     order = np.argsort(-np.round(np.abs(weight), 9), kind="stable")
-    named = [int(j) for j in order if strong[j] and weight[j] != 0]
+    sides = np.where(strong, np.sign(weight), 0.0)
+    named = stretches([int(j) for j in order if sides[j] != 0], sides, along=along)
     rising, falling = [j for j in named if weight[j] > 0][:NAMED], [j for j in named if weight[j] < 0][:NAMED]
     rows: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     if scores is not None and has_names and len(scores) > 2 * ENDS:
         rows = _outermost(-scores[:, component]), _outermost(scores[:, component])
-    return Ends(tuple(rising), tuple(falling), *rows)
+    return Ends(tuple(rising), tuple(falling), {j: named[j] for j in (*rising, *falling)}, *rows)
 
 
 def _outermost(scores: HostArray) -> tuple[int, ...]:
@@ -131,6 +188,11 @@ class Described:
     row_names: Sequence[str] | None
     telling: bool = True
     prefix: str = "PC"
+
+    @cached_property
+    def along(self) -> bool:
+        """Whether columns lie along an axis."""
+        return self.telling and is_axis(self.names)
 
     def name(self, component: int) -> str:
         """What a component is called."""
@@ -167,7 +229,8 @@ def component_finding(about: Described, component: int) -> Finding:
     A component that shares its variance with a neighbor has no ends of its own: see :func:`plane_finding`.
     """
     share, interval = float(about.shares[component]), about.interval(component)
-    ends = ends_of(component, about.parts, about.intervals, about.scores, has_names=about.row_names is not None)
+    has_names = about.row_names is not None
+    ends = ends_of(component, about.parts, about.intervals, about.scores, has_names=has_names, along=about.along)
     name, holds = about.name(component), f"holds {share_words(share, interval)} of the variance"
     numbers: dict[str, Any] = {"share": share, **_interval_numbers(interval)}
     evidence = _evidence(about, component, ends)
@@ -182,16 +245,18 @@ def component_finding(about: Described, component: int) -> Finding:
 
 def _columns_words(about: Described, component: int, ends: Ends) -> str:
     """Say which columns go with a component, and against which."""
-    names, name = about.names, about.name(component)
-    rising, falling = ([names[j] for j in side] for side in (ends.rising, ends.falling))
-    if is_one_column(about.parts, component):
-        return f"{name} is little more than the column {(rising or falling)[0]}"
-    if rising and falling:
-        return f"{joined(rising)} against {joined(falling)} along {name}"
+    name, strongest = about.name(component), (ends.rising or ends.falling)[0]
+    rising, falling = (stretch_names(about.names, side, ends.stretches) for side in (ends.rising, ends.falling))
     side = rising or falling
-    if len(side) == 1:
-        return f"{side[0]} goes most with {name}"
-    return f"{joined(side)} go together along {name}"
+    if is_one_column(about.parts, component):
+        return f"{name} is little more than the column {about.names[strongest]}"
+    # A bare number would be read as a figure.
+    numbered = "Columns " if about.along else ""
+    if rising and falling:
+        return f"{numbered}{joined(rising)} against {joined(falling)} along {name}"
+    if len(side) == 1 and side[0] == about.names[strongest]:
+        return f"{'Column ' if about.along else ''}{side[0]} goes most with {name}"
+    return f"{numbered}{joined(side)} go together along {name}"
 
 
 def _rows_words(about: Described, ends: Ends) -> str:
@@ -244,10 +309,14 @@ def plane_finding(about: Described, tied: Sequence[int], *, kept: int) -> Findin
     cos2 = about.parts.cos2
     if about.telling and cos2 is not None and len(about.names) > len(tied):
         inside = cos2[list(tied)].sum(axis=0)
-        named = [int(j) for j in np.argsort(-np.round(inside, 9), kind="stable")[:NAMED] if inside[j] >= 0.5]
+        order = [int(j) for j in np.argsort(-np.round(inside, 9), kind="stable") if inside[j] >= 0.5]
+        reach = stretches(order, inside >= 0.5, along=about.along)
+        named = [*reach][:NAMED]
         if named:
-            words += f". Together they hold most of {joined([about.names[j] for j in named])}"
+            held = joined(stretch_names(about.names, named, reach))
+            words += f". Together they hold most of {'columns ' if about.along else ''}{held}"
             evidence |= {"columns": [about.names[j] for j in named], "cos2": [float(inside[j]) for j in named]}
+            evidence |= {"stretches": _ends_of_stretches(about, named, reach)} if about.along else {}
     return Finding("plane", f"{words}.", numbers | {"share": share}, evidence, tuple(tied))
 
 
@@ -265,6 +334,8 @@ def _evidence(about: Described, component: int, ends: Ends) -> dict[str, Any]:
     parts, columns = about.parts, [*ends.rising, *ends.falling]
     if about.telling and columns:
         evidence["columns"] = [about.names[j] for j in columns]
+        if about.along:
+            evidence["stretches"] = _ends_of_stretches(about, columns, ends.stretches)
         evidence["contributions"] = [float(parts.contributions[component, j]) for j in columns]
         if parts.correlations is not None:
             evidence["correlations"] = [float(parts.correlations[component, j]) for j in columns]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.components import ColumnParts, ends_of
+from gramian.analysis.components import ColumnParts, ends_of, stretch_names
 from gramian.analysis.findings import counted, percent, share_words, shortened
 from gramian.analysis.groups import LEVEL, groups_of, is_number
 from gramian.analysis.rows import ShownRows
@@ -163,8 +163,9 @@ def _poles(made: Material, shown: range) -> list[list[list[str]]] | None:
         parts, intervals = ColumnParts(examined.sources, examined.sources**2), None
     found = []
     for j in shown:
-        ends = ends_of(j, parts, intervals, None, has_names=False)
-        found.append([[shortened(made.names[c], 28) for c in side] for side in (ends.falling, ends.rising)])
+        ends = ends_of(j, parts, intervals, None, has_names=False, along=examined.about.along)
+        sides = (stretch_names(made.names, side, ends.stretches) for side in (ends.falling, ends.rising))
+        found.append([[shortened(name, 28) for name in side] for side in sides])
     return found
 
 
