@@ -520,6 +520,19 @@ def test_components_that_were_asked_for_and_are_not_there_are_said(asked, said):
     assert str(found.findings[2]) == f"No component is taken: {said} needed. Values are filled with the column means."
 
 
+def test_columns_are_scaled_as_an_analysis_scales_them():
+    """One rule, one sentence: the spreads are those of a PCA, and a constant that is rounded is no narrow column."""
+    X = planted(60, missing=0.0)[0] * [9.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    for still in (X[:, 2], np.full(60, 0.1)):
+        frame = pa.table({"a": X[:, 0], "b": X[:, 1], "c": still})
+        said = [
+            {str(note).split("no unit")[0] for note in notes if "caled" in note}
+            for notes in (fill(frame, FillRequest(1)).notes, gramian.analyze(frame).notes)
+        ]
+        assert said[0] == said[1]
+        assert len(said[0]) == 1
+
+
 def test_where_nothing_is_missing_nothing_is_said_of_filled_values():
     """A whole table of noise: what its model is, how it predicts, and not a word of values that are filled."""
     noise = np.random.default_rng(0).standard_normal((100, 5))

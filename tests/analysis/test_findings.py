@@ -320,6 +320,17 @@ def test_one_skewed_column_is_one_and_many_are_counted():
     assert "its logarithm far less" in finding.sentence
 
 
+def test_skewness_of_many_rows_is_that_of_some_and_said_to_be():
+    """Of 60,000 rows as many are measured as are kept, without those that are kept because they lie far out."""
+    frame = skewed(60_000)
+    (finding,) = found_in(frame)["skew"]
+    m = finding.evidence["rows_measured"]
+    assert f"(in {m:,} rows that were drawn)" in finding.sentence
+    drawn = np.sort(np.random.default_rng(0).permutation(60_000)[:m])
+    values = frame[finding.evidence["columns"][0]].to_numpy()[drawn]
+    assert finding.numbers["times_median"][0] == pytest.approx(values.max() / np.median(values))
+
+
 def test_filled_cells_tell_nothing_of_skewness():
     """A column of which cells were filled is not named."""
     frame = skewed()

@@ -585,6 +585,9 @@ def skewed_finding(subject: Subject) -> Finding | None:
     if len(order) > len(first):
         numbers["more"] = len(order) - len(first)
         words += f"; so {'is' if numbers['more'] == 1 else 'are'} {counted(numbers['more'], 'more column')}"
+    if len(X) < subject.model.n_rows:
+        numbers["rows"] = len(X)
+        words += f" (in {len(X):,} rows that were drawn)"
     words += ": where ratios count, analyze logarithms."
     return Finding("skew", words, numbers, {"columns": named, "rows_measured": len(X)})
 

@@ -9,8 +9,8 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from functools import cache
+from itertools import zip_longest
 
 import numpy as np
 
