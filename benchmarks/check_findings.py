@@ -377,6 +377,25 @@ def check_table(finding: Mapping[str, Any], table: Table, _kept: int, _rng: np.r
         yield "scaling is said otherwise"
 
 
+def check_skew(finding: Mapping[str, Any], table: Table, _kept: int, _rng: np.random.Generator) -> Iterable[str]:
+    """Skewness of columns and of their logarithms by pandas, and the largest value by the median."""
+    numbers, n = finding["numbers"], table.n
+    if finding["evidence"]["rows_measured"] != n:
+        return
+    exact = (n - 2) / np.sqrt(n * (n - 1.0))  # pandas gives the unbiased one
+    for name, *said in zip(
+        finding["evidence"]["columns"],
+        *(numbers[k] for k in ("skewness", "of_logarithms", "times_median")),
+        strict=False,
+    ):
+        values = table.frame[name]
+        truth = (values.skew() * exact, np.log(values).skew() * exact, values.max() / values.median())
+        for what, one, real in zip(("skewness", "that of logarithms", "the ratio"), said, truth, strict=True):
+            yield from _apart(f"{what} of {name}", one, float(real))
+        if not (truth[0] > 2 and abs(truth[1]) <= truth[0] / 10 and truth[2] >= 10):
+            yield f"{name} is not skewed, or its logarithms are"
+
+
 CHECKS: dict[str, Callable[..., Iterable[str]]] = {
     "component": check_component,
     "plane": check_plane,
@@ -386,6 +405,7 @@ CHECKS: dict[str, Callable[..., Iterable[str]]] = {
     "clouds": check_clouds,
     "outliers": check_outliers,
     "rows": check_rows,
+    "skew": check_skew,
     "table": check_table,
 }
 

@@ -246,6 +246,40 @@ def test_numbers_are_filled_as_their_column_writes_them(tmp_path):
         assert all(old in ("", new) for old, new in zip(row, after, strict=True))
 
 
+@pytest.mark.parametrize(
+    "above, below",
+    [
+        ("${:,.0f}", "-${:,.0f}"),
+        ("${:,.0f}", "(${:,.0f})"),
+        ("${:,.0f}", "$-{:,.0f}"),
+        ("{:,.0f} €", "\u2212{:,.0f} €"),
+        ("Rs.{:,.0f}", "-Rs.{:,.0f}"),
+        ("{:.0f} m2", "-{:.0f} m2"),
+        ("{:.0f}", "{:.0f}-"),
+        ("+{:.0f} kg", "-{:.0f} kg"),
+    ],
+)
+def test_numbers_below_zero_are_filled_as_their_column_writes_them(tmp_path, above, below):
+    """A sign, the money and parentheses stand where they do in the others, also where all are below zero."""
+    t = np.linspace(-5000.0, 5000.0, 60)
+    columns = (t, 2.0 * t, -2.0 * np.abs(t) - 100.0)
+
+    def written(value):
+        return (below if value < 0 else above).format(abs(value))
+
+    lines = [[written(x) for x in row] for row in zip(*columns, strict=True)]
+    for i in (3, 20, 41, 55):
+        lines[i][1] = lines[i + 1][2] = ""
+    with (tmp_path / "t.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["a", "b", "c"], *lines])
+    files = {file.stem: file for file in fill(tmp_path / "t.csv", FillRequest(2)).save(tmp_path / "out")}
+    _, *cells = read_text(files["filled"])
+    kinds = [re.sub(r"\\{.*?\\}", r"[\\d,.]+", re.escape(style)) for style in (above, below)]
+    for i in (3, 20, 41, 55):
+        assert re.fullmatch(kinds[int(t[i] < 0)], cells[i][1])
+        assert re.fullmatch(kinds[1], cells[i + 1][2])
+
+
 @pytest.mark.parametrize("delimiter, name", [(";", "predictions.csv"), ("\t", "predictions.tsv")])
 def test_pairs_are_written_as_their_table_is(tmp_path, delimiter, name):
     """Delimiter and decimal sign of the predictions are those of the long table."""
@@ -484,6 +518,19 @@ def test_components_that_were_asked_for_and_are_not_there_are_said(asked, said):
     assert found.as_json()["components"] == 0
     assert found.as_json()["why"] == f"{said} needed"
     assert str(found.findings[2]) == f"No component is taken: {said} needed. Values are filled with the column means."
+
+
+def test_columns_are_scaled_as_an_analysis_scales_them():
+    """One rule, one sentence: the spreads are those of a PCA, and a constant that is rounded is no narrow column."""
+    X = planted(60, missing=0.0)[0] * [9.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    for still in (X[:, 2], np.full(60, 0.1)):
+        frame = pa.table({"a": X[:, 0], "b": X[:, 1], "c": still})
+        said = [
+            {str(note).split("no unit")[0] for note in notes if "caled" in note}
+            for notes in (fill(frame, FillRequest(1)).notes, gramian.analyze(frame).notes)
+        ]
+        assert said[0] == said[1]
+        assert len(said[0]) == 1
 
 
 def test_where_nothing_is_missing_nothing_is_said_of_filled_values():

@@ -294,6 +294,64 @@ def test_six_rows_that_make_a_component_are_said_to():
     assert found["outliers"][0].numbers["flagged"] <= 6 + 6
 
 
+def skewed(n=200, seed=0):
+    """Two columns whose logarithms are Gaussian, and others that logarithms do not mend."""
+    rng = np.random.default_rng(seed)
+    normal, t = rng.standard_normal((n, 4)), rng.standard_normal(n)
+    frame = pd.DataFrame({"income": np.exp(1.3 * t + 8.0), "area": np.exp(t + normal[:, 0])})
+    frame["height"], frame["wait"] = 170.0 + 8.0 * t + normal[:, 1], rng.exponential(size=n)
+    return frame.assign(square=normal[:, 2] ** 2 + 1e-9, debt=-frame["income"], zero=np.maximum(normal[:, 3], 0.0))
+
+
+def test_columns_that_logarithms_mend_are_named():
+    """Incomes and areas, and neither heights, waiting times, squares, debts nor columns with zeros; all as computed."""
+    for seed in range(5):
+        frame = skewed(seed=seed)
+        wrong, findings = faults_of(frame, frame)
+        (finding,) = [finding for finding in findings if finding["kind"] == "skew"]
+        assert set(finding["evidence"]["columns"]) == {"income", "area"}
+        assert finding["sentence"].endswith("times the medians: where ratios count, analyze logarithms.")
+        assert not [fault for fault in wrong if "logarithms" in fault]
+        logs = np.log(frame[["income", "area"]]).assign(height=frame["height"])
+        assert "skew" not in found_in(logs)
+
+
+def test_one_skewed_column_is_one_and_many_are_counted():
+    """Of five columns the three that are most skewed are named; a finding with another number is false."""
+    rng = np.random.default_rng(1)
+    frame = of_rows(np.exp(1.5 * rng.standard_normal((300, 5))))
+    (finding,) = found_in(frame)["skew"]
+    assert "; so are 2 more columns: where" in finding.sentence
+    assert len(finding.evidence["columns"]) == 5
+    table = Table(frame, scaled=False, labels={}, rows=None)
+    said = finding.as_json()
+    assert not faults([said], table, kept=1)
+    said["numbers"]["of_logarithms"][1] += 0.2
+    assert "that of logarithms of" in " ".join(faults([said], table, kept=1))
+    (finding,) = found_in(frame[["a"]].assign(b=rng.standard_normal(300)))["skew"]
+    assert finding.sentence.startswith("a is skewed (")
+    assert "its logarithm far less" in finding.sentence
+
+
+def test_skewness_of_many_rows_is_that_of_some_and_said_to_be():
+    """Of 60,000 rows as many are measured as are kept, without those that are kept because they lie far out."""
+    frame = skewed(60_000)
+    (finding,) = found_in(frame)["skew"]
+    m = finding.evidence["rows_measured"]
+    assert f"(in {m:,} rows that were drawn)" in finding.sentence
+    drawn = np.sort(np.random.default_rng(0).permutation(60_000)[:m])
+    values = frame[finding.evidence["columns"][0]].to_numpy()[drawn]
+    assert finding.numbers["times_median"][0] == pytest.approx(values.max() / np.median(values))
+
+
+def test_filled_cells_tell_nothing_of_skewness():
+    """A column of which cells were filled is not named."""
+    frame = skewed()
+    frame.loc[[3, 50, 90], "income"] = np.nan
+    (finding,) = found_in(frame)["skew"]
+    assert finding.evidence["columns"] == ["area"]
+
+
 def test_one_count_is_expected_everywhere():
     """The finding, the map of rows and its formula have one expected count."""
     found = gramian.analyze(with_factor().assign(a=lambda frame: frame["a"].where(frame.index != 9, 9.0)))

@@ -49,6 +49,11 @@ MOST_COUNTED_AGAIN = 200_000
 MOST_TIMES = 100
 """Times a limit up to which a distance is said by how many."""
 
+SKEWED, MENDED, TIMES = 2.0, 0.1, 10.0
+"""Skewness above which logarithms are spoken of, the part of it that they may leave, and how many times the median the
+largest value is at least. Of 1,500 columns of 200 exponential numbers, or of squared Gaussian ones, none is named; of
+exponentials of Gaussian numbers 86% with deviation 1, and 99% with 1.5."""
+
 NOTHING = "nothing stands out from noise, and one is kept to look at"
 
 MADE = 0.5
@@ -168,6 +173,8 @@ class Examined:
         The rows that are not outlying, and their components.
     without : Without or None
         Rows that change how many components stand out.
+    skewed : Finding or None
+        Columns that logarithms would mend.
     """
 
     subject: Subject
@@ -178,6 +185,7 @@ class Examined:
     clouds: Clouds | None = None
     robust: RobustFit | None = None
     without: Without | None = None
+    skewed: Finding | None = None
 
     @property
     def cuts(self) -> range:
@@ -216,6 +224,7 @@ class Examined:
         first = [one for one in made if one.components == (0,)]
         found = [*first, *found, *(one for one in made if one not in first)]
         found += [] if outliers is None else outlier_findings(subject, outliers)
+        found += [] if self.skewed is None else [self.skewed]
         return [*found, table_finding(subject)]
 
     def _components(self, k: int) -> list[Finding]:
@@ -278,7 +287,7 @@ def examine(subject: Subject) -> Examined:
     if scores is not None and is_pca and not subject.coded and not subject.is_much_filled:
         clouds = find_clouds(scores, order=order, seed=subject.seed)
     without = None if robust is None else _without(subject, robust)
-    return Examined(subject, about, tests, sources, relation, clouds, robust, without)
+    return Examined(subject, about, tests, sources, relation, clouds, robust, without, skewed_finding(subject))
 
 
 def _differences(examined: Examined) -> HostArray | None:
@@ -544,6 +553,50 @@ def few_rows_findings(subject: Subject, robust: RobustFit, k: int) -> list[Findi
         words = f"{who} {make} {name}: {percent(share)} of its variance is {theirs}."
         evidence = {"rows": rows, "contributions": parts[order].tolist(), "location_and_scatter": robust.method}
         found.append(Finding("rows", words, {"rows": len(rows), "share": share}, evidence, (j,)))
+    return found
+
+
+def skewed_finding(subject: Subject) -> Finding | None:
+    """Say which columns of positive numbers are skewed, and their logarithms are not."""
+    if subject.measured is None or not subject.telling or subject.is_much_filled:
+        return None
+    X, columns = subject.measured.drawn(), subject.measured.columns
+    able = (X > 0).all(axis=0) & np.isfinite(X).all(axis=0)
+    if subject.filled is not None:
+        able &= ~subject.filled[:, columns].any(axis=0)
+    X, columns = X[:, able], columns[able]
+    own, of_logs = _skewness(X / X.max(axis=0)), _skewness(np.log(X))
+    times = X.max(axis=0) / np.median(X, axis=0)
+    there = (own > SKEWED) & (np.abs(of_logs) <= MENDED * own) & (times >= TIMES)
+    order = np.flatnonzero(there)[np.argsort(-own[there], kind="stable")]
+    first = order[:3]
+    if not len(first):
+        return None
+    named, many = [subject.names[int(columns[j])] for j in order], len(first) > 1
+    before, after = (joined([f"{round(value, 1) + 0.0:.1f}" for value in part[first]]) for part in (own, of_logs))
+    words = f"{joined(named[: len(first)])} {'are' if many else 'is'} skewed ({before}), "
+    words += f"{'their logarithms' if many else 'its logarithm'} far less ({after}), and the largest value is "
+    words += f"{joined([f'{value:,.0f}' for value in times[first]])} times the {'medians' if many else 'median'}"
+    numbers: dict[str, Any] = {
+        "skewness": own[first].tolist(),
+        "of_logarithms": of_logs[first].tolist(),
+        "times_median": times[first].tolist(),
+    }
+    if len(order) > len(first):
+        numbers["more"] = len(order) - len(first)
+        words += f"; so {'is' if numbers['more'] == 1 else 'are'} {counted(numbers['more'], 'more column')}"
+    if len(X) < subject.model.n_rows:
+        numbers["rows"] = len(X)
+        words += f" (in {len(X):,} rows that were drawn)"
+    words += ": where ratios count, analyze logarithms."
+    return Finding("skew", words, numbers, {"columns": named, "rows_measured": len(X)})
+
+
+def _skewness(X: HostArray) -> HostArray:
+    """Return the skewness of columns (d,): the mean cube over the deviation's."""
+    Z = X - X.mean(axis=0)
+    spread = np.sqrt(np.square(Z).mean(axis=0))
+    found: HostArray = ((Z / np.where(spread > 0, spread, 1.0)) ** 3).mean(axis=0)
     return found
 
 

@@ -9,6 +9,7 @@ others of its column are, with the digits that its error is worth, a hundredth o
 
 import csv
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -30,7 +31,6 @@ from gramian.sources.formats.csv import written_cells
 from gramian.sources.formats.dialect import SPACES
 from gramian.sources.paths import WholeTable
 from gramian.sources.table_facts import LongColumns
-from gramian.sources.written_numbers import NumberFormat
 
 
 class Style(NamedTuple):
@@ -40,28 +40,31 @@ class Style(NamedTuple):
     ----------
     decimal, thousands : str
         The decimal sign, and the sign between thousands.
-    before, after : str
-        What stands before and after the digits, with its blanks.
+    affixes, negative : pair of str
+        What stands before and after the digits, with its blanks, and the same of numbers below zero.
 
     Examples
     --------
-    >>> Style(".", ",", "$", "").written("-1060.8"), Style(",", "", "", " kg").written("0.78")
-    ('-$1,060.8', '0,78 kg')
+    >>> Style(".", ",", ("$", ""), ("($", ")")).written("-1060.8"), Style(",", "", ("", " kg")).written("0.78")
+    ('($1,060.8)', '0,78 kg')
     """
 
     decimal: str = "."
     thousands: str = ""
-    before: str = ""
-    after: str = ""
+    affixes: tuple[str, str] = ("", "")
+    negative: tuple[str, str] = ("-", "")
 
     def written(self, text: str) -> str:
         """Return a number, as short text, as the column writes it."""
-        sign, digits = ("-", text[1:]) if text.startswith("-") else ("", text)
-        whole, point, rest = digits.partition(".")
+        before, after = self.negative if text.startswith("-") else self.affixes
+        whole, point, rest = text.removeprefix("-").partition(".")
         if self.thousands and whole.isdigit():
             whole = f"{int(whole):,}".replace(",", self.thousands)
-        return f"{sign}{self.before}{whole}{self.decimal if point else ''}{rest}{self.after}"
+        return f"{before}{whole}{self.decimal if point else ''}{rest}{after}"
 
+
+MINUS = re.compile("[-\u2212()]")
+"""What makes a number one below zero: a minus of either kind, or parentheses."""
 
 PLAIN = Style()
 """As programs write numbers."""
@@ -223,17 +226,19 @@ def _style(whole: WholeTable | None, name: str) -> Style:
     form = None if column.reading is None else column.reading.format
     if form is None:
         return Style(whole.decimal)
-    cells = [cell.strip() for cell in whole.column(name).drop_null()[:1000].to_pylist()]
-    affixes = Counter(_affixes(cell, form) for cell in cells if cell[:1] not in ("", "+", "-", "("))
-    return Style(form.decimal, form.thousands, *max(affixes, key=affixes.__getitem__, default=("", form.unit)))
-
-
-def _affixes(cell: str, form: NumberFormat) -> tuple[str, str]:
-    """Return what stands before and after the digits of a cell, with its blanks."""
-    rest = cell.removeprefix(form.currency).lstrip()
-    after = next((affix for affix in (form.unit, form.currency) if affix and rest.endswith(affix)), "")
-    digits = rest.removesuffix(after).rstrip()
-    return cell[: len(cell) - len(rest)], rest[len(digits) :]
+    # Whatever is neither a letter nor a digit, or is the money or the unit, on both sides of the digits.
+    aside = "|".join([*(re.escape(affix) for affix in (form.currency, form.unit) if affix), r"[^\w.,]"])
+    split = re.compile(rf"((?:{aside})*)(.*?)((?:{aside})*)")
+    found: tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]] = (Counter(), Counter())
+    for cell in whole.column(name).drop_null()[:1000].to_pylist():
+        if parts := split.fullmatch(cell.strip()):
+            before, _, after = parts.groups()
+            found[bool(MINUS.search(before + after))][before, after] += 1
+    (above, _), *_ = found[False].most_common(1) or [(("", ""), 0)]
+    (below, _), *_ = found[True].most_common(1) or [((f"-{above[0]}", above[1]), 0)]
+    if not found[False]:
+        above = MINUS.sub("", below[0]), MINUS.sub("", below[1])
+    return Style(form.decimal, form.thousands, above, below)
 
 
 def _write_both(whole: WholeTable, columns: Mapping[str, FilledColumn], draft: Callable[[str], Path]) -> None:

@@ -19,13 +19,14 @@ from gramian.analysis.findings import Finding, counted, joined, listed, percent,
 from gramian.analysis.frame import is_frame, open_frame_whole
 from gramian.analysis.long_table import LongTable, Pairs, long_names, read_long, sparse_table
 from gramian.analysis.scaling import choose_scale
-from gramian.analysis.table import ReadOptions, Say, dense, names_of, opened, origin_of
+from gramian.analysis.table import ReadOptions, Say, dense, known_moments, names_of, opened, origin_of
 from gramian.arrays.namespace import HostArray, is_sparse
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import ConvergenceWarning, InputError, Parameter, ParameterError, Sentence
 from gramian.models.probabilistic.entries import known_entries
 from gramian.models.probabilistic.fit import ProbabilisticPCAOptions, fit_probabilistic_pca, hold_out
 from gramian.models.probabilistic.model import ProbabilisticPCAModel
+from gramian.sources.dense import DenseRows
 from gramian.sources.paths import Chosen, WholeTable, is_path, open_whole
 from gramian.sources.table_facts import NO_HEADER, long_columns
 
@@ -594,9 +595,7 @@ def _scaling(
     if bounds is not None and options.scale is None:
         said = "Not scaled: {low:g} and {high:g} are the limits of all columns, which have one unit ({scale} to scale)."
         return False, (Sentence(said, low=bounds[0], high=bounds[1], scale=Parameter("scale", (True,))),)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # columns of which nothing is known
-        spread = np.nan_to_num(np.nanstd(X, axis=0))
+    spread, _ = known_moments(DenseRows(X))
     return choose_scale(names, spread, asked=options.scale, has_units=own is not None)
 
 

@@ -25,7 +25,7 @@ class Finding:
     ----------
     kind : str
         What it is about: "component", "plane", "noise", "count", "group", "clouds", "outliers", "rows",
-        "table", "kernel", "source", "missing", "held out".
+        "skew", "table", "kernel", "source", "missing", "held out".
     sentence : str
         What a person reads.
     numbers : mapping of str to number

@@ -116,6 +116,11 @@ class RowMeasures:
         scores = self.scores[positions][:, : min(k, 10)].astype(FLOAT64)
         return ShownRows(positions, scores, self.candidates.at(positions), self.columns, mean, spread, n)
 
+    def drawn(self) -> HostArray:
+        """Return the columns that are shown of all rows, or of a sample where these are many: no pass."""
+        n, k = self.scores.shape
+        return self.candidates.at(np.sort(_first_drawn(n, _room(n, k, len(self.columns), MOST_ROWS), self.seed)))
+
     def outlier_map(self, names: Sequence[str]) -> OutlierMap:
         """Say which columns put the rows furthest beyond a limit there: no pass."""
         mean, spread = spread_of(self.moments)

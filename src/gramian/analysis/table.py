@@ -37,6 +37,9 @@ Say = Callable[[str], None]
 SAFE_SQUARES = (1e-280, 1e280)
 """Sums of squares of which none was lost at an end of the range of floats."""
 
+ROUNDING = 8 * np.finfo(np.float64).eps
+"""Deviation over the mean up to which a column is constant but for rounding."""
+
 SMALL_MEAN = 1e-120
 """Mean under which a column may vary although the squares of its deviations vanish."""
 
@@ -627,7 +630,7 @@ def _without_missing(options: ReadOptions, prepared: Prepared, missing: HostArra
         return _dropped(prepared, X, own)
     say(f"filling {int(np.isnan(X).sum()):,} missing values")
     # Columns count alike where they would in a fit; for sources too, which do not depend on it, the filling does.
-    spread, _ = _scaled_moments(DenseRows(X), np.ones(X.shape[1], dtype=bool))
+    spread, _ = known_moments(DenseRows(X))
     return _filled(prepared, X, own, spread)
 
 
@@ -670,9 +673,7 @@ def _to_be_filled(prepared: Prepared, missing: HostArray) -> Prepared:
 
 def _with_spread(prepared: Prepared) -> Prepared:
     """Measure the deviations of columns from what is there."""
-    spread, mean = _scaled_moments(prepared.source, np.ones(len(prepared.names), dtype=bool))
-    spread[spread <= 8 * np.finfo(np.float64).eps * np.abs(mean)] = 0.0
-    return replace(prepared, spread=spread)
+    return replace(prepared, spread=known_moments(prepared.source)[0])
 
 
 def _filled(prepared: Prepared, X: HostArray, own: tuple[str, ...] | None, spread: HostArray) -> Prepared:
@@ -784,14 +785,14 @@ def _spreads(prepared: Prepared) -> tuple[HostArray, HostArray]:
     # Squares that small next to a mean that is not small are those of a constant column.
     unsure = ~(moments.squares < high) | ((moments.squares <= low) & (np.abs(mean) < SMALL_MEAN))
     if unsure.any() and not source.is_sparse:
-        spread[unsure], mean[unsure] = _scaled_moments(source, unsure)
-    return spread, spread <= 8 * np.finfo(np.float64).eps * np.abs(mean)
+        spread[unsure], mean[unsure] = known_moments(source, unsure)
+    return spread, spread <= ROUNDING * np.abs(mean)
 
 
-def _scaled_moments(source: RowSource, chosen: HostArray) -> tuple[HostArray, HostArray]:
+def known_moments(source: RowSource, chosen: Any = slice(None)) -> tuple[HostArray, HostArray]:
     """Return deviations and means of what is known in some columns, also where squares leave the range of floats.
 
-    Each column is divided by a power of two near its largest entry, which rounds nothing. Cost: three passes over the
+    A deviation that is the rounding of a constant is zero. Each column is divided by a power of two near its largest entry, which rounds nothing. Cost: three passes over the
     rows, one where all entries are zero.
     """
 
@@ -808,7 +809,9 @@ def _scaled_moments(source: RowSource, chosen: HostArray) -> tuple[HostArray, Ho
     n = np.sum([count for count, _ in counted], axis=0)
     mean = np.sum([total for _, total in counted], axis=0) / np.maximum(n, 1)
     squares = np.sum([np.nansum((part - mean) ** 2, axis=0) for part in parts(power)], axis=0)
-    return np.ldexp(np.sqrt(squares / np.maximum(n - 1, 1)), power), np.ldexp(mean, power)
+    spread = np.sqrt(squares / np.maximum(n - 1, 1))
+    spread[spread <= ROUNDING * np.abs(mean)] = 0.0
+    return np.ldexp(spread, power), np.ldexp(mean, power)
 
 
 def scaled(prepared: Prepared, options: ReadOptions) -> Prepared:
