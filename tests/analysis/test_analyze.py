@@ -5,8 +5,10 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
 import gramian
 from gramian import PCA, as_source
@@ -333,3 +335,43 @@ def test_numbers_that_stand_for_missing_values_are_missing_where_none_may_be(tmp
     assert gramian.analyze(tmp_path / "t.csv").table.n_filled == 2
     with pytest.raises(InputError, match="row 4, column 'q' is missing"):
         gramian.analyze(tmp_path / "t.csv", missing="error")
+
+
+def opened_with_infinity(kind, folder):
+    """A source with names of a table of 60 rows, and the table: infinite in rows 41 and 50 of c, and 17 of d."""
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    X[[41, 50, 17], [2, 2, 3]] = -np.inf, np.inf, np.inf
+    names = list("abcd")
+    if kind == "parquet":
+        pd.DataFrame(X, columns=names).to_parquet(folder / "x.parquet")
+        return X, gramian.as_source(folder / "x.parquet")
+    if kind == "npy":
+        np.save(folder / "x.npy", X)
+        return X, gramian.as_source(folder / "x.npy", column_names=names)
+    rows = sp.csr_array(X) if kind == "sparse" else X
+    return X, gramian.as_source(rows, column_names=names)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "npy", "parquet"])
+@pytest.mark.parametrize("missing", ["em", "error"])
+def test_infinity_in_an_open_source_is_named_by_row_and_column(kind, missing, tmp_path):
+    """The error has the first infinite cell of each column that has one, in the order of the columns, and no other."""
+    X, source = opened_with_infinity(kind, tmp_path)
+    cells = [(int(np.argmax(np.isinf(X[:, j]))), "abcd"[j]) for j in np.flatnonzero(np.isinf(X).any(axis=0))]
+    assert cells == [(41, "c"), (17, "d")]
+    with pytest.raises(InputError) as caught:
+        gramian.analyze(source, missing=missing)
+    errors = (caught.value, *caught.value.others)
+    assert [(error.row, error.column) for error in errors] == cells
+    for error, (row, name) in zip(errors, cells, strict=True):
+        assert str(error).startswith(f"Row {row + 1}, column {name!r} holds infinity.")
+        assert error.value == np.inf
+
+
+def test_a_missing_value_is_not_taken_for_infinity():
+    """Beside NaN in other columns the error names the infinite cell alone."""
+    X = np.random.default_rng(1).standard_normal((30, 3))
+    X[2, 0], X[20, 1] = np.nan, np.inf
+    with pytest.raises(InputError, match=r"Row 21, column 'b' holds infinity") as caught:
+        gramian.analyze(gramian.as_source(X, column_names=list("abc")))
+    assert not caught.value.others

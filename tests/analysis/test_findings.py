@@ -699,3 +699,24 @@ def test_columns_with_nothing_to_blame_are_not_blamed():
     frame.loc[6, "e"] = 40.0
     unusual = {row.row: row for row in gramian.analyze(frame, n_components=1).at(1).outliers.unusual}
     assert [part.name for part in unusual[6].blame] == ["e"]
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_rows_off_the_components_lie_as_far_off_where_not_all_of_these_are_known(k):
+    """The squared distances are those of whole rows, to the components of rows not outlying, written out in NumPy."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 120)) * 2 + rng.standard_normal((200, 120))
+    X[:4] += 4.0 * rng.standard_normal((4, 120))
+    found = gramian.analyze(X, scale=False, n_components=2)
+    K, used = found.examined.subject.model.n_components, found.examined.robust.fitted
+    assert 5 < K < 100  # of the 120 that there are
+    assert 150 < len(used) < 200
+    Xc = X - X.mean(axis=0)
+    V = np.linalg.svd(Xc, full_matrices=False)[2][:K]
+    T = Xc @ V.T
+    T -= T[used].mean(axis=0)
+    W = np.linalg.svd(T[used], full_matrices=False)[2][k:]
+    off, left_out = np.square(T @ W.T).sum(axis=1), np.square(Xc - Xc @ V.T @ V).sum(axis=1)
+    assert np.median(left_out) > 0.05 * np.median(off) > 0.0  # both parts weigh
+    outliers = found.at(k).outliers.found
+    np.testing.assert_allclose(outliers.spe, off + left_out, rtol=1e-8)

@@ -436,7 +436,7 @@ def _read(X: Any, options: ReadOptions, say: Say, *, scatter: bool) -> _Read:
             break
         except InputError as error:
             facts = facts or error.table
-            if options.missing == "error":
+            if options.missing == "error" or error.column in bad:  # a source that is open leaves no column out
                 raise
             if error.problem is None or facts is None or not isinstance(error.column, str):
                 # Of a table without another column the cell is what there is to say.
