@@ -25,7 +25,7 @@ from gramian.kernels.blocks import named_rows, shifted
 from gramian.kernels.centering import KernelCentering, RowWeights
 from gramian.kernels.kernel import Kernel
 from gramian.models.kernel_pca.expansion import FeatureExpansion
-from gramian.models.kernel_pca.solve import Solved, SolveRequest, completed_vectors, rank_of, widened
+from gramian.models.kernel_pca.solve import Solved, SolveRequest, completed_vectors, rank_of
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.operators.kernel_gram import moved_errors
@@ -99,7 +99,7 @@ def solve_landmarks(source: RowSource, phi: LandmarkMap, request: SolveRequest) 
     return Solved(
         values=values,
         vectors=completed_vectors(u, request.k, seed=request.seed),
-        certificate=widened(certify(held, pairs, tol=request.tol), moved + summed),
+        certificate=certify(held, pairs, tol=request.tol).widened(moved + summed),
         total=max(whole, 0.0),
         # The means of the approximation of K are phi(x) mean and |mean|^2.
         centering=KernelCentering(means, float(mean @ mean), rows.shares)
@@ -208,7 +208,7 @@ def solve_features(
     certificate = replace(pca.certificate.rescaled(counted.total), stored=0.0)
     if phi is not None:
         whole = counted.total * (pca.total_variance + float(mean @ mean))
-        certificate = widened(certificate, _rounding_of(phi, rows, certificate, whole))
+        certificate = certificate.widened(_rounding_of(phi, rows, certificate, whole))
     # New rows may be sparse where those of the fit are dense: they are then counted from the mean itself.
     point = mean if phi is None and not source.is_sparse else origin
     scores, drift = _scores(pca, rows, counted, centered=request.center)
