@@ -483,6 +483,11 @@ def fill_rows(local: Callable[[Block], Array], out: Array, _state: None, block: 
     out[block.start : block.start + block.rows.shape[0], ...] = local(block)
 
 
+def rows_of(block: Block) -> Array:
+    """Return the rows of a block: what :meth:`RowSource.map_rows` stacks where the rows themselves are wanted."""
+    return block.rows
+
+
 def left_of(left: Any, _right: Any) -> Any:
     """Merge by keeping the left value: for folds that leave none."""
     return left
