@@ -155,7 +155,7 @@ def _variances(model: PCAModel) -> HostArray:
 
 
 def _with_eigenvalues(model: PCAModel, values: HostArray, outside: float, *, power: int) -> Array:
-    """Return  V' diag(values - outside) V + outside I  in the units of the rows: scale factors to a power, both sides."""
+    """Return  V' diag(values - outside) V + outside I  in the units of the rows: scale factors to a power, twice."""
     V = host_floats(model.components)
     matrix = (V.T * (values - outside)) @ V
     matrix.flat[:: len(matrix) + 1] += outside
