@@ -421,11 +421,11 @@ def _start_there(gram: DeviceKernelGram, *, landmarks: int, pairs: int, seed: in
     return Start(Approximation(mu, cast(vectors, FLOAT32)), values)
 
 
-def leading_pairs(B: Array, count: int, *, seed: int, rounds: int = 5) -> tuple[HostArray, Array]:
+def leading_pairs(B: Array, count: int, *, seed: int) -> tuple[HostArray, Array]:
     """Return leading eigenpairs of a positive semidefinite matrix by subspace iteration, the first to many digits."""
     xp, m = namespace_of(B), B.shape[0]
     Q = gaussian((m, min(m, count + 16)), seed=seed, like=B)
-    for _ in range(rounds):
+    for _ in range(5):
         Q, _R = xp.linalg.qr(B @ Q)
     values, S = np.linalg.eigh(to_host(Q.T @ (B @ Q)))
     order = np.argsort(values)[::-1][:count]
