@@ -792,8 +792,8 @@ def _spreads(prepared: Prepared) -> tuple[HostArray, HostArray]:
 def known_moments(source: RowSource, chosen: Any = slice(None)) -> tuple[HostArray, HostArray]:
     """Return deviations and means of what is known in some columns, also where squares leave the range of floats.
 
-    A deviation that is the rounding of a constant is zero. Each column is divided by a power of two near its largest entry, which rounds nothing. Cost: three passes over the
-    rows, one where all entries are zero.
+    A deviation that is the rounding of a constant is zero. Each column is divided by a power of two near its largest
+    entry, which rounds nothing. Cost: three passes over the rows, one where all entries are zero.
     """
 
     def parts(power: Any = 0) -> Iterator[HostArray]:

@@ -109,6 +109,11 @@ def to_host(x: Array) -> HostArray:
     return np.asarray(x)
 
 
+def host_floats(x: Array) -> HostArray:
+    """Return an array as float64 on the host; one that is there already is not copied."""
+    return np.asarray(to_host(x), dtype=FLOAT64)
+
+
 def from_host(x: Array, *, like: Array, dtype: np.dtype[Any] | None = None) -> Array:
     """Move a host array to the library and device of ``like`` (and to ``dtype`` when given); others are there."""
     if not isinstance(x, np.ndarray):

@@ -68,9 +68,8 @@ def command(file: str, **flags: Any) -> None:
     rating), is one table of users and films: --predict takes the pairs to predict, with new users and films too.
     """
     from gramian.analysis.filling import FillRequest, fill_known, fill_plan, open_known
-    from gramian.analysis.table import ReadOptions
     from gramian.cli.exits import NotConvergedError
-    from gramian.cli.options import file_options, name_of, origin_of, readable, stem_of
+    from gramian.cli.options import name_of, read_options, readable, stem_of
     from gramian.cli.output import Progress, in_flags, json_text
     from gramian.cli.writing import claimed, refuse_same, refuse_written
     from gramian.sources.paths import files_of
@@ -93,16 +92,7 @@ def command(file: str, **flags: Any) -> None:
         refuse_written(folder, str(request.predict))
         files_of(request.predict)
     with readable(file) as path, Progress(quiet=flags["quiet"]) as progress:
-        options = ReadOptions(
-            columns=flags["columns"],
-            drop=flags["drop"],
-            id=flags["id_"],
-            scale=flags["scale"],
-            memory=flags["memory"],
-            origin=origin_of(path),
-            roles=flags["roles"],
-            file=file_options(flags),
-        )
+        options = read_options(flags, path, scale=flags["scale"])
         if flags["dry_run"]:
             known = open_known(path, request, options, progress)
             click.echo(_planned(name_of(file), known, fill_plan(known, request), as_json=flags["as_json"]))

@@ -16,10 +16,10 @@ import click
 from gramian.analysis.analyze import Analysis, Request, analyze_table, plan_of, require_device, require_varying
 from gramian.analysis.categories import columns_in_words, open_for
 from gramian.analysis.findings import counted, shortened
-from gramian.analysis.table import Prepared, ReadOptions
+from gramian.analysis.table import Prepared
 from gramian.arrays.namespace import to_host
 from gramian.cli.exits import NotConvergedError
-from gramian.cli.options import file_options, name_of, origin_of, readable, stem_of
+from gramian.cli.options import name_of, read_options, readable, stem_of
 from gramian.cli.output import Progress, in_flags, json_text
 from gramian.cli.writing import cannot_write, claimed, refuse_written, remove_stale
 from gramian.sources.paths import files_of
@@ -56,19 +56,14 @@ def run(path: str, flags: dict[str, Any], request: Request) -> None:
     folder = flags["output"] or f"{stem_of(path)}-{verb}"
     refuse_written(folder, path)
     with readable(path) as file, Progress(quiet=flags["quiet"]) as progress:
-        options = ReadOptions(
-            columns=flags["columns"],
-            drop=flags["drop"],
-            id=flags["id_"],
+        options = read_options(
+            flags,
+            file,
             color=flags["color"],
             missing="error" if request.is_matrix else flags["missing"],
             scale=False if request.is_matrix else flags["scale"],
-            memory=flags["memory"],
             # The pixels of an image stay together, also those that never change; so do the columns of a matrix.
             keep_constant=request.image_shape is not None or request.is_matrix,
-            origin=origin_of(file),
-            roles=flags["roles"],
-            file=file_options(flags),
             supplementary=flags["supplementary"],
             device=flags["device"],
         )

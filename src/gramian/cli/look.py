@@ -30,18 +30,10 @@ def command(file: str, **flags: Any) -> None:
 
     Nothing is fitted, and no file that can be read is refused.
     """
-    from gramian.analysis.table import ReadOptions
-    from gramian.cli.options import file_options, origin_of, readable
+    from gramian.cli.options import read_options, readable
 
-    words = (flags["columns"], flags["drop"], flags["id_"], flags["color"])
     with readable(file) as path, Progress(quiet=flags["quiet"]) as progress:
-        options = ReadOptions(
-            *words,
-            memory=flags["memory"],
-            origin=origin_of(path),
-            roles=flags["roles"],
-            file=file_options(flags),
-        )
+        options = read_options(flags, path, color=flags["color"])
         found, would, plan = _looked(path, options, progress)
     if flags["as_json"]:
         click.echo(json_text(found | {"notes": list(would), "plan": plan}))

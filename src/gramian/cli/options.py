@@ -105,6 +105,15 @@ def file_options(flags: dict[str, Any]) -> Any:
     return FileOptions(**said | {"na": flags["na"] or None})
 
 
+def read_options(flags: dict[str, Any], path: str, **more: Any) -> Any:
+    """Return what the flags say about reading a table; ``more`` is what a verb adds, or has in place of it."""
+    from gramian.analysis.table import ReadOptions
+
+    said = {"columns": flags["columns"], "drop": flags["drop"], "id": flags["id_"], "memory": flags["memory"]}
+    said |= {"origin": origin_of(path), "roles": flags["roles"], "file": file_options(flags)}
+    return ReadOptions(**said | more)
+
+
 def table_flags(command: Any) -> Any:
     """Add the flags that say how a table is read."""
     return _apply(

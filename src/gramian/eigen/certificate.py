@@ -178,6 +178,23 @@ class Certificate:
         """Return the certificate of pairs that are kept in another type."""
         return self if dtype == FLOAT64 else replace(self, stored=eps_of(dtype) / 2)
 
+    def widened(self, by: float) -> "Certificate":
+        """Return the certificate of an operator that may itself be wrong by ``by``, in the spectral norm.
+
+        Every eigenvalue, found or not, moves by at most that (Weyl), whatever its residual; a gap is less by it for its
+        other end.
+        """
+        known = (self.gaps > 0) | self.ties
+        bounds, gaps = self.bounds + by, np.maximum(self.gaps - by, 0.0)
+        return replace(
+            self,
+            bounds=bounds,
+            gaps=gaps,
+            ties=(gaps <= bounds) & known,
+            missed_bound=self.missed_bound + by,
+            rounding=self.rounding + by,
+        )
+
     def rescaled(self, factor: float, *, exponent: int = 0) -> "Certificate":
         """Return the certificate in other units: every value, residual, bound and gap times factor 2**exponent."""
 

@@ -15,14 +15,13 @@ def orthonormalized(
     basis: Array | None = None,
     *,
     before: Array | None = None,
-    drop: float = 1e-10,
     overwrite: bool = False,
 ) -> Array:
     """Return an orthonormal basis of what ``block`` adds to ``basis``; columns that add nothing are dropped.
 
     Computes  Q of  (I - B B')^2 block = Q R. Twice is enough: a second projection brings the loss of orthogonality back
     to rounding (Giraud, Langou, Rozloznik and van den Eshof, 2005, doi:10.1007/s00211-005-0615-4). A column counts as
-    adding nothing when less than ``drop`` of it is left, or no more than rounding. ``before`` is given when the block
+    adding nothing when less than 1e-10 of it is left, or no more than rounding. ``before`` is given when the block
     has been projected already (see :func:`projected`): it is the block as it was then, and a second projection is made
     only where columns are so nearly dependent that separating them brings the rounding back. With ``overwrite`` the
     result may take the place of ``block``.
@@ -30,7 +29,7 @@ def orthonormalized(
     Cost: 4 m p b + 4 m b^2 operations, twice, for p columns in the basis.
     """
     # Less than that of a column is rounding.
-    drop = max(drop, 32 * eps_of(dtype_of(block)))
+    drop = max(1e-10, 32 * eps_of(dtype_of(block)))
     for first in (True, False):
         norms = column_norms(block if before is None or not first else before)
         if basis is not None and basis.shape[1] > 0 and not (first and before is not None):

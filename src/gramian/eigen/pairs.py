@@ -1,5 +1,6 @@
 """The contract of an eigensolver: what it may be given, what it does, and what it returns."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, dtype_of, from_host, is_numpy, namespace_of, to_host
 from gramian.arrays.precision import eps_of
+from gramian.errors import ConvergenceWarning, users_line
 from gramian.operators.symmetric import SymmetricOperator
 
 Watch = Callable[[int, float], None]
@@ -153,6 +155,18 @@ class PowerTrace:
     def scaled(self, factor: float) -> "PowerTrace":
         """Return the trace of a multiple of the operator."""
         return replace(self, value=self.value * factor, residual=self.residual * factor)
+
+
+def warn_unconverged(who: str, pairs: EigenPairs, k: int, *, tol: float, advice: str) -> None:
+    """Say so when fewer than ``k`` pairs have converged: which ones are good, and what to do for the rest."""
+    top = float(pairs.values[0]) if len(pairs.values) else 0.0
+    worst = float(np.max(pairs.residuals)) / top if top > 0 else np.inf
+    message = (
+        f"{who} stopped with {pairs.converged} of {k} pairs converged ({pairs.stopped}; worst residual {worst:.0e}, "
+        f"tol {tol:.0e}, relative to the first eigenvalue). The first {pairs.converged} are good; for the rest loosen "
+        f"tol, {advice}."
+    )
+    warnings.warn(message, ConvergenceWarning, stacklevel=users_line())
 
 
 def sum_of_squares(matrix: HostArray) -> float:

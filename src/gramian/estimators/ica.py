@@ -234,10 +234,7 @@ class UnmixedSources(ReportMixin, WeightedFit):
         return open_new_rows(self, X)
 
     def _scores_of_fit(self, fitted: RowSource) -> Array:
-        model = near(self._model, fitted)
-        if fitted.origin is None:
-            return finite_results(model.project(fitted), fitted)
-        return finite_results(map_home(fitted, lambda block: model.project(block.rows)), fitted)
+        return finite_results(map_home(fitted, partial(_block_sources, near(self._model, fitted))), fitted)
 
 
 class ICA(UnmixedSources):

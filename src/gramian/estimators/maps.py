@@ -42,7 +42,7 @@ from gramian.kernels.widths import Gamma
 from gramian.machine import available_memory, in_words
 from gramian.sources.finiteness import require_finite
 from gramian.sources.progress import say
-from gramian.sources.rows import Block, RowSource
+from gramian.sources.rows import RowSource, rows_of
 
 
 class ExplicitMap(SavedTransformer):
@@ -155,7 +155,7 @@ class ExplicitMap(SavedTransformer):
 
     def _features(self, source: RowSource) -> Array:
         if not source.is_local:
-            return MappedRows(source, self._map).map_rows(_rows_of)
+            return MappedRows(source, self._map).map_rows(rows_of)
         needed = source.n_rows * self._map.n_features * source.dtype.itemsize
         room = self.memory_budget or available_memory()
         if needed > room:
@@ -166,16 +166,12 @@ class ExplicitMap(SavedTransformer):
             )
             raise MemoryBudgetError(message, needed=needed, budget=room)
         with np.errstate(over="ignore", invalid="ignore"):
-            features = MappedRows(source, self._map).map_rows(_rows_of)
+            features = MappedRows(source, self._map).map_rows(rows_of)
             total = float(namespace_of(features).sum(features))
         if not isfinite(total):
             message = f"The features of these rows overflow {source.dtype.name}. Scale the columns first."
             raise InputError(message)
         return features
-
-
-def _rows_of(block: Block) -> Array:
-    return block.rows
 
 
 class PolynomialMap(ExplicitMap):

@@ -1,8 +1,10 @@
 """Kernels made of kernels, sums, products, positive multiples and scaled columns; and every kernel as text."""
 
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, is_dataclass
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,8 +56,32 @@ class Wrapped(Combined, ABC):
         return self.kernel.shift_invariant_centered
 
 
+class Several(Combined, ABC):
+    """A kernel made of any number of others, whose entries are put together by one operation."""
+
+    in_place: ClassVar[str]
+    """The operation, by its name among those of ``operator``: it writes into its first array."""
+
+    def _together(self, first: Any, others: Iterable[Any]) -> Any:
+        return reduce(getattr(operator, self.in_place), others, first)
+
+    def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
+        """Prepare the rows for each part."""
+        return tuple(part.prepare(rows, dtype=dtype, origin=origin) for part in self.parts)
+
+    def evaluate(self, left: Prepared, right: Prepared, *, out: HostArray | None = None) -> Array:
+        """Return the tiles of all parts put together."""
+        (part, mine, other), *rest = zip(self.parts, left, right, strict=True)
+        return self._together(part.evaluate(mine, other, out=out), (p.evaluate(x, y) for p, x, y in rest))
+
+    def diagonal(self, rows: Array) -> HostArray:
+        """Return the diagonals put together."""
+        first, *rest = (part.diagonal(rows) for part in self.parts)
+        return np.asarray(self._together(first.copy(), rest))
+
+
 @dataclass(frozen=True, repr=False)
-class Sum(Combined):
+class Sum(Several):
     """The sum of kernels: the features of all of them side by side.
 
     Computes  k(x, y) = k_1(x, y) + k_2(x, y) + ...  Cost of a tile: that of each, and one more tile of memory.
@@ -78,6 +104,7 @@ class Sum(Combined):
 
     terms: tuple[Kernel, ...]
     name: ClassVar[str] = "sum"
+    in_place: ClassVar[str] = "iadd"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", _flat(self.terms, Sum))
@@ -94,22 +121,6 @@ class Sum(Combined):
     def shift_invariant_centered(self) -> bool:
         """Whether every term is: centering a sum centers each term."""
         return all(term.shift_invariant_centered for term in self.terms)
-
-    def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
-        """Prepare the rows for each term."""
-        return tuple(term.prepare(rows, dtype=dtype, origin=origin) for term in self.terms)
-
-    def evaluate(self, left: Prepared, right: Prepared, *, out: HostArray | None = None) -> Array:
-        """Return the sum of the tiles of all terms."""
-        first, *rest = zip(self.terms, left, right, strict=True)
-        tile = first[0].evaluate(first[1], first[2], out=out)
-        for term, mine, other in rest:
-            tile += term.evaluate(mine, other)
-        return tile
-
-    def diagonal(self, rows: Array) -> HostArray:
-        """Return the sum of the diagonals."""
-        return np.asarray(np.sum([term.diagonal(rows) for term in self.terms], axis=0))
 
     def resolved(self, facts: DataFacts) -> "Sum":
         """Return the sum of the resolved terms."""
@@ -135,7 +146,7 @@ class Sum(Combined):
 
 
 @dataclass(frozen=True, repr=False)
-class Product(Combined):
+class Product(Several):
     """The product of kernels: all products of a feature of one with a feature of another.
 
     Computes  k(x, y) = k_1(x, y) k_2(x, y) ...  Cost of a tile: that of each, and one more tile of memory.
@@ -155,6 +166,7 @@ class Product(Combined):
 
     factors: tuple[Kernel, ...]
     name: ClassVar[str] = "product"
+    in_place: ClassVar[str] = "imul"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "factors", _flat(self.factors, Product))
@@ -171,22 +183,6 @@ class Product(Combined):
     def shift_invariant_centered(self) -> bool:
         """Whether every factor is shift-invariant itself: centering a product does not center its factors."""
         return self.shift_invariant
-
-    def prepare(self, rows: Array, *, dtype: np.dtype[Any], origin: Array | None = None) -> Prepared:
-        """Prepare the rows for each factor."""
-        return tuple(factor.prepare(rows, dtype=dtype, origin=origin) for factor in self.factors)
-
-    def evaluate(self, left: Prepared, right: Prepared, *, out: HostArray | None = None) -> Array:
-        """Return the product, entry by entry, of the tiles of all factors."""
-        first, *rest = zip(self.factors, left, right, strict=True)
-        tile = first[0].evaluate(first[1], first[2], out=out)
-        for factor, mine, other in rest:
-            tile *= factor.evaluate(mine, other)
-        return tile
-
-    def diagonal(self, rows: Array) -> HostArray:
-        """Return the product of the diagonals."""
-        return np.asarray(np.prod([factor.diagonal(rows) for factor in self.factors], axis=0))
 
     def resolved(self, facts: DataFacts) -> "Product":
         """Return the product of the resolved factors."""

@@ -293,10 +293,10 @@ class Matern(Kernel):
             xp = namespace_of(tile)
             return _matern(xp.sqrt(xp.clip(-2.0 * tile, min=0.0)), self.nu)
         for rows in strips(len(tile)):
-            _distances_in_place(tile[rows])
+            tile[rows] = np.sqrt(np.maximum(-2.0 * tile[rows], 0.0))
             if self.nu == 0.5:
                 _retake_close_pairs(tile, rows, left, right)
-            _matern_in_place(tile[rows], self.nu)
+            tile[rows] = _matern(tile[rows], self.nu)
         return with_unit_diagonal(tile, same_block=left is right)
 
     def diagonal(self, rows: Array) -> HostArray:
@@ -333,12 +333,6 @@ class Matern(Kernel):
         return Waves(np.sqrt(2.0 * number_of(self.gamma, draw.n_columns) / spread) * draw.normal(), 1.0)
 
 
-def _distances_in_place(strip: HostArray) -> None:
-    np.multiply(strip, -2.0, out=strip)
-    np.maximum(strip, 0.0, out=strip)
-    np.sqrt(strip, out=strip)
-
-
 def _retake_close_pairs(tile: HostArray, rows: slice, left: Prepared, right: Prepared) -> None:
     # The product leaves an error of about eps |z|^2 in a squared distance, so that under a share of |z|^2 its root is
     # wrong by eps |z| / (2 sqrt(share)): 1e-6 |z| in float32, 4e-14 |z| in float64.
@@ -352,24 +346,11 @@ def _retake_close_pairs(tile: HostArray, rows: slice, left: Prepared, right: Pre
     tile[i, j] = exact_distances(left, right, i, j)
 
 
-def _matern_in_place(t: HostArray, nu: float) -> None:
-    polynomial: HostArray | None = None
-    if nu == 1.5:
-        polynomial = t + 1.0
-    elif nu == 2.5:
-        polynomial = t * (1.0 / 3.0)
-        polynomial += 1.0
-        polynomial *= t
-        polynomial += 1.0
-    np.negative(t, out=t)
-    exponential(t)
-    if polynomial is not None:
-        t *= polynomial
-
-
 def _matern(t: Array, nu: float) -> Array:
-    factor = {0.5: 1.0, 1.5: 1.0 + t, 2.5: 1.0 + t * (1.0 + t / 3.0)}[nu]
-    return factor * namespace_of(t).exp(-t)
+    value = exponential(-t)
+    if nu == 0.5:
+        return value
+    return value * (1.0 + t if nu == 1.5 else 1.0 + t * (1.0 + t / 3.0))
 
 
 def _one_width(gamma: object, width_given: object, *, kernel: str, width: str) -> Gamma:

@@ -132,9 +132,9 @@ def facts_of(rows: Array, *, seed: int = 0) -> DataFacts:
     )
 
 
-def sampled_rows(rows: Array, *, seed: int, count: int = SAMPLE_ROWS) -> Array:
-    """Return ``count`` rows drawn without replacement by ``seed``, in their order; all of them when there are fewer."""
-    return rows if rows.shape[0] <= count else rows[drawn_indices(rows.shape[0], count, seed=seed)]
+def sampled_rows(rows: Array, *, seed: int) -> Array:
+    """Return 1,000 rows drawn without replacement by ``seed``, in their order; all of them when there are fewer."""
+    return rows if rows.shape[0] <= SAMPLE_ROWS else rows[drawn_indices(rows.shape[0], SAMPLE_ROWS, seed=seed)]
 
 
 def drawn_indices(n: int, count: int, *, seed: int) -> HostArray:

@@ -10,9 +10,9 @@ from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import completed, merge_squares
 from gramian.operators.standardization import (
     ROUNDING,
+    FactorSquares,
+    FactorTriangle,
     ProductModes,
-    RowSquares,
-    RowTriangle,
     Standardization,
     add,
     columns_of,
@@ -126,7 +126,7 @@ class Covariance(SymmetricOperator):
         """Return the triangle of Xs V by TSQR: one pass."""
         self.applications += 1
         s = V.shape[1]
-        R = self.source.reduce(RowTriangle(self.standardization, V), merge_triangles, state_bytes=32 * s * s)
+        R = self.source.reduce(FactorTriangle(self.standardization, V), merge_triangles, state_bytes=32 * s * s)
         return np.asarray(R)
 
     def inner(self, V: Array, *, within: float = 0.0) -> HostArray:
@@ -135,7 +135,7 @@ class Covariance(SymmetricOperator):
         own = self.standardization
         if within > 0 and self.source.dtype == _dtype(V) == FLOAT64 and self._corrected_error() <= within:
             own = replace(own, corrected=True)
-        fold = RowSquares(own, V)
+        fold = FactorSquares(own, V)
         total = self.source.reduce(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
         return to_host(completed(total.matrix))
 

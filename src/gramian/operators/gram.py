@@ -23,8 +23,8 @@ from gramian.arrays.namespace import (
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.arrays.squares import SquareSum, add_squares, completed, merge_squares
 from gramian.operators.standardization import (
-    ColumnSquares,
-    ColumnTriangle,
+    FactorSquares,
+    FactorTriangle,
     ProductModes,
     Standardization,
     add,
@@ -166,7 +166,7 @@ class Gram(SymmetricOperator):
         if self.source.has_columns:
             s = V.shape[1]
             R = self.source.reduce_columns(
-                ColumnTriangle(self.standardization, V), merge_triangles, state_bytes=8 * s * s
+                FactorTriangle(self.standardization, V), merge_triangles, state_bytes=8 * s * s
             )
             return np.asarray(R)
         return taller_triangle(None, self._transposed_times(V))
@@ -177,7 +177,7 @@ class Gram(SymmetricOperator):
         if not self.source.has_columns:
             return None
         self.applications += 1
-        fold = ColumnSquares(self.standardization, V)
+        fold = FactorSquares(self.standardization, V)
         total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
         return to_host(completed(total.matrix))
 
@@ -228,8 +228,7 @@ class Gram(SymmetricOperator):
         k = U.shape[1]
         out = namespace_of(U).empty((max(k, room), self.source.n_columns), dtype=U.dtype, **device_of(U))
         out[k:, :] = 0.0
-        near = dtype_of(U) == FLOAT64 and not self.moments.is_offset
-        fold = _ProjectColumns(self.standardization, U.T, out[:k, :], near)
+        fold = _ProjectColumns(self.standardization, U.T, out[:k, :])
         return Features(out.T, to_host(self.source.reduce_columns(fold, add, state_bytes=8 * k * k)))
 
     def _transposed_times(self, U: Array) -> Array:
@@ -374,31 +373,15 @@ class _ProjectColumns:
     standardization: Standardization
     Ut: Array
     out: Array
-    near: bool
 
     def __call__(self, state: Any, block: ColumnBlock) -> Any:
         dtype = dtype_of(self.Ut)
         for piece in column_pieces(block, dtype.itemsize):
             part = self.out[:, piece.start : piece.start + piece.columns.shape[1]]
-            if self.near and piece.weights is None and is_numpy(piece.columns):
-                self._fill_corrected(part, piece)
-            else:
-                part[...] = self.Ut @ self.standardization.columns(piece, dtype=dtype)
-            state = self._with_inner(state, part)
+            part[...] = self.Ut @ self.standardization.columns(piece, dtype=dtype)
+            inner = cast(part @ part.T, FLOAT64)
+            state = inner if state is None else add(state, inner)
         return state
-
-    def _with_inner(self, state: Any, part: Array) -> Any:
-        inner = cast(part @ part.T, FLOAT64)
-        return inner if state is None else add(state, inner)
-
-    def _fill_corrected(self, part: HostArray, block: ColumnBlock) -> None:
-        """Correct the product for the mean afterwards: near the origin that costs no digits, and saves a copy."""
-        columns = slice(block.start, block.start + block.columns.shape[1])
-        np.matmul(self.Ut, cast(block.columns, FLOAT64), out=part)
-        if self.standardization.centered:
-            part -= self.Ut.sum(axis=1)[:, None] * self.standardization.mean[columns]
-        if self.standardization.factor is not None:
-            part *= self.standardization.factor[columns]
 
 
 @dataclass(frozen=True, eq=False)

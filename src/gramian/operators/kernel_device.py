@@ -33,7 +33,7 @@ from gramian.features.sampling import draw_positions
 from gramian.kernels.kernel import Prepared
 from gramian.operators.kernel_gram import SAMPLED_ROWS, KernelGram
 from gramian.operators.kernel_tiles import PlacedKernel
-from gramian.sources.rows import Block, ranges
+from gramian.sources.rows import ranges, rows_of
 
 LARGEST_TILE = 1 << 14
 """Rows of a tile that is an array, at most: 2 GB in float64."""
@@ -144,11 +144,6 @@ class DeviceKernelGram(KernelGram):
         for i in ranges(self.size, step):
             for j in ranges(i.stop, step):
                 matrix[i, j] = self.placed_there.between(self.rows_there[i, :], self.rows_there[j, :])
-
-
-def rows_of(block: Block) -> Array:
-    """Return the rows of a block."""
-    return block.rows
 
 
 class Tiles(ABC):

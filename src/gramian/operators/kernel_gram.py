@@ -39,7 +39,7 @@ from gramian.operators.kernel_tiles import (
 )
 from gramian.operators.standardization import add
 from gramian.operators.symmetric import DenseMatrix, Product, SymmetricOperator, small_value_weight
-from gramian.sources.rows import Block, RowSource, ranges, rows_here
+from gramian.sources.rows import Block, RowSource, left_of, ranges, rows_here
 
 SAMPLED_ROWS = 128
 """Rows at which the error of a float32 product is measured: its norm is then known to about six percent."""
@@ -449,7 +449,7 @@ class KernelGram(SymmetricOperator):
         tiles = self._tiles.get(FLOAT64) or Tiles(self.placed, dtype=FLOAT64, shift=0.0, keep=False)
         pairs: dict[str, Any] = {"symmetric": True, "block_rows": self.tile_rows}
         if self.source.is_local:
-            self.source.reduce_pairs(FillMatrix(tiles, matrix), _first, **pairs)
+            self.source.reduce_pairs(FillMatrix(tiles, matrix), left_of, **pairs)
         else:
             for i, j, tile in self.source.reduce_pairs(GatherTiles(tiles), add, **pairs):
                 matrix[j : j + tile.shape[1], i : i + len(tile)] = tile.T
@@ -528,7 +528,3 @@ class KernelGram(SymmetricOperator):
 
 def _diagonal_of(placed: PlacedKernel, block: Block) -> HostArray:
     return placed.diagonal(block.rows)
-
-
-def _first(left: Any, _right: Any) -> Any:
-    return left

@@ -6,8 +6,8 @@ rank-one correction, linear in the mean (never squared).
 
 :class:`Standardization` is what is done to a block of rows, with the products of it, and what their rounding costs.
 :class:`ProductModes` picks the precision and the kind of centering of a product from the accuracy asked of it. The
-folds (:class:`RowTriangle`, :class:`RowSquares` and the same over columns) are the passes over standardized rows that
-operators share, and :func:`pass_bytes` is the memory of a pass.
+folds (:class:`FactorTriangle`, :class:`FactorSquares`) are the passes over standardized rows, or columns, that
+operators share.
 """
 
 from dataclasses import dataclass, field, replace
@@ -75,6 +75,10 @@ class Standardization:
         """Return the standardized, weighted columns of a dense block of columns as a new array."""
         cut, rows = self.cut(block)
         return cut.rows(rows, dtype=dtype)
+
+    def factor_times(self, block: Block | ColumnBlock, V: Array) -> Array:
+        """Return F V for one block: Xs V of rows, Xs'V of columns (of which V has a row for each row of X)."""
+        return self.times(block, V) if isinstance(block, Block) else self.columns(block).T @ V
 
     def cut(self, block: ColumnBlock) -> tuple["Standardization", Block]:
         """Return what is done to a block of columns, and that block as rows that have no other columns."""
@@ -278,55 +282,31 @@ class ProductModes:
 
 
 @dataclass(frozen=True, eq=False)
-class RowTriangle:
-    """Fold the triangle R of a QR factorization of Xs V, block by block (TSQR).
+class FactorTriangle:
+    """Fold the triangle R of a QR factorization of F V, block by block (TSQR).
 
-    Computes  R with R'R = (Xs V)'(Xs V), without squaring anything. Cost: 4 n s^2 operations for s vectors
-    in addition to the product itself.
+    F is Xs over blocks of rows and Xs' over blocks of columns. Computes  R with R'R = (F V)'(F V), without squaring
+    anything. Cost: 4 n s^2 operations for s vectors and n rows of F, in addition to the product itself.
     """
 
     standardization: Standardization
     V: Array
 
-    def __call__(self, state: HostArray | None, block: Block) -> HostArray:
-        """Take one more block of rows into the triangle."""
-        return taller_triangle(state, self.standardization.times(block, self.V))
+    def __call__(self, state: HostArray | None, block: Block | ColumnBlock) -> HostArray:
+        """Take one more block into the triangle."""
+        return taller_triangle(state, self.standardization.factor_times(block, self.V))
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnTriangle:
-    """Fold the triangle R of a QR factorization of Xs'U over blocks of columns (TSQR)."""
-
-    standardization: Standardization
-    U: Array
-
-    def __call__(self, state: HostArray | None, block: ColumnBlock) -> HostArray:
-        """Take one more block of columns into the triangle."""
-        return taller_triangle(state, self.standardization.columns(block).T @ self.U)
-
-
-@dataclass(frozen=True, eq=False)
-class RowSquares:
-    """Fold the squares  (Xs V)'(Xs V),  in float64, block by block. Cost: 2 n d s + n s^2 operations."""
+class FactorSquares:
+    """Fold the squares  (F V)'(F V),  in float64, block by block. Cost: 2 n d s + n s^2 operations for F (n, d)."""
 
     standardization: Standardization
     V: Array
 
-    def __call__(self, state: SquareSum | None, block: Block) -> SquareSum:
-        """Take one more block of rows into the sum."""
-        return add_squares(state, self.standardization.times(block, self.V))
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnSquares:
-    """Fold the squares  (Xs'U)'(Xs'U),  in float64, over blocks of columns."""
-
-    standardization: Standardization
-    U: Array
-
-    def __call__(self, state: SquareSum | None, block: ColumnBlock) -> SquareSum:
-        """Take one more block of columns into the sum."""
-        return add_squares(state, self.standardization.columns(block).T @ self.U)
+    def __call__(self, state: SquareSum | None, block: Block | ColumnBlock) -> SquareSum:
+        """Take one more block into the sum."""
+        return add_squares(state, self.standardization.factor_times(block, self.V))
 
 
 def taller_triangle(state: HostArray | None, rows: Array) -> HostArray:

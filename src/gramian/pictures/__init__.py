@@ -23,13 +23,14 @@ from gramian.pictures.fitted import (
     column_names,
     model_of,
     names_of,
+    scores_of,
+    scores_table,
 )
 from gramian.pictures.gamma import GammaCurve, gamma_curve, plot_gamma
 from gramian.pictures.images import ImageStrip, image_strip, plot_reconstructions
 from gramian.pictures.loadings import ColumnWeight, leading_columns, plot_contributions, plot_loadings
 from gramian.pictures.outliers import outlier_map, plot_outliers
 from gramian.pictures.preimages import KernelProfiles, kernel_profiles
-from gramian.pictures.rows import scores_of, scores_table
 from gramian.pictures.scores import ScoreGroup, ScoresMap, between_share, plot_scores, scores_map
 from gramian.pictures.scree import Scree, plot_scree, scree_of
 from gramian.pictures.sources import SourceTraces, plot_sources, source_traces

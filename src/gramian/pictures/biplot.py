@@ -20,8 +20,8 @@ from gramian.pictures.fitted import (
     own_names,
     require_kind,
     require_pair,
+    scores_table,
 )
-from gramian.pictures.rows import scores_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

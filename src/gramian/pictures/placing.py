@@ -45,14 +45,12 @@ class NameLayer(Artist):
     ax : matplotlib axes
     points : (m, 2) array
     names : sequence of m str
-    color, size : str
+    color : str
     outward : bool
         Whether a name is tried first on the side away from the origin.
     """
 
-    def __init__(
-        self, ax: Axes, points: np.ndarray, names: Sequence[str], *, color: str, size: str, outward: bool
-    ) -> None:
+    def __init__(self, ax: Axes, points: np.ndarray, names: Sequence[str], *, color: str, outward: bool) -> None:
         super().__init__()
         self._ax = ax
         self._left = ax.text(
@@ -61,7 +59,7 @@ class NameLayer(Artist):
         self._sides = [int(np.sign(point[0])) if outward else 0 for point in points]
         self._texts = [_annotated(ax, point, str(name)) for point, name in zip(points, names, strict=True)]
         for text in self._texts:
-            text.set(color=color, fontsize=size, in_layout=False, zorder=5, path_effects=[_HALO])
+            text.set(color=color, fontsize="small", in_layout=False, zorder=5, path_effects=[_HALO])
         # Before the names themselves are drawn, and after nothing that could move the axes.
         self.set_zorder(-1)
         self.set_in_layout(False)
@@ -82,9 +80,7 @@ class NameLayer(Artist):
         self.stale = False
 
 
-def place_names(
-    ax: Axes, points: np.ndarray, names: Sequence[str], *, color: str, size: str = "small", outward: bool = False
-) -> NameLayer:
+def place_names(ax: Axes, points: np.ndarray, names: Sequence[str], *, color: str, outward: bool = False) -> NameLayer:
     """Write names beside points, the first ones first, where they cover neither one another nor the frame.
 
     Examples
@@ -96,7 +92,7 @@ def place_names(
     >>> 0 < sum(text.get_visible() for text in ax.texts) < 40
     True
     """
-    layer = NameLayer(ax, points, names, color=color, size=size, outward=outward)
+    layer = NameLayer(ax, points, names, color=color, outward=outward)
     ax.add_artist(layer)
     return layer
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from gramian.errors import ParameterError
 from gramian.pictures.drawing import COLORS, axes_or_new, color_of, marker_of, plain_frame, zero_lines
-from gramian.pictures.fitted import axis_label, host, model_of, require_pair
-from gramian.pictures.rows import scores_table
+from gramian.pictures.fitted import axis_label, host, model_of, require_pair, scores_table
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -9,8 +9,7 @@ import numpy as np
 
 from gramian.errors import ParameterError
 from gramian.pictures.drawing import COLORS, KEPT, MUTED, axes_or_new, plain_frame
-from gramian.pictures.fitted import host, names_of, require_kind
-from gramian.pictures.rows import scores_table
+from gramian.pictures.fitted import host, names_of, require_kind, scores_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -122,12 +122,13 @@ def _component_table(found: Analysis) -> str:
     return f"<table>{rest}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _row_map(found: Analysis, *, width: int = 420, height: int = 300, most: int = 1500) -> str:
+def _row_map(found: Analysis) -> str:
     """Return the map of some rows on the first two components as SVG; nothing for one component or no rows."""
     sample = found.sample
     if sample is None or sample.scores.shape[1] < 2 or not len(sample.positions):
         return ""
-    step = -(-len(sample.positions) // most)
+    width, height = 420, 300
+    step = -(-len(sample.positions) // 1500)
     points, at = sample.scores[::step, :2], sample.positions[::step]
     low, high = points.min(axis=0), points.max(axis=0)
     room = np.array([width - 44.0, height - 44.0])

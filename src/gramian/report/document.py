@@ -12,7 +12,6 @@ from gramian.atomic import atomic_write
 from gramian.pictures import model_of
 from gramian.pictures.images import require_shape
 from gramian.report import sections as parts
-from gramian.report.answer import answer
 from gramian.report.contents import contents, cuts_of, safe_json
 from gramian.report.material import Labels, Material, gather
 from gramian.report.recipes import Recipes, recipes_of
@@ -231,7 +230,7 @@ def render(
     )
     menu = f'<details class="contents" id="contents"><summary>Contents</summary><ol>{entries}</ol></details>'
     size = f"{made.model.n_rows:,} rows · {made.n_columns:,} columns"
-    head = parts.header(heading, answer(made)[0].sentence, size)
+    head = parts.header(heading, made.findings[0].sentence, size)
     body = (
         f'<a class="skip" href="#{sections[0].ident}">Skip to the pictures</a><div class="page">'
         f'<nav aria-label="Contents">{menu}{"" if made.kind == "ica" else cut}</nav>'

@@ -9,7 +9,7 @@ import numpy as np
 from gramian.analysis.analyze import Analysis
 from gramian.analysis.categories import coded_categories
 from gramian.analysis.examine import Examined, Subject, examine
-from gramian.analysis.findings import Cut, percent
+from gramian.analysis.findings import Cut, Finding, percent
 from gramian.analysis.groups import groups_by_label, label_values
 from gramian.analysis.outliers import OutlierMap
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, require_same_rows, shown_rows
@@ -104,9 +104,19 @@ class Material:
         return self.examined
 
     @property
+    def opening(self) -> Cut:
+        """What is so where the page opens: with the components that were chosen."""
+        return self.at(max(self.scree.chosen, 1))
+
+    @property
     def outliers(self) -> OutlierMap | None:
         """Rows beyond a limit where the page opens: those that sentences speak of."""
-        return self.at(max(self.scree.chosen, 1)).outliers
+        return self.opening.outliers
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found: the findings of the analysis, or of a model and its rows."""
+        return self.opening.findings
 
     def at(self, k: int) -> Cut:
         """Say what is so when ``k`` components are kept."""
@@ -212,6 +222,39 @@ def gather(
         image_shape=image_shape,
         seed=seed,
     )
+
+
+def answer_words(
+    fitted: Any,
+    *,
+    rows: Any = None,
+    scores: Any = None,
+    names: Sequence[str] | None = None,
+    labels: Labels | None = None,
+    row_names: Sequence[Any] | None = None,
+    choice: Any = None,
+    chosen: int | None = None,
+    image_shape: tuple[int, int] | None = None,
+) -> tuple[str, ...]:
+    """Say what a fitted model found, in paragraphs.
+
+    Parameters
+    ----------
+    fitted : PCAModel, KernelPCAModel or ICAModel, or an estimator
+    rows, scores, names, labels, row_names, choice, chosen, image_shape
+        As for :func:`~gramian.report.write_report`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian import PCA
+    >>> t = np.random.default_rng(0).standard_normal(200)
+    >>> X = np.column_stack([t, 2 * t, -t]) + 0.1 * np.random.default_rng(1).standard_normal((200, 3))
+    >>> answer_words(PCA().fit(X), names=["a", "b", "c"], chosen=1)[0]
+    'b and a against c along PC1. It holds 99.7% of the variance.'
+    """
+    known = {"rows": rows, "scores": scores, "names": names, "labels": labels, "row_names": row_names}
+    return tuple(map(str, gather(fitted, **known, choice=choice, chosen=chosen, image_shape=image_shape).findings))
 
 
 def material_of(found: Analysis) -> Material:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from gramian.pictures import certificate_table
-from gramian.report.answer import answer, certificate_words
+from gramian.pictures.certificate import CertificateTable
 from gramian.report.material import Material
 from gramian.report.recipes import Recipes
 
@@ -200,7 +200,7 @@ def map_section(made: Material, data: dict[str, Any], recipes: Recipes) -> Secti
 
 def found_section(made: Material) -> Section:
     """What was found, with the components that are kept: the findings after the lead."""
-    said = "".join(f"<li>{escape(one.sentence)}</li>" for one in answer(made)[1:])
+    said = "".join(f"<li>{escape(one.sentence)}</li>" for one in made.findings[1:])
     return Section(
         "found", "Findings", section("found", "What else was found", f'<ul class="findings" id="findings">{said}</ul>')
     )
@@ -448,6 +448,37 @@ def certificate(made: Material) -> str:
     part = f"Here are the first {listed} of {held} components." if listed < held else ""
     words = paragraph(f"{certificate_words(whole)} {alone} {part}".strip())
     return words + table(view.header, view.rows, numeric=(1, 2, 3, 4))
+
+
+def certificate_words(certificate: CertificateTable) -> str:
+    """Say what the certificate promises, and what it does not.
+
+    Examples
+    --------
+    >>> certificate_words(CertificateTable((), (), ("proved",), "1.0e-14", "2.0e-14", 0))
+    'The one component is proved: no variance is off by more than 1.0e-14, ... 2.0e-14 in the sine ...'
+    """
+    grades = certificate.grades
+    limits = f"no variance is off by more than {certificate.value_bound}, {_direction_words(certificate)}"
+    if set(grades) == {"proved"}:
+        return f"{_all_of(len(grades))} {'is' if len(grades) == 1 else 'are'} proved: {limits}."
+    counts = ", ".join(f"{grades.count(grade)} {grade}" for grade in dict.fromkeys(grades))
+    return f"Of {len(grades)} components: {counts}. As far as each grade reaches, {limits}."
+
+
+def _direction_words(certificate: CertificateTable) -> str:
+    """What is promised of directions, and how many are fixed only together."""
+    if certificate.n_free == len(certificate.grades):
+        return "and no direction is fixed by itself"
+    bound = f"no direction by more than {certificate.angle_bound} in the sine of its angle"
+    if not certificate.n_free:
+        return bound
+    return f"{bound}; {certificate.n_free} share their variance with others and are fixed only together"
+
+
+def _all_of(count: int) -> str:
+    """All of some components, as a person says it."""
+    return {1: "The one component", 2: "Both components"}.get(count, f"All {count} components")
 
 
 def plan_lines(model: Any) -> str:

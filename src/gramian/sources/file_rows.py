@@ -7,14 +7,12 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from threading import Event
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
-
-import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, to_host
 from gramian.machine import MEGABYTE, memory_budget, worker_count, workers_for
@@ -28,9 +26,8 @@ from gramian.sources.rows import (
     PairFold,
     RowSource,
     block_length,
-    fill_rows,
-    left_of,
     ranges,
+    rows_by_pass,
     run_folds,
 )
 from gramian.sources.table_facts import TableFacts
@@ -226,12 +223,7 @@ class FileRows(RowSource):
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local(block)`` over all blocks: one pass, and n rows out, held in memory."""
-        first = local(self.block(0))
-        if self.n_blocks == 1:
-            return first
-        out = np.empty((self.n_rows, *first.shape[1:]), dtype=first.dtype)
-        self.reduce(partial(fill_rows, local, out), left_of)
-        return out
+        return rows_by_pass(self, local)
 
     def map_blocks(self, local: Callable[[Block], Array]) -> Iterator[Array]:
         """Yield ``local(block)`` block after block, read ahead by one: for results that are written, not held."""

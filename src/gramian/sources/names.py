@@ -44,6 +44,20 @@ def name_columns(
     return new, tuple(remarks)
 
 
+def near_or(word: str, known: Sequence[str], otherwise: str) -> str:
+    """Return a hint for a name that is not known: one nearly the same, or what is to be said without one.
+
+    Examples
+    --------
+    >>> near_or("heigth", ["height", "width"], ""), near_or("x", ["height"], "It has 'height'.")
+    ("Did you mean 'height'?", "It has 'height'.")
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, known, n=1)
+    return f"Did you mean {near[0]!r}?" if near else otherwise
+
+
 def different(names: Sequence[str]) -> tuple[str, ...]:
     """Return names of which a second and a third of the same kind are counted, in numbers that no other name has.
 

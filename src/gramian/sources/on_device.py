@@ -13,7 +13,17 @@ from gramian.arrays.transfer import Lane, Sent, empty_on, on_stream, stream_of, 
 from gramian.errors import MemoryBudgetError, NotSupportedError
 from gramian.machine import in_words, memory_budget, worker_count
 from gramian.sources.dense import DenseRows
-from gramian.sources.rows import Block, ColumnBlock, Fold, Merge, PairFold, RowSource, WrappedRows, fill_rows, left_of
+from gramian.sources.rows import (
+    Block,
+    ColumnBlock,
+    Fold,
+    Merge,
+    PairFold,
+    RowSource,
+    WrappedRows,
+    left_of,
+    rows_by_pass,
+)
 
 
 def moved(source: RowSource, device: Any, *, whole: bool = False, dry: bool = False) -> RowSource:
@@ -181,12 +191,7 @@ class StreamedRows(WrappedRows):
 
     def map_rows(self, local: Callable[[Block], Array]) -> Array:
         """Stack ``local(block)`` over all blocks, where the results are."""
-        first = local(self.block(0))
-        if self.n_blocks == 1:
-            return first
-        out = namespace_of(first).empty((self.n_rows, *first.shape[1:]), dtype=first.dtype, **device_of(first))
-        self.reduce(partial(fill_rows, local, out), left_of)
-        return out
+        return rows_by_pass(self, local)
 
     def map_blocks(self, local: Callable[[Block], Array]) -> Iterator[Array]:
         """Give ``local(block)`` block after block."""

@@ -483,6 +483,21 @@ def fill_rows(local: Callable[[Block], Array], out: Array, _state: None, block: 
     out[block.start : block.start + block.rows.shape[0], ...] = local(block)
 
 
+def rows_of(block: Block) -> Array:
+    """Return the rows of a block: what :meth:`RowSource.map_rows` stacks where the rows themselves are wanted."""
+    return block.rows
+
+
+def rows_by_pass(source: RowSource, local: Callable[[Block], Array]) -> Array:
+    """Stack ``local(block)`` over all blocks of a source by a pass of its own schedule, filled in place."""
+    first = local(source.block(0))
+    if source.n_blocks == 1:
+        return first
+    out = namespace_of(first).empty((source.n_rows, *first.shape[1:]), dtype=first.dtype, **device_of(first))
+    source.reduce(partial(fill_rows, local, out), left_of)
+    return out
+
+
 def left_of(left: Any, _right: Any) -> Any:
     """Merge by keeping the left value: for folds that leave none."""
     return left

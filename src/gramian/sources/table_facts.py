@@ -10,6 +10,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, is_sparse
 from gramian.errors import InputError, Parameter, ParameterError, Sentence
+from gramian.sources.names import near_or
 from gramian.sources.relations import DummyBlock
 from gramian.sources.roles import MOST_LEVELS, Column, TableRoles
 from gramian.sources.rows import Block, RowSource
@@ -308,13 +309,10 @@ def _matching(wanted: Wanted, table: Mapping[str, Column], origin: str, paramete
 
 def refuse_name(word: str, names: list[str], origin: str, parameter: str) -> None:
     """Refuse a word that matches no column, and name the nearest one, or those that there are."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, names, n=1)
     more = f" and {len(names) - 8:,} more" if len(names) > 8 else ""
-    hint = f" Did you mean {near[0]!r}?" if near else f" It has {', '.join(map(repr, names[:8]))}{more}."
+    hint = near_or(word, names, f"It has {', '.join(map(repr, names[:8]))}{more}.")
     message = Sentence(
-        "{asked} matches no column of {origin}.{hint}", asked=Parameter(parameter, (word,)), origin=origin, hint=hint
+        "{asked} matches no column of {origin}. {hint}", asked=Parameter(parameter, (word,)), origin=origin, hint=hint
     )
     raise ParameterError(message, parameter=parameter, value=word)
 

@@ -1,12 +1,12 @@
 """FastICA: the fixed point iteration of Hyvarinen (1999, doi:10.1109/72.761722), symmetric and by deflation."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from gramian.arrays.namespace import HostArray
-from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation, reachable, skew
+from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation, reachable
+from gramian.unmixing.picard import Rotations, fixed_point, point_at
 from gramian.unmixing.white_rows import WhiteRows
 
 PATIENCE = 8
@@ -35,34 +35,18 @@ class SymmetricFastICA(UnmixingMethod):
 
     def descend(self, rows: WhiteRows, start: HostArray) -> Unmixing:
         """Unmix from W = ``start`` (k, k), made orthogonal first."""
-        W, halved = nearest_rotation(start), False
+        objective, halved = Rotations(rows, self.contrast), False
         best, waited = np.inf, 0
-        at = self._at(rows, W)
+        at = point_at(objective, nearest_rotation(start))
         for iteration in range(1, self.max_iter + 1):
-            if at.done:
-                return Unmixing(W, at.norm, iteration, converged=True)
+            if at.norm <= reachable(self.tol, rows, at.moments.cross):
+                return Unmixing(at.W, at.norm, iteration, converged=True)
             best, waited = (at.norm, 0) if at.norm < best else (best, waited + 1)
             halved = halved or waited >= PATIENCE
-            W = nearest_rotation(at.turn @ W + W) if halved else at.turn @ W
-            at = self._at(rows, W)
-        return Unmixing(W, at.norm, self.max_iter, converged=at.done)
-
-    def _at(self, rows: WhiteRows, W: HostArray) -> "_Turn":
-        moments = rows.score_moments(W, self.contrast)
-        kappa = moments.slope - np.diagonal(moments.cross)
-        signs = np.where(kappa < 0, -1.0, 1.0)
-        norm = float(np.abs(skew(signs[:, None] * moments.cross)).max(initial=0.0))
-        # The sign keeps each source from turning over at every step, which the fixed point would let it do.
-        turn = nearest_rotation(signs[:, None] * (np.diag(moments.slope) - moments.cross))
-        return _Turn(norm, norm <= reachable(self.tol, rows, moments.cross), turn)
-
-
-class _Turn(NamedTuple):
-    """The gradient norm at a W, whether it is within ``tol``, and the rotation to the next W."""
-
-    norm: float
-    done: bool
-    turn: HostArray
+            after = fixed_point(at)
+            at = point_at(objective, nearest_rotation(after + at.W) if halved else after)
+        converged = at.norm <= reachable(self.tol, rows, at.moments.cross)
+        return Unmixing(at.W, at.norm, self.max_iter, converged)
 
 
 @dataclass(frozen=True)

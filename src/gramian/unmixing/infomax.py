@@ -10,7 +10,6 @@ import numpy as np
 
 from gramian.arrays.namespace import Array, HostArray, from_host, to_host
 from gramian.errors import ParameterError
-from gramian.unmixing.contrast import Contrast
 from gramian.unmixing.method import Unmixing, UnmixingMethod, nearest_rotation
 from gramian.unmixing.picard import Objective, descend
 from gramian.unmixing.white_rows import ScoreMoments, WhiteRows
@@ -54,12 +53,6 @@ class Infomax(UnmixingMethod):
 
 @dataclass(frozen=True, eq=False)
 class _Likelihood(Objective):
-    rows: WhiteRows
-    contrast: Contrast
-
-    def evaluate(self, W: HostArray) -> ScoreMoments:
-        return self.rows.score_moments(W, self.contrast)
-
     def signs(self, W: HostArray, moments: ScoreMoments) -> HostArray:
         return np.where(moments.slope * self._squares(W) < np.diagonal(moments.cross), -1.0, 1.0)
 

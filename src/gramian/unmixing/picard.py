@@ -31,10 +31,11 @@ class Objective(ABC):
     """What is minimized: its gradient and approximate curvature, from one pass each."""
 
     rows: WhiteRows
+    contrast: Contrast
 
-    @abstractmethod
     def evaluate(self, W: HostArray) -> ScoreMoments:
         """Return the means at W: one pass."""
+        return self.rows.score_moments(W, self.contrast)
 
     @abstractmethod
     def signs(self, W: HostArray, moments: ScoreMoments) -> HostArray:
@@ -50,7 +51,9 @@ class Objective(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
+class Point:
+    """What one pass tells of a W: its means, the signs of the sources, and the gradient there."""
+
     W: HostArray
     moments: ScoreMoments
     signs: HostArray
@@ -58,6 +61,7 @@ class _Point:
 
     @property
     def norm(self) -> float:
+        """Largest entry of the gradient."""
         return float(np.abs(self.gradient).max(initial=0.0))
 
 
@@ -66,7 +70,7 @@ def descend(objective: Objective, start: HostArray, *, tol: float, max_iter: int
 
     Cost: one pass per iteration, a second one where a step overshoots, and k^3 operations a few times over.
     """
-    point = _at(objective, start)
+    point = point_at(objective, start)
     pairs: deque[tuple[HostArray, HostArray]] = deque(maxlen=memory)
     # Whoever starts near a solution, from rows in another precision, does not leap away from it.
     turning, leaping = 0.0, True
@@ -77,7 +81,7 @@ def descend(objective: Objective, start: HostArray, *, tol: float, max_iter: int
         # Steps of FastICA, at most, before the descent.
         leaping = leaping and iteration <= 25 and (turning > _near(point) or turning < FAST * before)
         if leaping:
-            point = _at(objective, _leap(point))
+            point = point_at(objective, fixed_point(point))
             continue
         direction = _direction(objective, point, pairs)
         reached, length = _step(objective, point, direction)
@@ -90,19 +94,19 @@ def descend(objective: Objective, start: HostArray, *, tol: float, max_iter: int
     return Unmixing(point.W, point.norm, max_iter, converged)
 
 
-def _turning(point: _Point) -> float:
+def _turning(point: Point) -> float:
     """Return the largest entry of the gradient on the rotations."""
     return float(np.abs(skew(point.signs[:, None] * point.moments.cross)).max(initial=0.0))
 
 
-def _near(point: _Point) -> float:
+def _near(point: Point) -> float:
     """Return the gradient on the rotations under which a point is near a solution: a tenth of a radian of turning."""
     kappa = np.abs(point.moments.slope - np.diagonal(point.moments.cross))
     # Radians: sources of many columns are nearly Gaussian at first, with a small gradient far from any solution.
     return min(NEAR, 0.1 * float(np.median(kappa)))
 
 
-def _leap(point: _Point) -> HostArray:
+def fixed_point(point: Point) -> HostArray:
     """Return where the fixed point iteration of FastICA goes from a rotation: far from a solution it finds the way."""
     moments = point.moments
     turn = nearest_rotation(point.signs[:, None] * (np.diag(moments.slope) - moments.cross))
@@ -110,13 +114,14 @@ def _leap(point: _Point) -> HostArray:
     return rotation
 
 
-def _at(objective: Objective, W: HostArray) -> _Point:
+def point_at(objective: Objective, W: HostArray) -> Point:
+    """Look at an objective at W: one pass."""
     moments = objective.evaluate(W)
     signs = objective.signs(W, moments)
-    return _Point(W, moments, signs, objective.gradient(W, moments, signs))
+    return Point(W, moments, signs, objective.gradient(W, moments, signs))
 
 
-def _direction(objective: Objective, point: _Point, pairs: deque[tuple[HostArray, HostArray]]) -> HostArray:
+def _direction(objective: Objective, point: Point, pairs: deque[tuple[HostArray, HostArray]]) -> HostArray:
     """Return the two-loop product of L-BFGS, with the approximate curvature in place of a multiple of the identity."""
     q = point.gradient
     used = []
@@ -136,12 +141,12 @@ def _direction(objective: Objective, point: _Point, pairs: deque[tuple[HostArray
     return -r if longest <= LONGEST_TURN else -r * (LONGEST_TURN / longest)
 
 
-def _step(objective: Objective, point: _Point, direction: HostArray) -> tuple[_Point, float]:
+def _step(objective: Objective, point: Point, direction: HostArray) -> tuple[Point, float]:
     """Return where a step ends and its length; shortened by the secant rule while the slope there is far uphill."""
     before = float(np.vdot(point.gradient, direction))
     length = 1.0
     for _ in range(6):
-        reached = _at(objective, expm(length * direction) @ point.W)
+        reached = point_at(objective, expm(length * direction) @ point.W)
         gradient = objective.gradient(reached.W, reached.moments, point.signs)
         after = float(np.vdot(gradient, direction))
         # Share of the first slope that a step may end with, uphill, before it is shortened.
@@ -184,7 +189,7 @@ class PicardO(UnmixingMethod):
 
     def descend(self, rows: WhiteRows, start: HostArray) -> Unmixing:
         """Unmix from W = ``start`` (k, k), made orthogonal first."""
-        objective = _Rotations(rows, self.contrast)
+        objective = Rotations(rows, self.contrast)
         W = nearest_rotation(start)
         found = descend(objective, W, tol=self.tol, max_iter=self.max_iter, memory=self.memory)
         # Rounding of many turns adds up to a few eps; one projection takes it away.
@@ -192,22 +197,21 @@ class PicardO(UnmixingMethod):
 
 
 @dataclass(frozen=True, eq=False)
-class _Rotations(Objective):
-    rows: WhiteRows
-    contrast: Contrast
-
-    def evaluate(self, W: HostArray) -> ScoreMoments:
-        return self.rows.score_moments(W, self.contrast)
+class Rotations(Objective):
+    """The objective of :class:`PicardO`, and of symmetric FastICA: a contrast on rotations."""
 
     def signs(self, W: HostArray, moments: ScoreMoments) -> HostArray:
+        """Return which way the contrast bends at each source."""
         del W
         return np.where(moments.slope < np.diagonal(moments.cross), -1.0, 1.0)
 
     def gradient(self, W: HostArray, moments: ScoreMoments, signs: HostArray) -> HostArray:
+        """Return the skew part: W stays a rotation."""
         del W
         return skew(signs[:, None] * moments.cross)
 
     def solve(self, W: HostArray, moments: ScoreMoments, signs: HostArray, gradient: HostArray) -> HostArray:
+        """Divide by the curvature of each pair, within the floor."""
         del W
         kappa = signs * (moments.slope - np.diagonal(moments.cross))
         curvature = (kappa[:, None] + kappa[None, :]) / 2

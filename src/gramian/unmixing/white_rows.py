@@ -18,6 +18,7 @@ from gramian.arrays.namespace import (
     cast,
     device_of,
     from_host,
+    host_floats,
     is_numpy,
     is_sparse,
     namespace_of,
@@ -246,7 +247,7 @@ def _add(left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
 def _scores(contrast: Contrast, seen: _Seen) -> tuple[HostArray, ...]:
     """Return the sums of psi(s) s' and of psi'(s)."""
     psi, slope = seen.scores(contrast)
-    return _host(psi.T @ seen.sources), _total(slope)
+    return host_floats(psi.T @ seen.sources), _total(slope)
 
 
 def _row_scores(contrast: Contrast, seen: _Seen) -> tuple[HostArray, ...]:
@@ -255,7 +256,7 @@ def _row_scores(contrast: Contrast, seen: _Seen) -> tuple[HostArray, ...]:
     if is_sparse(seen.rows):
         cross = np.asarray((seen.rows.T @ np.ascontiguousarray(psi)).T, dtype=FLOAT64)
     else:
-        cross = _host(psi.T @ seen.rows)
+        cross = host_floats(psi.T @ seen.rows)
     return cross if seen.mean is None else cross - np.outer(_total(psi), seen.mean), _total(slope)
 
 
@@ -263,12 +264,12 @@ def _turns(contrast: Contrast, seen: _Seen) -> tuple[HostArray, ...]:
     """Return the sums of psi(s) s, of psi'(s), and of psi'(s_i) s_j^2."""
     s = seen.sources
     psi, slope = map(seen.weighted, contrast.pointwise(s))
-    return _total(psi * s), _total(slope), _host(slope.T @ (s * s))
+    return _total(psi * s), _total(slope), host_floats(slope.T @ (s * s))
 
 
 def _total(values: Array) -> HostArray:
     # A product with ones is six times faster than a sum along the first axis.
-    return _host(namespace_of(values).ones(values.shape[0], dtype=values.dtype, **device_of(values)) @ values)
+    return host_floats(namespace_of(values).ones(values.shape[0], dtype=values.dtype, **device_of(values)) @ values)
 
 
 def _sources(project: _Projection, dtype: np.dtype[Any], block: Block) -> Array:
@@ -279,10 +280,6 @@ def _sources(project: _Projection, dtype: np.dtype[Any], block: Block) -> Array:
         for part in _pieces(project, block):
             found[part] = project(block.rows[part])
         return found
-
-
-def _host(array: Array) -> HostArray:
-    return np.asarray(to_host(array), dtype=FLOAT64)
 
 
 def _gather(

@@ -15,7 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian import __version__
-from gramian.arrays.namespace import HostArray, to_host
+from gramian.arrays.namespace import (
+    HostArray,
+    host_floats,
+    to_host,
+)
 from gramian.arrays.precision import FLOAT64
 from gramian.atomic import atomic_write
 from gramian.errors import NotSupportedError, ParameterError
@@ -29,6 +33,7 @@ from gramian.models.kernel_pca.expansion import FeatureExpansion
 from gramian.models.kernel_pca.model import KernelPCAModel
 from gramian.models.kernel_pca.preimage import expansion_of
 from gramian.models.pca.model import PCAModel
+from gramian.sources.arrow import from_numpy
 
 FORMATS = ("csv", "parquet", "npz", "onnx")
 """What a model can be exported to."""
@@ -168,15 +173,13 @@ def write_parquet(path: Path, header: Sequence[str], columns: Sequence[Any]) -> 
 
 
 def _as_arrow(column: Any) -> Any:
-    """Return a column as Arrow's; numbers by their memory, since Arrow would load pandas to look at an array."""
+    """Return a column as Arrow's."""
     import pyarrow as pa
 
     if _is_text(column):
         return pa.array(list(column))
     values = np.ascontiguousarray(column)
-    if values.dtype.kind not in "fiu":
-        return pa.array(values)
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
+    return from_numpy(values) if values.dtype.kind in "fiu" else pa.array(values)
 
 
 def plain_cell(text: Any) -> str:
@@ -266,14 +269,14 @@ def write_onnx(model: Any, path: Path, *, names: Sequence[str] | None = None) ->
 
 
 def _pca_scores(model: PCAModel, graph: Graph) -> str:
-    factor = 1.0 if model.factor is None else _host(model.factor)
-    mean = _host(model.mean) if model.options.center else np.zeros(model.n_columns)
-    return _affine(graph, mean, (_host(model.components) * factor).T)
+    factor = 1.0 if model.factor is None else host_floats(model.factor)
+    mean = host_floats(model.mean) if model.options.center else np.zeros(model.n_columns)
+    return _affine(graph, mean, (host_floats(model.components) * factor).T)
 
 
 def _ica_scores(model: ICAModel, graph: Graph) -> str:
-    mean = np.zeros(model.n_columns) if model.mean is None else _host(model.mean)
-    return _affine(graph, mean, _host(model.components).T)
+    mean = np.zeros(model.n_columns) if model.mean is None else host_floats(model.mean)
+    return _affine(graph, mean, host_floats(model.components).T)
 
 
 def _affine(graph: Graph, mean: HostArray, weights: HostArray) -> str:
@@ -369,10 +372,6 @@ _BUILDERS: dict[type[Any], Callable[[Any, Graph, str, HostArray], str]] = {
     Scaled: _scaled,
     Stretched: _stretched,
 }
-
-
-def _host(values: Any) -> HostArray:
-    return to_host(values).astype(FLOAT64)
 
 
 Table = tuple[list[str], list[Any]]

@@ -91,16 +91,7 @@ def fit_ica(source: RowSource, options: ICAOptions | None = None) -> ICAModel:
     _warn(found, independence, options)
     _warn_of_runs(stability, options)
     index = None if stability is None else _matched(stability, found.matrix)[order]
-    model = _assembled(
-        W,
-        found,
-        second=rows.second,
-        source=source,
-        pca=pca,
-        options=options,
-        independence=independence,
-        stability=index,
-    )
+    model = _assembled(W, found, rows, pca=pca, options=options, independence=independence, stability=index)
     return model if stability is None else replace(model, converged_runs=stability.n_converged)
 
 
@@ -382,27 +373,26 @@ def _advice(options: ICAOptions) -> str:
 def _assembled(
     W: HostArray,
     found: Unmixing,
+    rows: WhiteRows,
     *,
-    second: HostArray,
-    source: RowSource,
     pca: PCAModel | None,
     options: ICAOptions,
     independence: Independence | None,
     stability: HostArray | None,
 ) -> ICAModel:
     """Put a fitted model together in the type, library and device of the rows."""
+    source = rows.source
     to_rows = partial(from_host, like=source.like(), dtype=source.dtype)
     mixing = _mixing(W, pca)
-    spread = np.einsum("ij,jk,ik->i", W, second, W)
+    spread = np.einsum("ij,jk,ik->i", W, rows.second, W)
     with np.errstate(over="ignore"):
         # PCA has warned of variances that cannot be held.
         variances = to_rows((mixing**2).sum(axis=0) * spread)
-    K = None if pca is None else to_host(pca.components).astype(FLOAT64)[: pca.rank] / deviations(pca)[: pca.rank, None]
     return ICAModel(
-        components=to_rows(W if K is None else W @ K),
+        components=to_rows(W if pca is None else W @ rows.whitening),
         mixing=to_rows(mixing),
         mean=None if pca is None else pca.mean,
-        whitening=None if K is None else to_rows(K),
+        whitening=None if pca is None else to_rows(rows.whitening),
         unmixing=to_rows(W),
         variances=variances,
         n_rows=source.n_rows,

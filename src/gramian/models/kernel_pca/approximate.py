@@ -12,7 +12,15 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_sparse, to_host
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    cast,
+    from_host,
+    host_floats,
+    is_sparse,
+    to_host,
+)
 from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
 from gramian.eigen.certificate import Certificate, certify
 from gramian.eigen.direct import Direct
@@ -25,7 +33,7 @@ from gramian.kernels.blocks import named_rows, shifted
 from gramian.kernels.centering import KernelCentering, RowWeights
 from gramian.kernels.kernel import Kernel
 from gramian.models.kernel_pca.expansion import FeatureExpansion
-from gramian.models.kernel_pca.solve import Solved, SolveRequest, completed_vectors, rank_of, widened
+from gramian.models.kernel_pca.solve import Solved, SolveRequest, completed_vectors, rank_of
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.operators.kernel_gram import moved_errors
@@ -99,7 +107,7 @@ def solve_landmarks(source: RowSource, phi: LandmarkMap, request: SolveRequest) 
     return Solved(
         values=values,
         vectors=completed_vectors(u, request.k, seed=request.seed),
-        certificate=widened(certify(held, pairs, tol=request.tol), moved + summed),
+        certificate=certify(held, pairs, tol=request.tol).widened(moved + summed),
         total=max(whole, 0.0),
         # The means of the approximation of K are phi(x) mean and |mean|^2.
         centering=KernelCentering(means, float(mean @ mean), rows.shares)
@@ -193,7 +201,7 @@ def solve_features(
         A point near sparse rows: they are then copied and counted from it.
     """
     moves = phi is None and request.center and source.is_sparse and source.whole is not None
-    origin = _host(origin) if moves and origin is not None else None
+    origin = host_floats(origin) if moves and origin is not None else None
     rows = _rows_of(source, phi, origin)
     try:
         pca = _fitted(rows, request, budget)
@@ -202,20 +210,20 @@ def solve_features(
         require_finite(source)
         source.reduce(partial(_try_kernel, None if phi is None else phi.kernel), _last)
         raise
-    mean = _host(pca.mean) if origin is None else _host(pca.mean) + origin
+    mean = host_floats(pca.mean) if origin is None else host_floats(pca.mean) + origin
     counted = RowWeights.of(source.n_rows, source.weights)
     # Values are those of the certificate, in float64, whatever the rows are kept in.
     certificate = replace(pca.certificate.rescaled(counted.total), stored=0.0)
     if phi is not None:
         whole = counted.total * (pca.total_variance + float(mean @ mean))
-        certificate = widened(certificate, _rounding_of(phi, rows, certificate, whole))
+        certificate = certificate.widened(_rounding_of(phi, rows, certificate, whole))
     # New rows may be sparse where those of the fit are dense: they are then counted from the mean itself.
     point = mean if phi is None and not source.is_sparse else origin
     scores, drift = _scores(pca, rows, counted, centered=request.center)
     mean = mean + drift
     rank = min(pca.rank, rank_of(certificate.values, rounding=0.0))
     k = request.k if request.nulls else min(request.k, rank)
-    vectors = completed_vectors(scores[:, :rank] / _host(pca.singular_values)[:rank], k, seed=request.seed)
+    vectors = completed_vectors(scores[:, :rank] / host_floats(pca.singular_values)[:rank], k, seed=request.seed)
     certificate = _with_null_pairs(certificate, scores, vectors)
     return Solved(
         # Singular values have the type of the rows; the certificate has what was found, in float64.
@@ -227,7 +235,7 @@ def solve_features(
         if request.center
         else KernelCentering.none(counted),
         rank=rank,
-        features=FeatureExpansion(phi, mean, _padded(_host(pca.components).T, k), point),
+        features=FeatureExpansion(phi, mean, _padded(host_floats(pca.components).T, k), point),
     )
 
 
@@ -261,10 +269,10 @@ def _scores(pca: PCAModel, rows: RowSource, counted: RowWeights, *, centered: bo
 
     A mean has the type of the rows, and is rounded to it: scores have a mean then, which is taken off.
     """
-    scores = _host(rows_here(pca.project(rows)))
+    scores = host_floats(rows_here(pca.project(rows)))
     drift = np.average(scores, axis=0, weights=counted.weights) if centered else np.zeros(scores.shape[1])
     scores = scores - drift
-    return counted.scaled(scores), drift @ _host(pca.components)
+    return counted.scaled(scores), drift @ host_floats(pca.components)
 
 
 def _with_null_pairs(certificate: Certificate, scores: HostArray, vectors: HostArray) -> Certificate:
@@ -322,14 +330,10 @@ def _feature_centering(mean: HostArray, rows: RowSource, counted: RowWeights) ->
         like = from_host(mean, like=block.rows)
         return to_host(cast(block.rows, FLOAT64) @ like)
 
-    return KernelCentering(_host(rows_here(rows.map_rows(along))), float(mean @ mean), counted.shares)
+    return KernelCentering(host_floats(rows_here(rows.map_rows(along))), float(mean @ mean), counted.shares)
 
 
 def _padded(components: HostArray, k: int) -> HostArray:
     """Return k columns, zeros after those there are."""
     extra = k - components.shape[1]
     return components if extra <= 0 else np.hstack([components, np.zeros((len(components), extra))])
-
-
-def _host(values: object) -> HostArray:
-    return np.asarray(to_host(values), dtype=FLOAT64)

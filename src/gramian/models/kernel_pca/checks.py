@@ -200,15 +200,15 @@ def warn_of_rounding(rounding: float, largest: float, kernel: Kernel) -> None:
     warnings.warn(message, PrecisionWarning, stacklevel=users_line())
 
 
-def lowest_value(operator: SymmetricOperator, *, seed: int, steps: int = 12, columns: int = 4) -> float:
+def lowest_value(operator: SymmetricOperator, *, seed: int) -> float:
     """Return an estimate from above of the smallest eigenvalue: the lowest Ritz value of a short block Krylov run.
 
-    Cost: ``steps`` products of ``columns`` vectors.
+    Cost: twelve products of four vectors.
     """
     rng = np.random.default_rng(seed)
-    Q = orthonormalized(rng.standard_normal((operator.size, min(columns, operator.size))))
+    Q = orthonormalized(rng.standard_normal((operator.size, min(4, operator.size))))
     W, last = np.zeros((operator.size, 0)), Q
-    for _ in range(steps):
+    for _ in range(12):
         W = np.hstack([W, to_host(operator.apply(last).values)])
         last = orthonormalized(W[:, Q.shape[1] - last.shape[1] :], Q)[:, : operator.size - Q.shape[1]]
         if last.shape[1] == 0:

@@ -29,11 +29,11 @@ from gramian.features.sampling import take_rows
 from gramian.kernels.blocks import named_rows, of_kind, on_host, require_same_device, shifted, squared_norms
 from gramian.kernels.centering import KernelCentering, RowWeights, center_matrix
 from gramian.kernels.kernel import Kernel, Prepared
-from gramian.operators.kernel_device import BlockTiles, rows_of
+from gramian.operators.kernel_device import BlockTiles
 from gramian.operators.kernel_gram import READY_BYTES
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.operators.standardization import add
-from gramian.sources.rows import Block, RowSource, ranges
+from gramian.sources.rows import Block, RowSource, ranges, rows_of
 
 PIECE_NUMBERS = 1 << 20
 """Kernel values or features that are held at a time: 8 MB per worker."""

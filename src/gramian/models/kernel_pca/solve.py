@@ -4,7 +4,6 @@
 approximation on a few landmarks (:func:`nystroem_start`). :func:`solve_matrix` takes the matrix itself.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -32,8 +31,8 @@ from gramian.eigen.davidson import Approximation, Davidson
 from gramian.eigen.direct import Direct
 from gramian.eigen.krylov import Krylov
 from gramian.eigen.orthonormal import orthonormalized, rotated
-from gramian.eigen.pairs import EigenPairs
-from gramian.errors import ConvergenceWarning, InputError, users_line
+from gramian.eigen.pairs import EigenPairs, warn_unconverged
+from gramian.errors import InputError
 from gramian.features.sampling import Resolved, draw_positions, take_rows
 from gramian.kernels.blocks import named_rows
 from gramian.kernels.centering import KernelCentering, RowWeights, center_kernel, center_matrix
@@ -49,23 +48,6 @@ from gramian.planning.kernel_plan import DENSE_SIZE, DOUBLE_SIZE, KernelPlan, st
 from gramian.sources.finiteness import require_finite
 from gramian.sources.progress import Say
 from gramian.sources.rows import RowSource, require_local, rows_here
-
-
-def widened(certificate: Certificate, by: float) -> Certificate:
-    """Return the certificate of an operator that may itself be wrong by ``by``, in the spectral norm.
-
-    Every eigenvalue, found or not, moves by at most that (Weyl), and a gap is less by it for its other end.
-    """
-    known = (certificate.gaps > 0) | certificate.ties
-    bounds, gaps = certificate.bounds + by, np.maximum(certificate.gaps - by, 0.0)
-    return replace(
-        certificate,
-        bounds=bounds,
-        gaps=gaps,
-        ties=(gaps <= bounds) & known,
-        missed_bound=certificate.missed_bound + by,
-        rounding=certificate.rounding + by,
-    )
 
 
 def with_norm(certificate: Certificate, pairs: EigenPairs, sums: Sums) -> Certificate:
@@ -210,7 +192,7 @@ def solve_matrix(source: RowSource, kernel: Kernel, request: SolveRequest) -> So
     seen, whole = np.append(known, lowest), pairs.spectrum is not None
     require_positive(seen if request.strict else pairs.values, kernel, seen=known if whole else seen, all_seen=whole)
     warn_of_negative(seen, kernel)
-    certificate = widened(certify(held, pairs, tol=request.tol), absolute_error)
+    certificate = certify(held, pairs, tol=request.tol).widened(absolute_error)
     top = max(float(np.max(pairs.values, initial=0.0)), np.finfo(float).tiny)
     rank = rank_of(pairs.values, rounding=max(len(matrix) * eps_of(FLOAT64), absolute_error / top))
     return Solved(pairs.values, to_host(pairs.vectors), certificate, max(held.trace(), 0.0), centering, rank)
@@ -244,7 +226,7 @@ def _dense(gram: KernelGram, request: SolveRequest) -> Solved:
         pairs = Direct(repair=False, whole=False).solve(held, request.k, seed=request.seed)
     pairs = replace(pairs, applications=gram.applications)
     certificate = replace(certify(held, pairs, tol=request.tol), note="dense solve of the kernel matrix")
-    return _from_gram(gram, pairs, widened(certificate, gram.rounding))
+    return _from_gram(gram, pairs, certificate.widened(gram.rounding))
 
 
 def _iterated(gram: KernelGram, plan: KernelPlan, request: SolveRequest) -> Solved:
@@ -276,7 +258,7 @@ def _iterated(gram: KernelGram, plan: KernelPlan, request: SolveRequest) -> Solv
         if dense_fits:
             return _dense(gram, request)
         _warn(pairs, request)
-    certificate = with_norm(widened(certify(gram, pairs, tol=request.tol), gram.rounding), pairs, gram.sums)
+    certificate = with_norm(certify(gram, pairs, tol=request.tol).widened(gram.rounding), pairs, gram.sums)
     note = f"{pairs.stopped}; {effort(gram, gram.applications)} in tiles{checked}"
     return _from_gram(gram, pairs, replace(certificate, note=note))
 
@@ -342,14 +324,8 @@ def completed_vectors(vectors: HostArray, k: int, *, seed: int) -> HostArray:
 
 
 def _warn(pairs: EigenPairs, request: SolveRequest) -> None:
-    top = float(pairs.values[0]) if len(pairs.values) else 0.0
-    worst = float(np.max(pairs.residuals)) / top if top > 0 else np.inf
-    message = (
-        f"Kernel PCA stopped with {pairs.converged} of {request.k} pairs converged ({pairs.stopped}; worst residual "
-        f"{worst:.0e}, tol {request.tol:.0e}, relative to the first eigenvalue). The first {pairs.converged} are good; "
-        "for the rest loosen tol, ask for fewer components, or choose a wider kernel."
-    )
-    warnings.warn(message, ConvergenceWarning, stacklevel=users_line())
+    advice = "ask for fewer components, or choose a wider kernel"
+    warn_unconverged("Kernel PCA", pairs, request.k, tol=request.tol, advice=advice)
 
 
 class Start(NamedTuple):
@@ -445,11 +421,11 @@ def _start_there(gram: DeviceKernelGram, *, landmarks: int, pairs: int, seed: in
     return Start(Approximation(mu, cast(vectors, FLOAT32)), values)
 
 
-def leading_pairs(B: Array, count: int, *, seed: int, rounds: int = 5) -> tuple[HostArray, Array]:
+def leading_pairs(B: Array, count: int, *, seed: int) -> tuple[HostArray, Array]:
     """Return leading eigenpairs of a positive semidefinite matrix by subspace iteration, the first to many digits."""
     xp, m = namespace_of(B), B.shape[0]
     Q = gaussian((m, min(m, count + 16)), seed=seed, like=B)
-    for _ in range(rounds):
+    for _ in range(5):
         Q, _R = xp.linalg.qr(B @ Q)
     values, S = np.linalg.eigh(to_host(Q.T @ (B @ Q)))
     order = np.argsort(values)[::-1][:count]

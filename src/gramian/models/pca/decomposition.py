@@ -6,7 +6,6 @@ columns (:class:`Decomposition`), completed where there are fewer directions tha
 :func:`rank_of`.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from math import sqrt
 
@@ -29,8 +28,7 @@ from gramian.choosing.facts import LeadingComponents
 from gramian.eigen.certificate import Certificate, certify, effort
 from gramian.eigen.direct import Direct
 from gramian.eigen.orthonormal import orthonormalized
-from gramian.eigen.pairs import Approximation, EigenPairs, signs_of, sum_of_squares
-from gramian.errors import ConvergenceWarning, users_line
+from gramian.eigen.pairs import Approximation, EigenPairs, signs_of, sum_of_squares, warn_unconverged
 from gramian.machine import all_blas_threads
 from gramian.operators.covariance import Covariance
 from gramian.operators.gram import Gram
@@ -164,7 +162,8 @@ def decompose(
         pairs = replace(pairs, stopped=f"{type(solver).__name__} was in doubt, so: {pairs.stopped}")
         certificate = certify(operator, pairs, tol=tol)
     elif pairs.converged < k:
-        _warn(plan, pairs, k, tol)
+        advice = "ask for fewer components, or use svd_solver='full'"
+        warn_unconverged(type(solver).__name__, pairs, k, tol=tol, advice=advice)
     if pairs.square_sum is None and pairs.spectrum is None and target.is_dense:
         pairs = replace(pairs, square_sum=sum_of_squares(to_host(target.matrix)))
     return Decomposition(operator, len(rows.moments.mean), pairs, certificate, by_passes, taken_over)
@@ -191,17 +190,6 @@ def _is_doubtful(pairs: EigenPairs, certificate: Certificate) -> bool:
     """Tell whether pairs did not converge, were passed over, or lie where squaring has cost their digits."""
     small = len(pairs.values) > 0 and pairs.values[-1] < 1e-10 * pairs.values[0]
     return small or pairs.converged < len(pairs.values) or certificate.grade == "rejected"
-
-
-def _warn(plan: Plan, pairs: EigenPairs, k: int, tol: float) -> None:
-    top = float(pairs.values[0]) if len(pairs.values) else 0.0
-    worst = float(np.max(pairs.residuals)) / top if top > 0 else np.inf
-    message = (
-        f"{type(plan.solver).__name__} stopped with {pairs.converged} of {k} pairs converged ({pairs.stopped}; worst "
-        f"residual {worst:.0e}, tol {tol:.0e}, relative to the first eigenvalue). The first {pairs.converged} are "
-        "good; for the rest loosen tol, ask for fewer components, or use svd_solver='full'."
-    )
-    warnings.warn(message, ConvergenceWarning, stacklevel=users_line())
 
 
 @dataclass(frozen=True, eq=False)

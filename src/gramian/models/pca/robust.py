@@ -141,8 +141,8 @@ class RobustFit:
         t2, spe = self.distances(k)
         return held_against(self.limits(k, level=level), k, t2=t2, spe=spe, level=level)
 
-    def far_rows(self, k: int, *, level: float = LEVEL) -> HostArray:
-        """Tell which rows (n,) lie further out than any row of a Gaussian table, in a share ``level`` of such tables.
+    def far_rows(self, k: int) -> HostArray:
+        """Tell which rows (n,) lie further out than any row of a Gaussian table, in 99 of 100 such tables.
 
         Distances are those of :meth:`held_out`, and each limit is for all n rows and half of the error. A row may lie
         far out because it was left out of the fit, and the spread of the others is the smaller for it: half of the
@@ -150,7 +150,7 @@ class RobustFit:
         (Hardin and Rocke, 2005, doi:10.1198/106186005X77685). How often that is so: ``docs/findings.rst``.
         """
         t2, spe = self.held_out(k)
-        each = 1.0 - (1.0 - level) / (2.0 * max(len(self.used), 1))
+        each = 1.0 - (1.0 - LEVEL) / (2.0 * max(len(self.used), 1))
         limits = self.limits(k, level=each, spe=spe, told_by=0.5)
         far: HostArray = (t2 > limits[0]) | (spe > limits[1])
         return far

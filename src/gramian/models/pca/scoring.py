@@ -14,7 +14,17 @@ from math import log, pi
 import numpy as np
 import scipy
 
-from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_sparse, namespace_of, to_host
+from gramian.arrays.namespace import (
+    Array,
+    HostArray,
+    cast,
+    dtype_of,
+    from_host,
+    host_floats,
+    is_sparse,
+    namespace_of,
+    to_host,
+)
 from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.errors import ParameterError
 from gramian.models.pca.model import PCAModel
@@ -51,10 +61,7 @@ def covariance(model: PCAModel) -> Array:
     Computes  V' diag(variances - s2) V + s2 I,  divided by the scale factors of both columns when the model
     scaled its columns.  Cost: d^2 k operations and one d x d matrix.
     """
-    V, lam = to_host(model.components).astype(FLOAT64), _variances(model)
-    matrix = (V.T * (lam - model.noise_variance)) @ V
-    matrix.flat[:: len(matrix) + 1] += model.noise_variance
-    return _where_rows_live(_rescaled(matrix, model, power=-1), model)
+    return _with_eigenvalues(model, _variances(model), model.noise_variance, power=-1)
 
 
 def precision(model: PCAModel) -> Array:
@@ -63,12 +70,9 @@ def precision(model: PCAModel) -> Array:
     Computes  V' diag(1/variances - 1/s2) V + I/s2.  Where the covariance is singular (no noise, and fewer
     directions than columns) this is its pseudo-inverse.  Cost: d^2 k operations and one d x d matrix.
     """
-    V, lam = to_host(model.components).astype(FLOAT64), _variances(model)
+    lam = _variances(model)
     outside = 1.0 / model.noise_variance if model.noise_variance > 0 else 0.0
-    inverse = np.divide(1.0, lam, out=np.zeros_like(lam), where=lam > 0)
-    matrix = (V.T * (inverse - outside)) @ V
-    matrix.flat[:: len(matrix) + 1] += outside
-    return _where_rows_live(_rescaled(matrix, model, power=1), model)
+    return _with_eigenvalues(model, np.divide(1.0, lam, out=np.zeros_like(lam), where=lam > 0), outside, power=1)
 
 
 def log_likelihood(model: PCAModel, source: RowSource) -> Array:
@@ -150,21 +154,26 @@ def _variances(model: PCAModel) -> HostArray:
     return lam
 
 
-def _rescaled(matrix: HostArray, model: PCAModel, *, power: int) -> HostArray:
-    if model.factor is None:
-        return matrix
-    factor = to_host(model.factor).astype(FLOAT64) ** power
-    return matrix * factor[:, None] * factor[None, :]
-
-
-def _where_rows_live(matrix: HostArray, model: PCAModel) -> Array:
+def _with_eigenvalues(model: PCAModel, values: HostArray, outside: float, *, power: int) -> Array:
+    """Return  V' diag(values - outside) V + outside I  in the units of the rows: scale factors to a power, twice."""
+    V = host_floats(model.components)
+    matrix = (V.T * (values - outside)) @ V
+    matrix.flat[:: len(matrix) + 1] += outside
+    if model.factor is not None:
+        factor = host_floats(model.factor) ** power
+        matrix = matrix * factor[:, None] * factor[None, :]
     return from_host(matrix, like=model.components, dtype=dtype_of(model.components))
 
 
 def _t2(model: PCAModel, factors: Array, block: Block) -> Array:
+    return _whitened_squares(model.project(block.rows), factors)
+
+
+def _whitened_squares(scores: Array, factors: Array) -> Array:
+    """Return the sum of squares of each row of scores (b,), components times their factors."""
     with np.errstate(invalid="ignore", over="ignore"):
-        scores = model.project(block.rows) * factors
-        return namespace_of(scores).sum(scores * scores, axis=1)
+        white = scores * factors
+        return namespace_of(white).sum(white * white, axis=1)
 
 
 def _squared_distance(model: PCAModel, factor: Array | None, block: Block, scores: Array | None = None) -> Array:
@@ -276,7 +285,7 @@ def find_outliers(
     if not 0 <= k <= whole:
         message = f"n_components={k} lies outside 0..{whole}: the model has {whole} components."
         raise ParameterError(message)
-    t2, spe = _host(source.map_rows(partial(_both, RowDistances.of(model, k)))).T
+    t2, spe = host_floats(source.map_rows(partial(_both, RowDistances.of(model, k)))).T
     return outliers_of(model, k, t2=np.ascontiguousarray(t2), spe=np.ascontiguousarray(spe), level=level)
 
 
@@ -327,10 +336,7 @@ class RowDistances:
     def distances(self, scores: Array, block: Block) -> tuple[Array, Array]:
         """Return T2 (b,) and SPE (b,) of rows whose scores are known."""
         known = scores[:, : len(self.part.components)]
-        with np.errstate(invalid="ignore", over="ignore"):
-            white = known * self.factors
-            t2 = namespace_of(white).sum(white * white, axis=1)
-        return t2, _squared_distance(self.part, self.part.factor, block, known)
+        return _whitened_squares(known, self.factors), _squared_distance(self.part, self.part.factor, block, known)
 
 
 def _both(measure: RowDistances, block: Block) -> Array:
@@ -360,7 +366,7 @@ def f_quantile(level: float, a: float, b: float) -> float:
 
 def _spe_limit(model: PCAModel, k: int, spe: HostArray, level: float) -> float:
     """Return Box's limit from the variances left out; inf where none is, or what is left is rounding."""
-    variances = _host(model.variances)
+    variances = host_floats(model.variances)
     known, beyond = variances[k:], max(model.total_variance - float(variances.sum()), 0.0)
     first = float(known.sum()) + beyond
     if not 1e-12 * model.total_variance < first < np.inf:
@@ -401,7 +407,3 @@ def _dimensions_seen(spe: HostArray, *, most: int) -> float:
     if excess(1.0) >= 0:
         return 1.0
     return float(most) if excess(float(most)) <= 0 else float(optimize.brentq(excess, 1.0, float(most), rtol=1e-6))
-
-
-def _host(values: Array) -> HostArray:
-    return to_host(values).astype(FLOAT64)

@@ -265,7 +265,7 @@ class RankLimitedBatches(Batches):
         kept = f"{self._kept} directions kept between batches, at most {rows.lost * unit:.3g} of variance lost in any"
         own = model.certificate.rescaled(model.n_rows * unit)
         grades = tuple("measured" if grade == "proved" and self.moments.error > 0 else grade for grade in own.grades)
-        loose = _loosened(own, (rows.lost + rows.rounding) * unit).kept_in(self.dtype)
+        loose = own.widened((rows.lost + rows.rounding) * unit).kept_in(self.dtype)
         return replace(loose, grades=grades, note=f"{own.note}; {kept}")
 
     @property
@@ -352,20 +352,6 @@ def _cut(root: HostArray, rank: int) -> tuple[HostArray, float]:
         return root[:rank], np.inf
     values, U = np.linalg.eigh(product)
     return U[:, -rank:].T @ root, max(float(values[-rank - 1]), 0.0)
-
-
-def _loosened(certificate: Certificate, lost: float) -> Certificate:
-    """Add what may be lost to every bound, and take it off every gap."""
-    bounds, gaps = certificate.bounds + lost, np.maximum(certificate.gaps - lost, 0.0)
-    return replace(
-        certificate,
-        bounds=bounds,
-        gaps=gaps,
-        ties=gaps <= bounds,
-        missed_bound=certificate.missed_bound + lost,
-        # It is in the matrix, not in the residuals: no gap makes it smaller.
-        rounding=certificate.rounding + lost,
-    )
 
 
 def begin(source: RowSource, *, n_components: Any, budget: int) -> Batches:

@@ -7,6 +7,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, Parameter, ParameterError, Sentence
+from gramian.sources.names import near_or
 from gramian.sources.roles import MOST_LEVELS
 from gramian.sources.row_file import RowFile
 from gramian.sources.table_facts import LABEL_NAME
@@ -126,11 +127,8 @@ def refuse_choice(origin: str, what: str, **given: str | bool | None) -> None:
 def _require_name(word: str, names: Sequence[str], origin: str, parameter: str) -> None:
     if word in names:
         return
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, names, n=1)
     listed = ", ".join(map(repr, names[:8])) or "none"
-    hint = f"Did you mean {near[0]!r}?" if near else f"There {'are' if len(names) > 1 else 'is'} {listed}."
+    hint = near_or(word, names, f"There {'are' if len(names) > 1 else 'is'} {listed}.")
     message = Sentence(
         "{asked} is no array of {origin}{for_rows}. {hint}",
         asked=Parameter(parameter, (word,)),

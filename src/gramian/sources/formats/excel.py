@@ -14,7 +14,7 @@ from gramian.machine import memory_budget
 from gramian.sources.formats.dialect import SAMPLE_LINES, has_header
 from gramian.sources.formats.table import column_of, holds_numbers, open_arrow_table, require_small
 from gramian.sources.missing_values import ERRORS, MISSING
-from gramian.sources.names import name_columns
+from gramian.sources.names import name_columns, near_or
 from gramian.sources.row_file import OpenedTable, require_package
 
 TIMES = 6
@@ -106,10 +106,7 @@ def _said_of(title: str, sheets: dict[str, Any], origin: str) -> str:
 
 
 def _refuse_sheet(sheet: str, titles: list[str], origin: str) -> None:
-    from difflib import get_close_matches
-
-    near = get_close_matches(sheet, titles, n=1)
-    hint = f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(map(repr, titles[:8]))}."
+    hint = near_or(sheet, titles, f"It has {', '.join(map(repr, titles[:8]))}.")
     message = Sentence(
         "{asked} is no sheet of {origin}. {hint}", asked=Parameter("sheet", (sheet,)), origin=origin, hint=hint
     )
