@@ -38,7 +38,8 @@ from gramian.models.probabilistic.entries import known_entries, triplets
 from gramian.models.probabilistic.fit import ProbabilisticPCAOptions, fit_probabilistic_pca, hold_out
 from gramian.models.probabilistic.model import ProbabilisticPCAModel
 from gramian.sources.dense import DenseRows
-from gramian.sources.paths import Chosen, FileOptions, WholeTable, is_path, open_whole
+from gramian.sources.file_options import Chosen, FileOptions, is_path
+from gramian.sources.paths import WholeTable, open_whole
 from gramian.sources.rows import ranges
 from gramian.sources.table_facts import NO_HEADER, LongColumns, long_columns
 

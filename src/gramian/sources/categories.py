@@ -15,9 +15,10 @@ from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
 from gramian.sources.arrow import from_words, to_numpy
 from gramian.sources.dense import DenseRows
+from gramian.sources.file_options import Chosen, is_path
 from gramian.sources.file_rows import FileRows
 from gramian.sources.opening import as_source, check_weights
-from gramian.sources.paths import Chosen, is_path, open_path
+from gramian.sources.paths import open_path
 from gramian.sources.rows import RowSource, block_length
 from gramian.sources.table import is_table, open_frame_columns
 
