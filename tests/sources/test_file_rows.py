@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from gramian.sources.file_options import Chosen
 from gramian.sources.file_rows import FileRows
 from gramian.sources.opening import as_source
-from gramian.sources.paths import Chosen, open_path
+from gramian.sources.paths import open_path
 from gramian.testing import RowSourceSuite
 from tests.sources.files import WRITERS, write
 

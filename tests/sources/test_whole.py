@@ -8,8 +8,9 @@ import pytest
 from pyarrow import feather, parquet
 
 from gramian.errors import InputError
+from gramian.sources.file_options import Chosen
 from gramian.sources.formats.csv import written_cells
-from gramian.sources.paths import Chosen, open_whole
+from gramian.sources.paths import open_whole
 
 TABLE = {"user": ["ann", "bob", "ann", "cy"], "age": [40, None, 41, 39], "mark": [1.5, 2.5, None, 4.0]}
 

@@ -43,11 +43,11 @@ from gramian.models.pca.model import PCAOptions
 from gramian.models.pca.scoring import Outliers
 from gramian.models.placing import home
 from gramian.planning.plan import plan_pca
+from gramian.sources.file_options import FileOptions, is_path
 from gramian.sources.indicator import IndicatorRows
 from gramian.sources.moments import Moments
 from gramian.sources.on_device import moved
 from gramian.sources.opening import require_mapping
-from gramian.sources.paths import FileOptions, is_path
 from gramian.sources.rows import RowSource
 
 METHODS = ("auto", "pca", "kpca", "ica", *CODED)

@@ -27,7 +27,8 @@ from gramian.models.probabilistic.entries import known_entries
 from gramian.models.probabilistic.fit import ProbabilisticPCAOptions, fit_probabilistic_pca, hold_out
 from gramian.models.probabilistic.model import ProbabilisticPCAModel
 from gramian.sources.dense import DenseRows
-from gramian.sources.paths import Chosen, WholeTable, is_path, open_whole
+from gramian.sources.file_options import Chosen, is_path
+from gramian.sources.paths import WholeTable, open_whole
 from gramian.sources.table_facts import NO_HEADER, long_columns
 
 LARGEST_UNASKED = 1_000_000

@@ -12,9 +12,10 @@ import numpy as np
 from gramian.arrays.namespace import HostArray, is_dask
 from gramian.errors import InputError
 from gramian.machine import memory_budget as memory_left
+from gramian.sources.file_options import Chosen
 from gramian.sources.file_rows import FileRows
 from gramian.sources.formats.table import open_arrow_table
-from gramian.sources.paths import Chosen, WholeTable, open_tables
+from gramian.sources.paths import WholeTable, open_tables
 from gramian.sources.row_file import OpenedTable
 from gramian.sources.rows import RowSource
 from gramian.sources.table import is_table

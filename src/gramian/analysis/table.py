@@ -25,10 +25,10 @@ from gramian.models.pca.fit import first_facts
 from gramian.models.pca.model import PCAOptions
 from gramian.planning.plan import plan_pca
 from gramian.sources.dense import DenseRows
+from gramian.sources.file_options import Chosen, FileOptions, is_path
 from gramian.sources.moments import Moments, measure_moments
 from gramian.sources.on_device import moved
 from gramian.sources.opening import as_source
-from gramian.sources.paths import Chosen, FileOptions, is_path
 from gramian.sources.rows import Block, Fold, Merge, RowSource, WrappedRows
 from gramian.sources.table_facts import NO_HEADER, TableFacts, long_columns
 

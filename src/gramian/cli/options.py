@@ -99,7 +99,7 @@ def _one_role_each(_ctx: Any, _param: Any, given: Any) -> dict[str, str]:
 
 def file_options(flags: dict[str, Any]) -> Any:
     """Return what the flags say about reading files."""
-    from gramian.sources.paths import FileOptions
+    from gramian.sources.file_options import FileOptions
 
     said = {name: flags[name] for name in FileOptions._fields}
     return FileOptions(**said | {"na": flags["na"] or None})

@@ -37,8 +37,8 @@ from gramian.models.categories.fit import fit_famd, fit_mca
 from gramian.models.categories.model import CategoryOptions, CodedModel, FAMDModel, MCAModel, Supplementary
 from gramian.models.score_file import write_scores
 from gramian.sources.categories import MixedTable, open_mixed, places_of
+from gramian.sources.file_options import is_path
 from gramian.sources.indicator import IndicatorRows
-from gramian.sources.paths import is_path
 from gramian.sources.rows import RowSource
 
 COLUMNS = Limit(

@@ -20,11 +20,10 @@ from sklearn.utils.validation import validate_data
 from gramian.arrays.namespace import Array, HostArray, is_dask, is_elsewhere, namespace_of, on_device
 from gramian.arrays.transfer import empty_on
 from gramian.errors import InputError, InputWarning, ParameterError, users_line
-from gramian.kernels.kernel import Kernel
+from gramian.sources.file_options import is_path
 from gramian.sources.finiteness import require_finite
 from gramian.sources.on_device import moved
 from gramian.sources.opening import as_source
-from gramian.sources.paths import is_path
 from gramian.sources.progress import say
 from gramian.sources.rows import RowSource
 
@@ -79,7 +78,7 @@ SEED = Limit(
     "an integer from 0 to 2**32 - 1, a numpy RandomState or Generator",
 )
 KERNEL = Limit(
-    lambda value: isinstance(value, str | Kernel) or callable(value),
+    lambda value: isinstance(value, str) or callable(value),
     "a kernel's name, a kernel of gramian.kernels, or a function",
 )
 NAMED = Limit(lambda value: isinstance(value, Mapping), "a mapping from names to values")

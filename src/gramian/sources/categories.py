@@ -15,8 +15,8 @@ from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError, NotSupportedError, ParameterError
 from gramian.sources.arrow import from_words, to_numpy
 from gramian.sources.dense import DenseRows
+from gramian.sources.file_options import is_path
 from gramian.sources.opening import as_source, check_weights
-from gramian.sources.paths import is_path
 from gramian.sources.rows import RowSource, block_length
 from gramian.sources.table import is_table, open_frame_columns
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from errno import ENAMETOOLONG
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 import scipy
@@ -26,16 +26,16 @@ from gramian.sources.conversion import (
     working_dtype,
 )
 from gramian.sources.dense import DenseRows
-from gramian.sources.file_rows import FileRows
+from gramian.sources.file_options import Chosen, FileOptions, Wanted, is_path
 from gramian.sources.locations import Names, dense_locations, sparse_locations
 from gramian.sources.pass_log import PassLog
-from gramian.sources.paths import Chosen, FileOptions, is_path, labels_of, open_path
 from gramian.sources.progress import Say
-from gramian.sources.roles import Reading
 from gramian.sources.rows import RowSource, rows_here
 from gramian.sources.sparse import SparseRows
 from gramian.sources.table import is_table, open_table
-from gramian.sources.table_facts import Wanted
+
+if TYPE_CHECKING:
+    from gramian.sources.roles import Reading
 
 
 def as_source(
@@ -60,7 +60,7 @@ def as_source(
     roles: Mapping[str, str] | None = None,
     bad_cells: str = "error",
     sentinels: bool | None = None,
-    readings: Mapping[str, Reading] | None = None,
+    readings: Mapping[str, "Reading"] | None = None,
     needs_numbers: bool = True,
     missing: bool = False,
 ) -> RowSource:
@@ -201,6 +201,9 @@ class InputKind(NamedTuple):
 
 
 def _open_file(X: Any, options: OpenOptions) -> RowSource:
+    from gramian.sources.file_rows import FileRows  # only files pay for what reads them
+    from gramian.sources.paths import labels_of, open_path
+
     _require_names(options.chosen)
     try:
         file, facts = open_path(X, options.chosen, options.file, budget=options.memory_budget, say=options.progress)

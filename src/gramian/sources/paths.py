@@ -6,11 +6,11 @@ Formats are listed in ``FORMATS`` of :mod:`gramian.sources.formats`.
 import glob
 import os
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from gramian.arrays.namespace import Array, HostArray
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.errors import InputError, NotSupportedError, Parameter, ParameterError, Sentence
 from gramian.machine import memory_budget
+from gramian.sources.file_options import Chosen, FileOptions, is_path
 from gramian.sources.file_rows import Labels
 from gramian.sources.formats import FORMATS, Format, format_of, is_one_file
 from gramian.sources.formats.columns import joined_parts
@@ -26,7 +27,7 @@ from gramian.sources.names import name_columns
 from gramian.sources.progress import Say
 from gramian.sources.roles import Column, Reading, TableRoles, kind_of, table_roles
 from gramian.sources.row_file import FileVersion, OpenedTable, RowFile
-from gramian.sources.table_facts import TableFacts, Wanted, choose_columns
+from gramian.sources.table_facts import TableFacts, choose_columns
 from gramian.sources.transposed import transpose_array, transpose_table
 
 
@@ -190,40 +191,6 @@ class ChosenColumns(RowFile):
     def require_room(self, budget: int) -> None:
         """Refuse what the file cannot be read in."""
         self.file.require_room(budget)
-
-
-class FileOptions(NamedTuple):
-    """What a person says about reading files: parameters of :func:`~gramian.sources.opening.as_source`.
-
-    ``names`` and ``labels`` are a path, or the words themselves.
-    """
-
-    array: str | None = None
-    sheet: str | None = None
-    decimal: str | None = None
-    na: str | Sequence[str] | None = None
-    transpose: bool = False
-    names: str | os.PathLike[str] | Sequence[str] | None = None
-    labels: str | os.PathLike[str] | Sequence[Any] | None = None
-
-
-class Chosen(NamedTuple):
-    """What a person says about columns: see :func:`~gramian.sources.table_facts.choose_columns`."""
-
-    columns: Wanted = None
-    drop: Wanted = None
-    label: str | bool | None = None
-    id: str | bool | None = None
-    roles: Mapping[str, str] | None = None
-    lenient: bool = False
-    sentinels: bool = False
-    readings: Mapping[str, Reading] | None = None
-    needs_numbers: bool = True
-
-
-def is_path(X: Any) -> bool:
-    """Tell whether X names a file, a folder or a glob."""
-    return isinstance(X, (str, os.PathLike)) and not hasattr(X, "shape")
 
 
 def open_path(

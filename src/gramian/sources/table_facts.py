@@ -10,6 +10,7 @@ import numpy as np
 
 from gramian.arrays.namespace import HostArray, is_sparse
 from gramian.errors import InputError, Parameter, ParameterError, Sentence
+from gramian.sources.file_options import Wanted
 from gramian.sources.names import near_or
 from gramian.sources.relations import DummyBlock
 from gramian.sources.roles import MOST_LEVELS, Column, TableRoles
@@ -28,8 +29,6 @@ LABEL_NAME = re.compile(r"species|class|label|target|group|category|type|kind|cl
 """Names that the label that colors first is likelier to have than other categories."""
 
 NO_HEADER = "No header found: the first line is a row, and columns are counted from 1"
-
-Wanted = str | Sequence[str] | None
 
 
 @dataclass(frozen=True)
