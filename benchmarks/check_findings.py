@@ -502,6 +502,10 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
     outlying.loc[:5, "va"] += 60.0
     grouped = named(rng.standard_normal((100, 6)))
     grouped.loc[:5, ["va", "vb", "vc"]] += 20.0
+    wild = named(more.standard_normal((60, 5)) + 2.0 * more.standard_normal((60, 1)))
+    wild.loc[7] = 1000.0 * more.standard_normal(5)
+    skewed = named(0.4 * more.standard_normal((150, 4)) + more.standard_normal((150, 1)))
+    skewed[["va", "vb"]] = np.exp(1.5 * skewed[["va", "vb"]])
     level = rng.integers(0, 4, (200, 3))
     dummies = pd.DataFrame({f"{q}{k}": (level[:, i] == k).astype(int) for i, q in enumerate("pqr") for k in range(4)})
     missing = named(factor @ np.diag(np.linspace(1, 3, 8)))
@@ -549,6 +553,11 @@ def generated(seed: int) -> dict[str, tuple[pd.DataFrame, Callable[[list[dict[st
             grouped,
             lambda f: "" if "rows" in {x["kind"] for x in f} else "six rows make PC1, unsaid",
         ),
+        "a wild row": (
+            wild,
+            lambda f: "PC1 is one row's" if any(x["kind"] == "plane" and 0 in x["components"] for x in f) else "",
+        ),
+        "skewed": (skewed, lambda f: "" if "skew" in {x["kind"] for x in f} else "skewed columns are missed"),
         "dummies": (dummies, lambda f: "" if "component" not in _stands_out(f) else "dummies are said to stand out"),
         "missing": (missing, lambda f: "" if "component" in _stands_out(f) else "the factor is missed"),
     }

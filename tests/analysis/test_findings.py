@@ -10,6 +10,7 @@ import pytest
 import gramian
 from benchmarks.check_findings import Table, faults, faults_of, generated, options_of, unfounded_numbers
 from gramian.analysis.clouds import cloud_finding, find_clouds
+from gramian.analysis.components import component_finding, ends_of
 from gramian.analysis.groups import examine_labels
 from gramian.analysis.intervals import bootstrap
 from gramian.analysis.kernel import kernel_findings
@@ -431,6 +432,22 @@ def test_one_wild_row_makes_no_plane(scale):
             shares = found.shown.shares[list(finding.components)]
             assert np.log(shares[0] / shares[-1]) < 2 * np.sqrt(2)
         assert found.examined.about.tied(0) == (0,)
+
+
+def test_no_column_goes_most_with_a_component_where_a_stronger_one_may_not():
+    """Where the interval of the strongest correlation contains zero, weaker ones are not named in its place."""
+    frame, _ = generated(5)["a wild row"]
+    found = gramian.analyze(frame)
+    about = found.examined.about
+    low, high = np.moveaxis(about.intervals.correlations, -1, 0)
+    unsure = (low < 0) & (high > 0)
+    strongest = np.argmax(np.abs(about.parts.correlations[: len(unsure)]), axis=1)
+    lost = [j for j in range(len(unsure)) if unsure[j, strongest[j]] and not unsure[j].all()]
+    assert lost
+    for j in lost:
+        ends = ends_of(j, about.parts, about.intervals, about.scores, has_names=False)
+        assert not ends.rising + ends.falling
+        assert component_finding(about, j).sentence.startswith(f"PC{j + 1} holds")
 
 
 def test_a_plane_is_told_by_the_error_of_these_rows():

@@ -132,9 +132,10 @@ def ends_of(
 ) -> Ends:
     """Choose what is named at both ends of a component.
 
-    Columns whose correlation is at least 0.7 of the strongest, and whose interval does not contain zero; where no
-    correlation is known, those with half an equal contribution. Of neighbors ``along`` an axis the strongest stands for
-    all. Rows are named where they have names.
+    Columns whose correlation is at least 0.7 of the strongest, and whose interval does not contain zero: none where
+    that of the strongest does, as of a component that one row makes. Where no correlation is known, those with half an
+    equal contribution. Of neighbors ``along`` an axis the strongest stands for all. Rows are named where they have
+    names.
     """
     if parts.correlations is not None:
         weight = parts.correlations[component]
@@ -142,6 +143,7 @@ def ends_of(
         if intervals is not None and component < len(intervals.correlations):
             low, high = np.moveaxis(intervals.correlations[component], -1, 0)
             strong &= (low > 0) | (high < 0)
+            strong &= strong[np.argmax(np.abs(weight))]
     else:
         V = parts.contributions[component]
         weight, strong = V, len(V) * V >= 0.5

@@ -15,7 +15,8 @@ from gramian.errors import InputError, Parameter, ParameterError, Sentence
 from gramian.models.probabilistic.entries import triplets
 from gramian.models.probabilistic.model import ProbabilisticPCAModel
 from gramian.sources.arrow import from_numpy, to_numpy
-from gramian.sources.paths import Chosen, WholeTable, open_whole
+from gramian.sources.file_options import Chosen
+from gramian.sources.paths import WholeTable, open_whole
 from gramian.sources.rows import ranges
 from gramian.sources.table_facts import LongColumns, long_columns, refuse_name
 
