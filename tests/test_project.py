@@ -71,7 +71,12 @@ class RoundingBlind(doctest.OutputChecker):
 
 def modules_loaded_by(statement):
     """Top-level packages that a fresh interpreter has loaded after a statement."""
-    code = f"{statement}\nimport json, sys\nprint(json.dumps([name.split('.')[0] for name in sys.modules]))"
+    return {name.split(".")[0] for name in all_loaded_by(statement)}
+
+
+def all_loaded_by(statement):
+    """Full names of the modules that a fresh interpreter has loaded after a statement."""
+    code = f"{statement}\nimport json, sys\nprint(json.dumps(list(sys.modules)))"
     finished = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(json.loads(finished.stdout.splitlines()[-1]))
 
@@ -136,6 +141,27 @@ def test_nothing_is_called_that_windows_lacks():
 def test_import_of_gramian_loads_nothing_heavy():
     """`import gramian` loads no array library, no scikit-learn, no table library and no plotting."""
     assert not modules_loaded_by("import gramian") & HEAVY
+
+
+NOT_FOR_ROWS_IN_MEMORY = {
+    *("analysis", "cli", "features", "kernels", "pictures", "report", "testing", "unmixing"),
+    *("models.archive", "models.ica", "models.kernel_pca", "models.probabilistic"),
+    *("sources.dask", "sources.file_rows", "sources.formats", "sources.paths", "sources.roles", "sources.table_facts"),
+}
+"""Packages and modules of ours that `PCA` of an array does without."""
+
+
+@pytest.mark.parametrize("and_fit", ["", "; import numpy; PCA(2).fit(numpy.eye(4))"], ids=["imported", "fitted"])
+def test_import_of_pca_loads_no_library_that_scikit_learn_does_not(and_fit):
+    """`from gramian import PCA`, and a fit, load of others what sklearn's PCA loads, and of ours no reader of files."""
+    loaded = all_loaded_by(f"from gramian import PCA{and_fit}")
+    others = {name for name in loaded if name.split(".")[0] not in {"gramian", *sys.stdlib_module_names}}
+    theirs = all_loaded_by(f"from sklearn.decomposition import PCA{and_fit}")
+    assert "gramian.estimators.pca" in loaded
+    assert "sklearn.base" in others
+    assert not others - theirs
+    parts = {name.removeprefix("gramian.") for name in loaded if name.startswith("gramian.")}
+    assert not {name for name in parts for out in NOT_FOR_ROWS_IN_MEMORY if f"{name}.".startswith(f"{out}.")}
 
 
 def test_core_fits_without_scikit_learn_pandas_or_torch():
