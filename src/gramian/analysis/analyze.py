@@ -24,8 +24,8 @@ from gramian.analysis.categories import (
     project_supplementary,
     supplementary_notes,
 )
-from gramian.analysis.examine import Examined, Subject, examine
-from gramian.analysis.findings import Cut, Finding, counted, sentence_of
+from gramian.analysis.examine import Cut, Examined, Subject, examine
+from gramian.analysis.findings import Finding, counted, sentence_of
 from gramian.analysis.folder import write_folder
 from gramian.analysis.groups import groups_by_label, label_notes, label_values
 from gramian.analysis.noise import count_beyond_blocks, exclusive_columns

@@ -13,7 +13,7 @@ import numpy as np
 
 from gramian.analysis.clouds import Clouds, cloud_finding, find_clouds
 from gramian.analysis.components import ColumnParts, Described, component_finding, plane_finding
-from gramian.analysis.findings import Cut, Finding, called, counted, joined, percent, share_words
+from gramian.analysis.findings import Finding, called, counted, joined, percent, share_words
 from gramian.analysis.groups import LabelTest, examine_labels, group_findings
 from gramian.analysis.independent import source_correlations, source_findings
 from gramian.analysis.intervals import bootstrap
@@ -151,6 +151,29 @@ class Without:
 
     rows: tuple[int, ...]
     count: int
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """What is said and flagged when so many components are kept.
+
+    Attributes
+    ----------
+    n_components : int
+    share : float
+        Of the variance, in the components kept.
+    share_interval : pair of float or None
+        Where the share would lie in other samples of as many rows, 95%; ``None`` where rows are too few to tell.
+    outliers : OutlierMap or None
+    findings : tuple of Finding
+        The first is the lead.
+    """
+
+    n_components: int
+    share: float
+    share_interval: tuple[float, float] | None
+    outliers: OutlierMap | None
+    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, eq=False)

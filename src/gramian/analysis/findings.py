@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gramian.analysis.outliers import OutlierMap
 from gramian.errors import Sentence
 
 LISTED = 6
@@ -60,29 +59,6 @@ class Finding:
             "evidence": dict(self.evidence),
             "components": list(self.components),
         }
-
-
-@dataclass(frozen=True, eq=False)
-class Cut:
-    """What is said and flagged when so many components are kept.
-
-    Attributes
-    ----------
-    n_components : int
-    share : float
-        Of the variance, in the components kept.
-    share_interval : pair of float or None
-        Where the share would lie in other samples of as many rows, 95%; ``None`` where rows are too few to tell.
-    outliers : OutlierMap or None
-    findings : tuple of Finding
-        The first is the lead.
-    """
-
-    n_components: int
-    share: float
-    share_interval: tuple[float, float] | None
-    outliers: OutlierMap | None
-    findings: tuple[Finding, ...]
 
 
 def joined(names: Sequence[str]) -> str:

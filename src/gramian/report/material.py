@@ -8,8 +8,8 @@ import numpy as np
 
 from gramian.analysis.analyze import Analysis
 from gramian.analysis.categories import coded_categories
-from gramian.analysis.examine import Examined, Subject, examine
-from gramian.analysis.findings import Cut, Finding, percent
+from gramian.analysis.examine import Cut, Examined, Subject, examine
+from gramian.analysis.findings import Finding, percent
 from gramian.analysis.groups import groups_by_label, label_values
 from gramian.analysis.outliers import OutlierMap
 from gramian.analysis.rows import RowMeasures, ShownRows, measure_rows, require_same_rows, shown_rows
