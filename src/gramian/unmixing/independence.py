@@ -471,7 +471,7 @@ def measure_independence(
     before, after = [column.before for column in found], _with_atoms([column.after for column in found], few)
     scale = np.array([column.scale for column in found])
     each = np.array([e.value for e in after]) - np.log(scale)
-    lost, lost_each = _lost(z, _Entropies(sum(e.value for e in after) - _log_volume(W), each), parts, fewer)
+    lost, lost_each = _lost(z, sum(e.value for e in after) - _log_volume(W), each, parts, fewer)
     return Independence(
         drop=sum(e.value for e in before) - sum(e.value for e in after) + _log_volume(W),
         drop_error=_twice([*before, *after]) + _bias(before, after) + lost,
@@ -517,22 +517,19 @@ def _log_volume(W: HostArray) -> float:
     return float(np.linalg.slogdet(W)[1])
 
 
-class _Entropies(NamedTuple):
-    """Entropy of all sources less log|det W|, and that of each at unit variance."""
-
-    total: float
-    each: HostArray
-
-
-def _lost(z: HostArray, own: _Entropies, parts: Sequence[HostArray], fewer: float) -> tuple[float, HostArray]:
+def _lost(
+    z: HostArray, own: float, own_each: HostArray, parts: Sequence[HostArray], fewer: float
+) -> tuple[float, HostArray]:
     """Return the nats, at most, by which the drop and each negentropy fall short because W is known from N rows only.
+
+    ``own`` is the entropy of all sources less log|det W|, ``own_each`` that of each at unit variance.
 
     The angles of a W found from ``fewer`` times fewer rows are  r = sqrt(fewer)  times as uncertain, and so is what
     they cost where it grows like the angle, as for sources with edges; like its square, as for smooth densities, more.
     The cost of a part is measured on the same rows: the entropy it leaves, above the least that any W leaves. The
     largest over four parts, of twice the uncertainty, covers what W costs (see :data:`SURE`).
     """
-    k = len(own.each)
+    k = len(own_each)
     if not parts:
         return 0.0, np.zeros(k)
     rows = np.vstack(parts).astype(z.dtype)
@@ -540,7 +537,7 @@ def _lost(z: HostArray, own: _Entropies, parts: Sequence[HostArray], fewer: floa
     totals = found[:, :, 0].sum(axis=1) - [_log_volume(part) for part in parts]
     each = found[:, :, 0] - np.log(found[:, :, 1])
     share = 2.0 / float(np.sqrt(fewer))
-    return SURE * share * float(_range(totals, own.total)), SURE_EACH * share * _range(each, own.each)
+    return SURE * share * float(_range(totals, own)), SURE_EACH * share * _range(each, own_each)
 
 
 def _range(theirs: HostArray, own: Any) -> HostArray:
