@@ -126,7 +126,7 @@ class Covariance(SymmetricOperator):
         """Return the triangle of Xs V by TSQR: one pass."""
         self.applications += 1
         s = V.shape[1]
-        R = self.source.reduce(FactorTriangle(self.standardization, V), merge_triangles, state_bytes=32 * s * s)
+        R = self.source.reduce(FactorTriangle(self.standardization.times, V), merge_triangles, state_bytes=32 * s * s)
         return np.asarray(R)
 
     def inner(self, V: Array, *, within: float = 0.0) -> HostArray:
@@ -135,7 +135,7 @@ class Covariance(SymmetricOperator):
         own = self.standardization
         if within > 0 and self.source.dtype == dtype_of(V) == FLOAT64 and self._corrected_error() <= within:
             own = replace(own, corrected=True)
-        fold = FactorSquares(own, V)
+        fold = FactorSquares(own.times, V)
         total = self.source.reduce(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
         return to_host(completed(total.matrix))
 
