@@ -11,7 +11,6 @@ from gramian.models.ica.model import ICAModel
 from gramian.models.kernel_pca.model import KernelPCAModel
 from gramian.models.pca.model import PCAModel
 from gramian.models.row_values import open_rows_of, require_finite_rows
-from gramian.sources.names import numbered
 
 
 class FittedModel(Protocol):
@@ -140,7 +139,7 @@ def axis_label(model: FittedModel, component: int) -> str:
 def column_names(model: FittedModel, names: Any = None) -> list[str]:
     """Return the names of the columns, made up where none are given."""
     if names is None:
-        return list(numbered(model.n_columns))
+        return [f"column {j + 1}" for j in range(model.n_columns)]
     if len(names) != model.n_columns:
         message = f"names has {len(names)} entries and the model {model.n_columns} columns. Give one name per column."
         raise ParameterError(message)
