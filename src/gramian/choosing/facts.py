@@ -7,6 +7,7 @@ rows, drawn in one pass.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -196,7 +197,7 @@ def draw_sample(
     rows = np.arange(n) if a == n else np.sort(rng.choice(n, a, replace=False))
     columns = np.arange(d) if c == d else np.sort(rng.choice(d, c, replace=False))
     V = np.zeros((0, d)) if components is None else np.asarray(components)
-    pieces = source.reduce(_Gather(rows, columns, mean, factor, V), _joined)
+    pieces = source.reduce(_Gather(rows, columns, mean, factor, V), add)
     unit = max(piece.unit for piece in pieces) or 1.0
     pieces = [piece.in_unit(unit) for piece in pieces]
     return RowSample(
@@ -270,11 +271,6 @@ class _Gather:
 
 def _take(rows: Array, chosen: HostArray, *, axis: int) -> Array:
     return namespace_of(rows).take(rows, from_host(chosen, like=rows), axis=axis)
-
-
-def _joined(left: list[_Piece], right: list[_Piece]) -> list[_Piece]:
-    left.extend(right)
-    return left
 
 
 @dataclass(frozen=True, eq=False)

@@ -125,7 +125,7 @@ def _filled(path: str, source: RowSource, found: Archive) -> tuple[RowSource, tu
         return source, ()
     if found.model.kind != "pca":
         j = int(np.argmax(missing > 0))
-        name = found.names[j] if found.names is not None else f"column {j + 1}"
+        name = found.column_names[j]
         message = (
             f"{path}: column {name!r} has {int(missing[j]):,} missing values, and only a PCA model can fill those of "
             "new rows. Fill them first."

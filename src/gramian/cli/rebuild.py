@@ -59,7 +59,7 @@ def command(model: str, file: str, **flags: Any) -> None:
                 f"Squared distance left in the feature space: {np.median(left):.3g} for the median row, at most "
                 f"{left.max():.3g}."
             )
-    names = list(found.names or [f"column {j + 1}" for j in range(rebuilt.shape[1])])
+    names = list(found.column_names)
     header, columns = (["row"], [rows.row_names]) if rows.row_names is not None else ([], [])
     if flags["errors"]:
         names, rebuilt = [*names, "squared error"], np.column_stack([rebuilt, left])

@@ -25,7 +25,7 @@ from gramian.estimators.projection import (
     StreamedFit,
     naming_the_model_of_missing_values,
 )
-from gramian.models.pca.fit import check_divisor, effective_rows, fit_pca, require_divisor
+from gramian.models.pca.fit import check_divisor, effective_rows, fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.streaming import Batches, ExactBatches, begin, resume, squares_fit
 from gramian.sources.moments import measure_moments
@@ -197,8 +197,6 @@ class IncrementalPCA(GaussianScores, StreamedFit, LinearProjection):
         }
 
     def _adopt_streamed(self, model: PCAModel) -> None:
-        # Here and not when a batch comes: later batches may bring what the first ones lack.
-        require_divisor(model.n_rows, model.options.ddof, weight=model.weight)
         self._adopt(model, self.__dict__.get("feature_names_in_"))
         self._set_column_variances(model)
 

@@ -36,7 +36,7 @@ from gramian.estimators.projection import (
     StreamedFit,
     naming_the_model_of_missing_values,
 )
-from gramian.models.pca.fit import check_divisor, fit_pca, require_divisor
+from gramian.models.pca.fit import check_divisor, fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.robust import central_rows
 from gramian.models.pca.streaming import Batches, begin, resume
@@ -289,8 +289,6 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
             return source
 
     def _adopt_streamed(self, model: PCAModel) -> None:
-        # Here and not when a batch comes: later batches may bring what the first ones lack.
-        require_divisor(model.n_rows, model.options.ddof, weight=model.weight)
         self._adopt(model, self.__dict__.get("feature_names_in_"))
         self.n_components_ = len(model.components)
 

@@ -40,6 +40,7 @@ from gramian.estimators.inputs import (
 from gramian.estimators.mixins import CertifiedMixin, ReportMixin, WeightedFit, saved_numbers
 from gramian.machine import memory_budget
 from gramian.models.pca import scoring
+from gramian.models.pca.fit import require_divisor
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.scoring import Outliers, find_outliers
 from gramian.models.pca.streaming import Batches
@@ -450,7 +451,10 @@ class StreamedFit(ABC):
     def __getattr__(self, name: str) -> Any:
         """Solve what has been gathered when a field of the solution is read for the first time."""
         if name in self._SOLVED and "_pending" in self.__dict__:
-            self._adopt_streamed(self._batches.fit(self._pending))
+            model = self._batches.fit(self._pending)
+            # Here and not when a batch comes: later batches may bring what the first ones lack.
+            require_divisor(model.n_rows, model.options.ddof, weight=model.weight)
+            self._adopt_streamed(model)
             del self._pending
             return self.__dict__[name]
         if isinstance(getattr(type(self), name, None), property):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ def take_rows(source: RowSource, positions: HostArray) -> Array:
     array([4., 0., 4.])
     """
     wanted, back = np.unique(positions, return_inverse=True)
-    return picked(_stacked(source.reduce(_Gather(wanted), _joined)), back)
+    return picked(_stacked(source.reduce(_Gather(wanted), add)), back)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +77,6 @@ def _stacked(pieces: list[Any]) -> Array:
     if is_sparse(pieces[0]):
         return sp.csr_array(sp.vstack(pieces))
     return namespace_of(pieces[0]).concat(pieces, axis=0)
-
-
-def _joined(left: list[Any] | None, right: list[Any] | None) -> list[Any]:
-    return [*(left or []), *(right or [])]
 
 
 class Resolved(NamedTuple):

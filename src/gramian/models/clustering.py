@@ -20,6 +20,7 @@ from gramian.errors import NotSupportedError, ParameterError
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
 from gramian.sources.opening import as_source
+from gramian.sources.rows import all_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +135,7 @@ def kmeans_cost(
     model = fit_pca(source, PCAOptions(min(int(tried[-1]) + n_clusters, n, d), seed=seed))
     scores = to_host(model.project(source)).astype(FLOAT64)
     pca_seconds = perf_counter() - started
-    rows = source.map_rows(lambda block: to_host(block.rows)) if source.whole is None else source.whole
-    rows = rows if source.is_sparse else to_host(rows[:, :])
+    rows = all_rows(source) if source.is_sparse else to_host(all_rows(source))
 
     def clustered(table: Any) -> tuple[HostArray, float]:
         started = perf_counter()

@@ -71,7 +71,7 @@ def compare_models(first: Archive, second: Archive) -> Comparison:
     ParameterError
         Where the models have no column in common.
     """
-    names = [_names(found) for found in (first, second)]
+    names = [found.column_names for found in (first, second)]
     both = [name for name in names[0] if name in set(names[1])]
     if not both:
         message = "These models have no column in common. Compare models of the same table, or of tables alike."
@@ -86,10 +86,6 @@ def compare_models(first: Archive, second: Archive) -> Comparison:
         zip(left.tolist(), right.tolist(), between[left, right].tolist(), strict=True), key=lambda m: -abs(m[2])
     )
     return Comparison(np.degrees(subspace_angles(A.T, B.T)[::-1]), tuple(matches), len(both), (len(A), len(B)))
-
-
-def _names(found: Archive) -> list[str]:
-    return list(found.names or [f"column {j + 1}" for j in range(found.model.n_columns)])
 
 
 def _directions(model: Any) -> HostArray:

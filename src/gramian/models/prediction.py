@@ -16,6 +16,7 @@ from gramian.errors import NotSupportedError, ParameterError
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
 from gramian.sources.opening import as_source
+from gramian.sources.rows import all_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +103,7 @@ def prediction_curve(
     if not 2 <= n_train < n or len(y) != n:
         message = f"n_train={n_train} of {n:,} rows and {len(y):,} values of y: learn from 2 to n - 1 of as many rows."
         raise ParameterError(message, parameter="n_train", value=n_train)
-    X = source.map_rows(lambda block: to_host(block.rows)) if source.whole is None else source.whole[:, :]
-    X, most = to_host(X).astype(FLOAT64), min(n_train - 1, d)
+    X, most = to_host(all_rows(source)).astype(FLOAT64), min(n_train - 1, d)
     tried = np.unique(
         dimensions if dimensions is not None else [m for m in (1, 2, 5, 10, 20, 50, 100, most) if m <= most]
     )

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, cast, from_host, is_numpy, is_sparse, namespace_of, to_host
-from gramian.arrays.precision import FLOAT32, FLOAT64, eps_of
+from gramian.arrays.namespace import Array, HostArray, cast, dtype_of, from_host, is_numpy, is_sparse, to_host
+from gramian.arrays.precision import FLOAT64, eps_of
 from gramian.arrays.squares import completed, merge_squares
 from gramian.operators.standardization import (
     ROUNDING,
@@ -126,16 +126,16 @@ class Covariance(SymmetricOperator):
         """Return the triangle of Xs V by TSQR: one pass."""
         self.applications += 1
         s = V.shape[1]
-        R = self.source.reduce(FactorTriangle(self.standardization, V), merge_triangles, state_bytes=32 * s * s)
+        R = self.source.reduce(FactorTriangle(self.standardization.times, V), merge_triangles, state_bytes=32 * s * s)
         return np.asarray(R)
 
     def inner(self, V: Array, *, within: float = 0.0) -> HostArray:
         """Return  (Xs V)'(Xs V): one pass, in which no rows are copied if ``within`` allows for it."""
         self.applications += 1
         own = self.standardization
-        if within > 0 and self.source.dtype == _dtype(V) == FLOAT64 and self._corrected_error() <= within:
+        if within > 0 and self.source.dtype == dtype_of(V) == FLOAT64 and self._corrected_error() <= within:
             own = replace(own, corrected=True)
-        fold = FactorSquares(own, V)
+        fold = FactorSquares(own.times, V)
         total = self.source.reduce(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
         return to_host(completed(total.matrix))
 
@@ -161,14 +161,14 @@ class _ApplyRows:
 
     def _pieces(self, block: Block) -> list[Block]:
         """Cut a dense block into pieces that stay in a core's cache for both products, read from memory once."""
-        return row_pieces(block, piece_length(block.rows.shape[1] * _dtype(self.V).itemsize))
+        return row_pieces(block, piece_length(block.rows.shape[1] * dtype_of(self.V).itemsize))
 
     def _corrected(self, block: Block) -> HostArray:
         """Return the product of a dense block on the host, corrected for the mean once, not once per piece."""
         own, (d, b) = self.standardization, self.V.shape
         total, sums = np.zeros((b, d)), np.zeros(b)
         for piece in self._pieces(block):
-            rows = cast(piece.rows, _dtype(self.V))
+            rows = cast(piece.rows, dtype_of(self.V))
             Y = own.weighted(own.times(piece._replace(rows=rows), self.V), piece.weights)
             total += Y.T @ rows
             sums += Y.sum(axis=0)
@@ -188,7 +188,7 @@ class _ApplyRows:
         return np.asarray(own.recentered(transposed(rows) @ Y, Y.sum(axis=0)))
 
     def _product(self, block: Block) -> Array:
-        rows = self.standardization.rows(block, dtype=_dtype(self.V))
+        rows = self.standardization.rows(block, dtype=dtype_of(self.V))
         return rows.T @ (rows @ self.V)
 
 
@@ -200,7 +200,3 @@ def _scaled(scatter: Array, factor: HostArray, *, in_place: bool) -> Array:
     for part in ranges(len(factor), 64):
         np.multiply(scatter[:, part], np.outer(factor, factor[part]), out=matrix[:, part])
     return matrix
-
-
-def _dtype(V: Array) -> np.dtype[Any]:
-    return FLOAT32 if V.dtype == namespace_of(V).float32 else FLOAT64

@@ -166,7 +166,7 @@ class Gram(SymmetricOperator):
         if self.source.has_columns:
             s = V.shape[1]
             R = self.source.reduce_columns(
-                FactorTriangle(self.standardization, V), merge_triangles, state_bytes=8 * s * s
+                FactorTriangle(self.standardization.columns_times, V), merge_triangles, state_bytes=8 * s * s
             )
             return np.asarray(R)
         return taller_triangle(None, self._transposed_times(V))
@@ -177,7 +177,7 @@ class Gram(SymmetricOperator):
         if not self.source.has_columns:
             return None
         self.applications += 1
-        fold = FactorSquares(self.standardization, V)
+        fold = FactorSquares(self.standardization.columns_times, V)
         total = self.source.reduce_columns(fold, merge_squares, state_bytes=8 * V.shape[1] ** 2)
         return to_host(completed(total.matrix))
 

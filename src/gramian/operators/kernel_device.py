@@ -33,7 +33,7 @@ from gramian.features.sampling import draw_positions
 from gramian.kernels.kernel import Prepared
 from gramian.operators.kernel_gram import SAMPLED_ROWS, KernelGram
 from gramian.operators.kernel_tiles import PlacedKernel
-from gramian.sources.rows import ranges, rows_of
+from gramian.sources.rows import all_rows, ranges
 
 LARGEST_TILE = 1 << 14
 """Rows of a tile that is an array, at most: 2 GB in float64."""
@@ -49,8 +49,7 @@ class DeviceKernelGram(KernelGram):
     @cached_property
     def rows_there(self) -> Array:
         """All rows, as one array on the device."""
-        whole = self.source.whole
-        return self.source.map_rows(rows_of) if whole is None else whole[:, :]
+        return all_rows(self.source)
 
     @cached_property
     def placed_there(self) -> PlacedKernel:

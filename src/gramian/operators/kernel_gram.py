@@ -39,7 +39,7 @@ from gramian.operators.kernel_tiles import (
 )
 from gramian.operators.standardization import add
 from gramian.operators.symmetric import DenseMatrix, Product, SymmetricOperator, small_value_weight
-from gramian.sources.rows import Block, RowSource, left_of, ranges, rows_here
+from gramian.sources.rows import Block, RowSource, add_each, left_of, ranges, rows_here
 
 SAMPLED_ROWS = 128
 """Rows at which the error of a float32 product is measured: its norm is then known to about six percent."""
@@ -210,7 +210,7 @@ class SingleCheck:
             few = self.source.n_rows <= 16 * step
             coarse_rows = None if few else self.placed.prepare(sample.rows, dtype=FLOAT32)
             fold = CompareProducts(self.placed, (coarse_rows, sample.ready), (V.astype(FLOAT32), V), shift, step)
-            coarse, exact = self.source.reduce(fold, merge_comparisons)
+            coarse, exact = self.source.reduce(fold, add_each)
             norms = np.sqrt(np.einsum("ij,ij->j", V, V))
             self._stretch = np.sqrt(len(V) / len(exact)) / np.where(norms > 0, norms, 1.0)
             within = exact - exact.mean(axis=0) if self.centered else exact
@@ -233,16 +233,12 @@ class SingleCheck:
         return float((np.linalg.norm(difference, axis=0) * self._stretch).max(initial=0.0))
 
 
-class Comparison(NamedTuple):
-    """A product at sampled rows, as float32 tiles give it (r, c), and at the first of them as float64 does (s, c)."""
-
-    coarse: HostArray
-    exact: HostArray
-
-
 @dataclass(frozen=True, eq=False)
 class CompareProducts:
-    """Fold: the product (K - shift) V at sampled rows, in float32 and in float64, in the tiles' own steps."""
+    """Fold: the product (K - shift) V at sampled rows, in the tiles' own steps.
+
+    As float32 tiles give it (r, c), and at the first of the rows as float64 does (s, c).
+    """
 
     placed: PlacedKernel
     sampled: tuple[Prepared | None, Prepared]
@@ -250,13 +246,14 @@ class CompareProducts:
     shift: float
     step: int
 
-    def __call__(self, state: Comparison | None, block: Block) -> Comparison:
+    def __call__(self, state: tuple[HostArray, ...] | None, block: Block) -> tuple[HostArray, ...]:
         """Take in one block of rows."""
         for part in ranges(block.rows.shape[0], self.step):
             rows = slice(block.start + part.start, block.start + part.stop)
-            sums = [self._product(side, block.rows[part], rows) for side in (0, 1)]
-            state = Comparison(*sums) if state is None else Comparison(state.coarse + sums[0], state.exact + sums[1])
-        return state if state is not None else Comparison(np.zeros((0, 0)), np.zeros((0, 0)))
+            found = tuple(self._product(side, block.rows[part], rows) for side in (0, 1))
+            state = found if state is None else add_each(state, found)
+        assert state is not None  # noqa: S101 - a block has rows
+        return state
 
     def _product(self, side: int, block: Any, rows: slice) -> HostArray:
         V = self.V[side][rows]
@@ -268,11 +265,6 @@ class CompareProducts:
         tile = np.subtract(tile, V.dtype.type(self.shift), out=tile if tile.flags.writeable else None)
         # Vectors as rows, as in a product: for a few columns BLAS sums the other way round with less error.
         return np.asarray(np.ascontiguousarray(V.T) @ tile, dtype=FLOAT64).T
-
-
-def merge_comparisons(left: Comparison, right: Comparison) -> Comparison:
-    """Add two partial products."""
-    return Comparison(left.coarse + right.coarse, left.exact + right.exact)
 
 
 READY_BYTES = 1 << 28

@@ -10,6 +10,7 @@ folds (:class:`FactorTriangle`, :class:`FactorSquares`) are the passes over stan
 operators share.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -76,9 +77,9 @@ class Standardization:
         cut, rows = self.cut(block)
         return cut.rows(rows, dtype=dtype)
 
-    def factor_times(self, block: Block | ColumnBlock, V: Array) -> Array:
-        """Return F V for one block: Xs V of rows, Xs'V of columns (of which V has a row for each row of X)."""
-        return self.times(block, V) if isinstance(block, Block) else self.columns(block).T @ V
+    def columns_times(self, block: ColumnBlock, V: Array) -> Array:
+        """Return Xs'V for one block of columns; V has a row for each row of X."""
+        return self.columns(block).T @ V
 
     def cut(self, block: ColumnBlock) -> tuple["Standardization", Block]:
         """Return what is done to a block of columns, and that block as rows that have no other columns."""
@@ -285,28 +286,29 @@ class ProductModes:
 class FactorTriangle:
     """Fold the triangle R of a QR factorization of F V, block by block (TSQR).
 
-    F is Xs over blocks of rows and Xs' over blocks of columns. Computes  R with R'R = (F V)'(F V), without squaring
-    anything. Cost: 4 n s^2 operations for s vectors and n rows of F, in addition to the product itself.
+    F is Xs over blocks of rows and Xs' over blocks of columns; ``times(block, V)`` is its product. Computes  R with
+    R'R = (F V)'(F V), without squaring anything. Cost: 4 n s^2 operations for s vectors and n rows of F, in addition to
+    the product itself.
     """
 
-    standardization: Standardization
+    times: Callable[[Any, Array], Array]
     V: Array
 
     def __call__(self, state: HostArray | None, block: Block | ColumnBlock) -> HostArray:
         """Take one more block into the triangle."""
-        return taller_triangle(state, self.standardization.factor_times(block, self.V))
+        return taller_triangle(state, self.times(block, self.V))
 
 
 @dataclass(frozen=True, eq=False)
 class FactorSquares:
     """Fold the squares  (F V)'(F V),  in float64, block by block. Cost: 2 n d s + n s^2 operations for F (n, d)."""
 
-    standardization: Standardization
+    times: Callable[[Any, Array], Array]
     V: Array
 
     def __call__(self, state: SquareSum | None, block: Block | ColumnBlock) -> SquareSum:
         """Take one more block into the sum."""
-        return add_squares(state, self.standardization.factor_times(block, self.V))
+        return add_squares(state, self.times(block, self.V))
 
 
 def taller_triangle(state: HostArray | None, rows: Array) -> HostArray:

@@ -44,6 +44,17 @@ def name_columns(
     return new, tuple(remarks)
 
 
+def numbered(count: int) -> tuple[str, ...]:
+    """Return names for columns that have none: their numbers, from 1.
+
+    Examples
+    --------
+    >>> numbered(2)
+    ('column 1', 'column 2')
+    """
+    return tuple(f"column {j + 1}" for j in range(count))
+
+
 def near_or(word: str, known: Sequence[str], otherwise: str) -> str:
     """Return a hint for a name that is not known: one nearly the same, or what is to be said without one.
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial, reduce
 from itertools import pairwise
+from operator import concat
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -378,6 +379,12 @@ def run_folds(
     return states[0]
 
 
+def run_each(tasks: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:
+    """Return what ``work`` gives for each of one or more tasks, in order, shared out as by :func:`run_folds`."""
+    done: list[Any] = run_folds(tasks, lambda state, task: [*(state or []), work(task)], concat)
+    return done
+
+
 def _shared_out(
     pool: ThreadPoolExecutor, stop: Event, work: Callable[..., Any], calls: Sequence[tuple[Any, ...]]
 ) -> list[Any]:
@@ -426,7 +433,7 @@ def stack_rows(
     row = local(_part(first, slice(0, 1)))
     xp = namespace_of(row)
     out = xp.empty((source.n_rows, *row.shape[1:]), dtype=row.dtype, **device_of(row))
-    run_folds(pieces, lambda _, piece: fill_rows(local, out, None, piece()), left_of)
+    run_each(pieces, lambda piece: fill_rows(local, out, None, piece()))
     return out
 
 
@@ -483,6 +490,17 @@ def fill_rows(local: Callable[[Block], Array], out: Array, _state: None, block: 
     out[block.start : block.start + block.rows.shape[0], ...] = local(block)
 
 
+def all_rows(source: RowSource) -> Array:
+    """Return all rows as one array where they live, CSR from sparse ones: a pass where they are not one in memory."""
+    if source.is_sparse and source.whole is None:
+        from scipy.sparse import vstack
+
+        return vstack(list(source.map_blocks(rows_of)), format="csr")
+    if source.whole is None:
+        return source.map_rows(rows_of)
+    return source.whole if source.is_sparse else source.whole[:, :]
+
+
 def rows_of(block: Block) -> Array:
     """Return the rows of a block: what :meth:`RowSource.map_rows` stacks where the rows themselves are wanted."""
     return block.rows
@@ -501,6 +519,11 @@ def rows_by_pass(source: RowSource, local: Callable[[Block], Array]) -> Array:
 def left_of(left: Any, _right: Any) -> Any:
     """Merge by keeping the left value: for folds that leave none."""
     return left
+
+
+def add_each(left: Any, right: Any) -> tuple[Any, ...]:
+    """Merge by adding what stands at the same place: for folds that leave several sums."""
+    return tuple(one + other for one, other in zip(left, right, strict=True))
 
 
 def _fold_run(tasks: Sequence[Any], fold: Callable[[Any, Any], Any], stop: Event) -> Any:

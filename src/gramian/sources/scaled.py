@@ -30,14 +30,13 @@ class ScaledRows(WrappedRows):
         self.exponent = exponent
 
     @property
-    def _scale(self) -> Callable[[Any], Any]:
+    def _scale(self) -> Callable[[Block], Block]:
         """What scales a block; it holds the exponent and not this source, for folds may travel to where rows are."""
-        return partial(_scaled, self.exponent)
+        return partial(_scaled_rows, self.exponent)
 
     def block(self, i: int) -> Block:
         """Return block ``i``, scaled."""
-        block: Block = _scaled(self.exponent, self.source.block(i))
-        return block
+        return _scaled_rows(self.exponent, self.source.block(i))
 
     def evenly(self, count: int) -> Iterable[Array]:
         """Return about ``count`` scaled rows, spread evenly."""
@@ -57,7 +56,8 @@ class ScaledRows(WrappedRows):
 
     def reduce_columns(self, fold: Callable[[Any, ColumnBlock], Any], merge: Merge, *, state_bytes: int = 0) -> Any:
         """Fold every scaled block of columns into one value."""
-        return self.source.reduce_columns(partial(_fold_changed, self._scale, fold), merge, state_bytes=state_bytes)
+        scaled = partial(_fold_changed, partial(_scaled_columns, self.exponent), fold)
+        return self.source.reduce_columns(scaled, merge, state_bytes=state_bytes)
 
     def reduce_pairs(self, fold: PairFold, merge: Merge, *, symmetric: bool, block_rows: int | None = None) -> Any:
         """Fold pairs of scaled blocks into one value."""
@@ -73,10 +73,11 @@ def _map_changed(change: Callable[[Any], Any], local: Callable[[Block], Array], 
     return local(change(block))
 
 
-def _scaled(exponent: Exponents, block: Any) -> Any:
-    """Return a block of rows or of columns, scaled."""
-    if isinstance(block, Block):
-        return block._replace(rows=_times(exponent, block.rows))
+def _scaled_rows(exponent: Exponents, block: Block) -> Block:
+    return block._replace(rows=_times(exponent, block.rows))
+
+
+def _scaled_columns(exponent: Exponents, block: ColumnBlock) -> ColumnBlock:
     part = slice(block.start, block.start + block.columns.shape[1])
     own = exponent if isinstance(exponent, int) else exponent[part]
     return block._replace(columns=_times(own, block.columns))

@@ -8,7 +8,7 @@ from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, MemoryBudgetError, Parameter, ParameterError, Sentence
 from gramian.machine import MEGABYTE
 from gramian.sources.formats.table import open_arrow_table
-from gramian.sources.names import different
+from gramian.sources.names import different, numbered
 from gramian.sources.row_file import OpenedTable, RowFile
 from gramian.sources.table_facts import TableFacts
 
@@ -54,7 +54,7 @@ def transpose_table(file: RowFile, facts: TableFacts, budget: int, names: tuple[
     former = tuple(column.name for column in facts.used)
     count, is_named = rows.shape[1], names is not None or facts.id is not None
     found = names or (tuple(file.column(facts.id)) if facts.id is not None else None)
-    called = found or tuple(f"column {j + 1}" for j in range(count))
+    called = found or numbered(count)
     if len(called) != count:
         message = Sentence(
             "{names} gives {given:,} names, and {origin} has {count:,} rows, which are the columns when it is "
@@ -65,7 +65,8 @@ def transpose_table(file: RowFile, facts: TableFacts, budget: int, names: tuple[
             count=count,
         )
         raise ParameterError(message, parameter="names")
-    label, *columns = different([FORMER, *(name or f"column {j + 1}" for j, name in enumerate(called))])
+    named = (name or number for name, number in zip(called, numbered(count), strict=True))
+    label, *columns = different([FORMER, *named])
     table: dict[str, Any] = {label: former} if facts.named else {}
     table |= {name: rows[:, j] for j, name in enumerate(columns)}
     by = f", and its columns are named by {facts.id!r}" if facts.id is not None and names is None else ""

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from math import log, pi
-from operator import concat
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import digamma, polygamma
 
 from gramian.arrays.namespace import HostArray
-from gramian.sources.rows import ranges, run_folds
+from gramian.sources.rows import ranges, run_each
 from gramian.unmixing.white_rows import thinned
 
 GAUSSIAN_ENTROPY = 0.5 * (1.0 + log(2.0 * pi))
@@ -145,7 +144,7 @@ def pairwise_dependence(s: HostArray) -> HostArray:
     if any(values is not None for values, _ in cuts):
         columns = np.array([old if new is None else new for old, (new, _) in zip(columns, cuts, strict=True)])
     edges = np.array([edges for _, edges in cuts])
-    parts = run_folds(ranges(len(columns), GROUP), partial(_fold_group, columns, edges), concat)
+    parts = run_each(ranges(len(columns), GROUP), partial(_dependence_of_group, columns, edges))
     upper = np.triu(np.vstack(parts), 1)
     dependence: HostArray = np.maximum(upper + upper.T, 0.0)
     return dependence
@@ -167,7 +166,7 @@ def _cut(values: HostArray) -> tuple[HostArray | None, HostArray]:
     return new, edges
 
 
-def _fold_group(columns: HostArray, edges: HostArray, state: list[HostArray] | None, group: slice) -> list[HostArray]:
+def _dependence_of_group(columns: HostArray, edges: HostArray, group: slice) -> HostArray:
     """Measure some sources against all that do not come before them; what comes before is left zero."""
     k, n = columns.shape
     above = _counts_above(columns[group.start :], edges[group.start :], group.stop - group.start)
@@ -183,7 +182,7 @@ def _fold_group(columns: HostArray, edges: HostArray, state: list[HostArray] | N
     free = [(single > 0).sum(axis=1) - 1 for single in (first, second)]
     information = np.zeros((len(first), k))
     information[:, group.start :] = joint.sum(axis=(1, 3)) - np.outer(*free) / (2 * n)
-    return [*(state or []), information]
+    return information
 
 
 def _counts_above(columns: HostArray, edges: HostArray, g: int) -> HostArray:
@@ -467,12 +466,12 @@ def measure_independence(
     k = len(W)
     if len(z) < least_rows(k):
         return _unmeasured(len(z), k)
-    found: list[_Column] = run_folds(range(k), partial(_fold_column, z, W), concat)
+    found: list[_Column] = run_each(range(k), partial(_measured, z, W))
     few = _few(z, W)
     before, after = [column.before for column in found], _with_atoms([column.after for column in found], few)
     scale = np.array([column.scale for column in found])
     each = np.array([e.value for e in after]) - np.log(scale)
-    lost, lost_each = _lost(z, _Entropies(sum(e.value for e in after) - _log_volume(W), each), parts, fewer)
+    lost, lost_each = _lost(z, sum(e.value for e in after) - _log_volume(W), each, parts, fewer)
     return Independence(
         drop=sum(e.value for e in before) - sum(e.value for e in after) + _log_volume(W),
         drop_error=_twice([*before, *after]) + _bias(before, after) + lost,
@@ -518,30 +517,27 @@ def _log_volume(W: HostArray) -> float:
     return float(np.linalg.slogdet(W)[1])
 
 
-class _Entropies(NamedTuple):
-    """Entropy of all sources less log|det W|, and that of each at unit variance."""
-
-    total: float
-    each: HostArray
-
-
-def _lost(z: HostArray, own: _Entropies, parts: Sequence[HostArray], fewer: float) -> tuple[float, HostArray]:
+def _lost(
+    z: HostArray, own: float, own_each: HostArray, parts: Sequence[HostArray], fewer: float
+) -> tuple[float, HostArray]:
     """Return the nats, at most, by which the drop and each negentropy fall short because W is known from N rows only.
+
+    ``own`` is the entropy of all sources less log|det W|, ``own_each`` that of each at unit variance.
 
     The angles of a W found from ``fewer`` times fewer rows are  r = sqrt(fewer)  times as uncertain, and so is what
     they cost where it grows like the angle, as for sources with edges; like its square, as for smooth densities, more.
     The cost of a part is measured on the same rows: the entropy it leaves, above the least that any W leaves. The
     largest over four parts, of twice the uncertainty, covers what W costs (see :data:`SURE`).
     """
-    k = len(own.each)
+    k = len(own_each)
     if not parts:
         return 0.0, np.zeros(k)
     rows = np.vstack(parts).astype(z.dtype)
-    found = np.array(run_folds(list(rows), partial(_fold_entropy, z), concat)).reshape(-1, k, 2)
+    found = np.array(run_each(list(rows), partial(_entropy_along, z))).reshape(-1, k, 2)
     totals = found[:, :, 0].sum(axis=1) - [_log_volume(part) for part in parts]
     each = found[:, :, 0] - np.log(found[:, :, 1])
     share = 2.0 / float(np.sqrt(fewer))
-    return SURE * share * float(_range(totals, own.total)), SURE_EACH * share * _range(each, own.each)
+    return SURE * share * float(_range(totals, own)), SURE_EACH * share * _range(each, own_each)
 
 
 def _range(theirs: HostArray, own: Any) -> HostArray:
@@ -558,10 +554,10 @@ def _few(z: HostArray, W: HostArray) -> HostArray:
     return few
 
 
-def _fold_entropy(z: HostArray, state: list[tuple[float, float]] | None, row: HostArray) -> list[tuple[float, float]]:
+def _entropy_along(z: HostArray, row: HostArray) -> tuple[float, float]:
     """Measure the entropy and the deviation of the source of one row of W."""
     s = z @ row
-    return [*(state or []), (entropy(s).value, float(s.std()) or 1.0)]
+    return entropy(s).value, float(s.std()) or 1.0
 
 
 class _Column(NamedTuple):
@@ -574,7 +570,7 @@ class _Column(NamedTuple):
     kappa: float
 
 
-def _fold_column(z: HostArray, W: HostArray, state: list[_Column] | None, j: int) -> list[_Column]:
+def _measured(z: HostArray, W: HostArray, j: int) -> _Column:
     """Measure column j and source j: they alone are in memory, apart from the white rows."""
     s = z @ W[j].astype(z.dtype)
     before, after = entropy(z[:, j]), entropy(s)
@@ -584,4 +580,4 @@ def _fold_column(z: HostArray, W: HostArray, state: list[_Column] | None, j: int
     s /= s.dtype.type(scale)
     squares = s * s
     kurtosis = float(squares @ squares) / len(s) - 3.0
-    return [*(state or []), _Column(before, after, scale, kurtosis, _nongaussianity(s))]
+    return _Column(before, after, scale, kurtosis, _nongaussianity(s))

@@ -9,9 +9,6 @@ hide such a pair among many sources. For the error of W quarters of the rows are
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
-from operator import concat
-from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -19,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import measure_moments
-from gramian.sources.rows import run_folds
+from gramian.sources.rows import run_each
 from gramian.unmixing.method import UnmixingMethod, nearest_rotation
 from gramian.unmixing.white_rows import WhiteRows, thinned
 
@@ -66,10 +63,10 @@ def measure_stability(rows: WhiteRows, method: UnmixingMethod, *, runs: int, see
     # Gradient norm at which a run may stop: far under the differences between parts.
     method = replace(method, tol=max(method.tol, 1e-3))
     tasks = [
-        _Run(part, np.random.default_rng([seed, run]))
+        (part, np.random.default_rng([seed, run]))
         for run, part in enumerate(_parts(rows.n_rows, rows.size, runs=runs, seed=seed))
     ]
-    found: list[tuple[HostArray, bool]] = run_folds(tasks, partial(_fold_run, rows, method), concat)
+    found = run_each(tasks, lambda task: _unmixed_part(rows, method, *task))
     matrices = [matrix for matrix, _ in found]
     similarity = _similarity(np.vstack(matrices), rows.second).reshape(runs, rows.size, runs, rows.size)
     matches = _matches(similarity)
@@ -78,23 +75,16 @@ def measure_stability(rows: WhiteRows, method: UnmixingMethod, *, runs: int, see
     return Stability(index, matrices[central], runs, sum(done for _, done in found))
 
 
-class _Run(NamedTuple):
-    """The rows of a run, and where its start is drawn from."""
-
-    taken: HostArray
-    rng: np.random.Generator
-
-
-def _fold_run(
-    rows: WhiteRows, method: UnmixingMethod, state: list[tuple[HostArray, bool]] | None, run: _Run
-) -> list[tuple[HostArray, bool]]:
-    """Unmix the rows of one run by themselves, from a random start."""
+def _unmixed_part(
+    rows: WhiteRows, method: UnmixingMethod, taken: HostArray, rng: np.random.Generator
+) -> tuple[HostArray, bool]:
+    """Unmix some rows by themselves, from a random start."""
     source = rows.source
     assert source.whole is not None  # noqa: S101 - samples are dense rows in memory
-    weights = None if source.weights is None else source.weights[run.taken]
-    white = whitened_anew(DenseRows(source.whole[run.taken], weights=weights))
-    found = method.solve(white, nearest_rotation(run.rng.standard_normal((rows.size, rows.size))))
-    return [*(state or []), (found.matrix @ white.whitening, found.converged)]
+    weights = None if source.weights is None else source.weights[taken]
+    white = whitened_anew(DenseRows(source.whole[taken], weights=weights))
+    found = method.solve(white, nearest_rotation(rng.standard_normal((rows.size, rows.size))))
+    return found.matrix @ white.whitening, found.converged
 
 
 def _parts(n: int, k: int, *, runs: int, seed: int) -> list[HostArray]:
@@ -171,10 +161,9 @@ def unmixed_quarters(z: HostArray, method: UnmixingMethod, W: HostArray, *, whit
     # Fifty iterations at most: they begin at the solution of all rows.
     near = replace(method, tol=max(method.tol, 0.1 / np.sqrt(len(z))), max_iter=min(method.max_iter, 50))
 
-    def fold(state: list[HostArray] | None, shift: int) -> list[HostArray]:
+    def unmixed(shift: int) -> HostArray:
         source, size = DenseRows(z[thinned(len(z), 4, shift=shift)]), len(W)
         rows = whitened_anew(source) if whiten else WhiteRows(source, np.eye(size), None, np.eye(size))
-        return [*(state or []), near.descend(rows, W).matrix @ rows.whitening]
+        return near.descend(rows, W).matrix @ rows.whitening
 
-    quarters: list[HostArray] = run_folds(range(4), fold, concat)
-    return quarters
+    return run_each(range(4), unmixed)

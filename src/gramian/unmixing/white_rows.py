@@ -28,7 +28,7 @@ from gramian.arrays.namespace import (
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.sources.dense import DenseRows
 from gramian.sources.moments import product_dtype
-from gramian.sources.rows import Block, RowSource, ranges
+from gramian.sources.rows import Block, RowSource, add_each, ranges
 from gramian.unmixing.contrast import Contrast
 
 SMALL_MEAN = {FLOAT64: 1e3, FLOAT32: 3.0}
@@ -155,7 +155,7 @@ class WhiteRows:
 
     def _means(self, project: "_Projection", measure: "_Measure") -> tuple[HostArray, ...]:
         """Return the weighted means over the rows of what ``measure`` sums over a block."""
-        weight, *sums = self.source.reduce(partial(_fold, project, measure), _add)
+        weight, *sums = self.source.reduce(partial(_fold, project, measure), add_each)
         return tuple(total / weight for total in sums)
 
 
@@ -235,13 +235,9 @@ def _fold(project: _Projection, measure: _Measure, state: tuple[Any, ...] | None
         s = project.times(rows)
         w = None if block.weights is None else from_host(to_host(block.weights[part]), like=s, dtype=project.dtype)
         found = (float(s.shape[0] if w is None else w.sum()), *measure(_Seen(rows, project.after, s, w)))
-        state = found if state is None else _add(state, found)
+        state = found if state is None else add_each(state, found)
     assert state is not None  # noqa: S101 - a block has rows
     return state
-
-
-def _add(left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(one + other for one, other in zip(left, right, strict=True))
 
 
 def _scores(contrast: Contrast, seen: _Seen) -> tuple[HostArray, ...]:

@@ -15,11 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian import __version__
-from gramian.arrays.namespace import (
-    HostArray,
-    host_floats,
-    to_host,
-)
+from gramian.arrays.namespace import HostArray, host_floats, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.atomic import atomic_write
 from gramian.errors import NotSupportedError, ParameterError
@@ -34,6 +30,7 @@ from gramian.models.kernel_pca.model import KernelPCAModel
 from gramian.models.kernel_pca.preimage import expansion_of
 from gramian.models.pca.model import PCAModel
 from gramian.sources.arrow import from_numpy
+from gramian.sources.names import numbered
 
 FORMATS = ("csv", "parquet", "npz", "onnx")
 """What a model can be exported to."""
@@ -143,7 +140,7 @@ def _ica_table(model: ICAModel, names: Sequence[str] | None) -> "Table":
 
 
 def _weights(model: PCAModel | ICAModel, names: Sequence[str] | None, weights: HostArray) -> "Table":
-    columns = list(names) if names is not None else [f"column {j + 1}" for j in range(model.n_columns)]
+    columns = numbered(model.n_columns) if names is None else list(names)
     mean = np.zeros(model.n_columns) if model.mean is None else to_host(model.mean)
     header = ["column", "mean", *(f"{model.prefix}{j + 1}" for j in range(len(weights)))]
     return header, [np.array(columns, dtype=object), mean, *weights]

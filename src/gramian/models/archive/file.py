@@ -25,6 +25,7 @@ from gramian.models.archive.values import DTYPES, Decoder, Encoder
 from gramian.models.kernel_pca.expansion import RowExpansion
 from gramian.models.kernel_pca.model import KernelPCAModel
 from gramian.sources.dense import DenseRows
+from gramian.sources.names import numbered
 from gramian.sources.paths import near_name
 from gramian.sources.roles import Reading
 from gramian.sources.written_numbers import BODIES, NumberFormat
@@ -67,6 +68,11 @@ class Archive:
     written_by: str = field(default=__version__)
     readings: Mapping[str, Reading] = field(default_factory=dict)
     id: str | bool | None = None
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns, or their numbers."""
+        return self.names or numbered(self.model.n_columns)
 
 
 def save(

@@ -26,7 +26,7 @@ from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.sources.categories import LevelColumn, MixedTable
 from gramian.sources.indicator import Coding, IndicatorRows
 from gramian.sources.moments import measure_moments
-from gramian.sources.rows import Block
+from gramian.sources.rows import Block, add_each
 
 _DEFAULTS = CategoryOptions()
 
@@ -160,13 +160,13 @@ def _standardization(table: MixedTable, names: Sequence[str], *, passive: bool) 
 
 def _known_moments(table: MixedTable, used: Sequence[int]) -> tuple[HostArray, HostArray]:
     """Return mean and mean square deviation of what is known in some columns: two passes."""
-    weight, total = table.numbers.reduce(partial(_known_sums, used, np.zeros(len(used)), 1), _added)
+    weight, total = table.numbers.reduce(partial(_known_sums, used, np.zeros(len(used)), 1), add_each)
     if (weight <= 0).any():
         name = table.quantities[used[int(np.argmin(weight))]]
         message = f"Column {name!r} has no value in any row. Leave it out."
         raise InputError(message, column=name)
     mean = total / weight
-    weight, squares = table.numbers.reduce(partial(_known_sums, used, mean, 2), _added)
+    weight, squares = table.numbers.reduce(partial(_known_sums, used, mean, 2), add_each)
     return mean, squares / weight
 
 
@@ -176,11 +176,7 @@ def _known_sums(used: Sequence[int], about: HostArray, power: int, state: Any, b
     w = np.ones((len(x), 1)) if block.weights is None else to_host(block.weights)[:, None]
     with np.errstate(over="ignore"):
         found = [(w * known).sum(axis=0), (w * np.where(known, x - about, 0.0) ** power).sum(axis=0)]
-    return found if state is None else _added(state, found)
-
-
-def _added(left: Any, right: Any) -> Any:
-    return [a + b for a, b in zip(left, right, strict=True)]
+    return found if state is None else add_each(state, found)
 
 
 def _fit(
@@ -322,7 +318,7 @@ class _Projecting:
             here = slice(piece.start, piece.start + len(scores))
             weights = None if piece.weights is None else to_host(piece.weights)
             found = _column_sums(scores, z, [column.codes[here] for column in self.columns], self.columns, weights)
-            state = found if state is None else _added(state, found)
+            state = found if state is None else add_each(state, found)
         return state
 
 
@@ -360,7 +356,7 @@ def project_columns(table: MixedTable, rows: IndicatorRows, model: CodedModel, n
     mean, deviation = _standardization(table, quantities, passive=True)
     used = tuple(table.quantities.index(name) for name in quantities)
     folded = _Projecting(rows, model.pca, used, mean, deviation, tuple(columns.values()))
-    sums = table.numbers.reduce(folded, _added)
+    sums = table.numbers.reduce(folded, add_each)
     return _supplementary(sums, quantities, columns, model.eigenvalues, model.level_unit)
 
 
@@ -402,7 +398,7 @@ def supplementary_of(
 
 
 def _supplementary(
-    sums: list[HostArray],
+    sums: Sequence[HostArray],
     quantities: tuple[str, ...],
     columns: Mapping[str, LevelColumn],
     variances: HostArray,

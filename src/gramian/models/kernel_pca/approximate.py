@@ -7,6 +7,7 @@ map that was asked for (:func:`solve_features`).
 
 from dataclasses import replace
 from functools import partial
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ from gramian.operators.symmetric import DenseMatrix
 from gramian.planning.kernel_plan import PCA_TOLERANCE, strip_bytes
 from gramian.planning.plan import DIRECT_SIZE
 from gramian.sources.finiteness import require_finite
-from gramian.sources.rows import Block, RowSource, rows_here
+from gramian.sources.rows import Block, RowSource, left_of, rows_here
 from gramian.sources.sparse import SparseRows, in_float64
 
 SINGLE_WORK = 1e11
@@ -177,7 +178,7 @@ def _diagonal_sum(source: RowSource, placed: PlacedKernel) -> float:
         weights: Any = 1.0 if block.weights is None else to_host(block.weights)
         return (state or 0.0) + float(np.sum(weights * diagonal))
 
-    return float(source.reduce(fold, lambda left, right: left + right))
+    return float(source.reduce(fold, add))
 
 
 def solve_features(
@@ -208,7 +209,7 @@ def solve_features(
     except InputError:
         # Said of a feature, which nobody gave: the row of X that makes it is looked for.
         require_finite(source)
-        source.reduce(partial(_try_kernel, None if phi is None else phi.kernel), _last)
+        source.reduce(partial(_try_kernel, None if phi is None else phi.kernel), left_of)
         raise
     mean = host_floats(pca.mean) if origin is None else host_floats(pca.mean) + origin
     counted = RowWeights.of(source.n_rows, source.weights)
@@ -258,10 +259,6 @@ def _try_kernel(kernel: Kernel | None, _: None, block: Block) -> None:
     if kernel is not None:
         with named_rows(block.start):
             PlacedKernel(kernel).prepare(block.rows, dtype=FLOAT64)
-
-
-def _last(_left: None, _right: None) -> None:
-    return None
 
 
 def _scores(pca: PCAModel, rows: RowSource, counted: RowWeights, *, centered: bool) -> tuple[HostArray, HostArray]:

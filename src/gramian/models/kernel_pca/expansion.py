@@ -33,7 +33,7 @@ from gramian.operators.kernel_device import BlockTiles
 from gramian.operators.kernel_gram import READY_BYTES
 from gramian.operators.kernel_tiles import PlacedKernel
 from gramian.operators.standardization import add
-from gramian.sources.rows import Block, RowSource, ranges, rows_of
+from gramian.sources.rows import Block, RowSource, all_rows, ranges
 
 PIECE_NUMBERS = 1 << 20
 """Kernel values or features that are held at a time: 8 MB per worker."""
@@ -89,7 +89,7 @@ class RowExpansion(Expansion):
     def _sums_there(self, rows: Array) -> HostArray:
         """Return the sums for rows on a device, made there in float64."""
         require_same_device(rows, self.source.like())
-        fitted = self.source.map_rows(rows_of) if self.source.whole is None else self.source.whole[:, :]
+        fitted = all_rows(self.source)
         like = cast(rows[:0, :], FLOAT64)
         tiles = BlockTiles(self.placed.on(like), fitted, FLOAT64)
         return to_host(tiles.multiply(rows, fitted, from_host(self.fold.joined, like=like), shift=0.0)[0])

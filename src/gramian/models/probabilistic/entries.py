@@ -16,7 +16,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from operator import add
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT32, FLOAT64
 from gramian.errors import InputError
 from gramian.machine import memory_budget, worker_count
-from gramian.sources.rows import Block, Merge, RowSource, ranges, run_folds
+from gramian.sources.rows import Block, Merge, RowSource, all_rows, ranges, run_each, run_folds
 
 
 class Rows(ABC):
@@ -254,11 +253,7 @@ class HeldEntries(KnownEntries):
 
     def map_rows(self, local: Callable[[Rows], Any]) -> list[Any]:
         """Return ``local(rows)`` of all rows, shared out over the cores."""
-
-        def fold(state: list[Any] | None, part: slice) -> list[Any]:
-            return [*(state or []), local(self.rows(part))]
-
-        return list(run_folds(self.slices(), fold, add))
+        return run_each(self.slices(), lambda part: local(self.rows(part)))
 
 
 def chunk_rows(n_columns: int) -> int:
@@ -536,8 +531,7 @@ def _entries_of(source: RowSource, *, scale: bool, room: int) -> KnownEntries:
     if source.whole is not None:
         return known_entries(source.whole if source.is_sparse else to_host(source.whole[:, :]), scale=scale)
     if source.is_local and source.is_sparse and SPARSE_BYTES * source.n_entries <= room:
-        blocks = source.map_blocks(lambda block: block.rows)
-        return known_entries(sp.vstack(list(blocks), format="csr"), scale=scale)
+        return known_entries(all_rows(source), scale=scale)
     if source.is_local and not source.is_sparse and DENSE_BYTES * n * d <= room:
         return known_entries(source.map_rows(lambda block: to_host(block.rows).astype(FLOAT64)), scale=scale)
     found: _ColumnSums = source.reduce(_add_columns, _merged, state_bytes=24 * d)

@@ -26,7 +26,7 @@ from gramian.arrays.namespace import HostArray
 from gramian.arrays.precision import FLOAT64
 from gramian.machine import cache_bytes
 from gramian.models.probabilistic.entries import KnownEntries, RowMoments, Rows
-from gramian.sources.rows import left_of, ranges, run_folds
+from gramian.sources.rows import ranges, run_each
 
 PRIOR_ENTRIES, PRIOR_NOISE = 1.0, 1e-6
 """The noise variance has the prior of so many entries with this part of the table's variance: without one, a table of
@@ -460,18 +460,18 @@ def solved_columns(known: KnownEntries, columns: Columns, found: Statistics) -> 
         right -= (found.squares[:, whole[free, layout.k]] / v)[pattern]
     right[:, -1] += (priors.mean - columns.shift) / priors.column_bias
 
-    def solve(_: None, part: slice) -> None:
+    def solve(part: slice) -> None:
         A = found.squares[part].T[whole[np.ix_(free, free)]] / v
         A += np.diag(1.0 / variances)[:, :, None]
         diagonals[part] = np.log(np.einsum("aam->ma", A))
         C, logs[part] = inverse(A)
         own[part] = np.moveaxis(C, 2, 0)
 
-    def place(_: None, part: slice) -> None:
+    def place(part: slice) -> None:
         means[part, free] = np.matmul(own[pattern[part]], right[part, :, None])[:, :, 0]
 
-    run_folds(ranges(p, _small(len(free))), solve, left_of)
-    run_folds(ranges(d, _small(len(free))), place, left_of)
+    run_each(ranges(p, _small(len(free))), solve)
+    run_each(ranges(d, _small(len(free))), place)
     covariances = np.zeros((p, K, K))
     covariances[:, free[:, None], free] = own
     return replace(

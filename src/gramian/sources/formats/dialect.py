@@ -18,7 +18,7 @@ from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, Parameter, Sentence
 from gramian.machine import MEGABYTE
 from gramian.sources.missing_values import MISSING
-from gramian.sources.names import name_columns
+from gramian.sources.names import name_columns, numbered
 
 SAMPLE_BYTES = MEGABYTE
 """Bytes at the beginning of a file that show its dialect and the kinds of its columns."""
@@ -323,7 +323,7 @@ def _is_year(cell: str | int) -> bool:
 
 def _names(rows: list[list[str]], *, named: bool) -> tuple[str, ...]:
     if not named:
-        return tuple(f"column {j + 1}" for j in range(len(rows[0])))
+        return numbered(len(rows[0]))
     names = [name.strip() for name in rows[0]]
     if len(rows) > 1 and len(rows[1]) == len(names) + 1:
         # R leaves out the name of the column that names the rows; others end each row, and no header, with a delimiter.

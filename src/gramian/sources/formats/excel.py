@@ -14,7 +14,7 @@ from gramian.machine import memory_budget
 from gramian.sources.formats.dialect import SAMPLE_LINES, has_header
 from gramian.sources.formats.table import column_of, holds_numbers, open_arrow_table, require_small
 from gramian.sources.missing_values import ERRORS, MISSING
-from gramian.sources.names import name_columns, near_or
+from gramian.sources.names import name_columns, near_or, numbered
 from gramian.sources.row_file import OpenedTable, require_package
 
 TIMES = 6
@@ -129,7 +129,7 @@ def _table(sheet: Any, origin: str, na: Sequence[str], names: Sequence[str] | No
     data = rows[1:] if is_named else rows
     if not data:
         return None
-    stored = [word.strip() for word in words[0]] if is_named else [f"column {j + 1}" for j in range(len(kept))]
+    stored = [word.strip() for word in words[0]] if is_named else numbered(len(kept))
     called, said = name_columns(stored, names, origin)
     errors = sorted({cell for row in data for cell in row if isinstance(cell, str) and cell in ERRORS})
     if errors:

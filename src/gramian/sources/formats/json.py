@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from gramian.errors import InputError
 from gramian.machine import memory_budget, worker_count
 from gramian.sources.formats.table import column_of, open_arrow_table, require_small, without_words
-from gramian.sources.names import different, name_columns
+from gramian.sources.names import different, name_columns, numbered
 from gramian.sources.row_file import OpenedTable
 
 TIMES = 12
@@ -226,7 +226,7 @@ def _of_rows(rows: list[list[Any]], names: list[str] | None, origin: str) -> _Co
             "that row."
         )
         raise InputError(message, row=odd)
-    called = names or [f"column {j + 1}" for j in range(width)]
+    called = names or list(numbered(width))
     return _Columns(called, [[row[j] for row in rows] for j in range(width)], names is not None)
 
 
