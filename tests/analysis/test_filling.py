@@ -539,7 +539,7 @@ def test_where_nothing_is_missing_nothing_is_said_of_filled_values():
     for bounds in (None, (-9.0, 9.0)):
         found = fill(noise, FillRequest(n_components=2, bounds=bounds))
         assert not any("illed" in str(said) for said in (*found.findings, *found.notes))
-    assert "PCA in closed form" in fill_plan(found.known, FillRequest(biases=False))
+    assert "PCA, closed form, with" in fill_plan(found.known, FillRequest(biases=False))
 
 
 @pytest.mark.parametrize("size, said", [(1.0001, "1 standard deviation of"), (1.2, "1.2 standard deviations of")])

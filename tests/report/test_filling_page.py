@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gramian.analysis.filling import fill
+from gramian.analysis.filling import FillRequest, fill
 from gramian.report.document import POLICY
 from gramian.report.filling import write_filling_page
 
@@ -47,3 +47,14 @@ def test_an_error_above_that_of_means_is_called_more(found, tmp_path, times, sai
     wrong = replace(found, check=replace(check, predicted=check.actual + off))
     page = write_filling_page(wrong, tmp_path / "page.html", title="filled").read_text("utf-8")
     assert f"{said} error than means" in page
+
+
+@pytest.mark.parametrize("biases, way", [(None, "closed form"), (True, "variational Bayes, ")])
+def test_where_nothing_is_missing_nothing_was_filled_in(tmp_path, biases, way):
+    """A small whole table: no table of filled values, and the fit is called what it was."""
+    X = np.random.default_rng(0).standard_normal((10, 4))
+    found = fill(X, FillRequest(1, biases=biases))
+    page = write_filling_page(found, tmp_path / "page.html", title="whole").read_text("utf-8")
+    assert "filled value" not in page
+    assert "What was filled in" not in page
+    assert f"<dt>fit</dt><dd>{way}" in page

@@ -81,6 +81,14 @@ class FillRequest:
         """The table of the pairs to predict, where there is one."""
         return None if self.predict == "all" else self.predict
 
+    def has_biases(self, known: "Known") -> bool:
+        """Whether rows have levels of their own."""
+        return known.long is not None if self.biases is None else self.biases
+
+    def method(self, known: "Known") -> str:
+        """Return how a table is fitted."""
+        return "variational Bayes" if known.n_missing or self.has_biases(known) else "closed form"
+
     def writes_all(self, n_missing: int) -> bool:
         """Whether all missing pairs of a long table are written."""
         return self.predict == "all" or (self.predict is None and n_missing <= LARGEST_UNASKED)
@@ -140,6 +148,11 @@ class Known:
     def row_name(self, i: int) -> str:
         """Return what a row is called."""
         return f"row {i + 1}" if self.row_names is None else str(self.row_names[i])
+
+    def deviations(self, value: float, digits: int, of: str = "") -> str:
+        """Return a size in words: in deviations of its column, where columns count by these."""
+        written = f"{value:.{digits}g}"
+        return f"{written} standard deviation{'' if written == '1' else 's'}{of}" if self.scale else written
 
     def pattern(self, most: tuple[int, int]) -> HostArray:
         """Return the share that is known in each part of the table, cut into so many rows and columns at most.
@@ -472,20 +485,18 @@ def fill_known(known: Known, request: FillRequest, say: Say | None = None) -> Fi
 def fill_plan(known: Known, request: FillRequest) -> str:
     """Say what would be done, and what it takes."""
     n, d = known.X.shape
-    biases = known.long is not None if request.biases is None else request.biases
     k = "as many components as predict held-out entries best"
     if request.n_components is not None:
         k = f"at most {counted(request.n_components, 'component')}"
-    how = "by variational Bayes" if biases or known.n_missing else "in closed form"
-    levels = " Rows have levels of their own." if biases else ""
+    levels = " Rows have levels of their own." if request.has_biases(known) else ""
     again = "once more without some known entries"
     if HELD_OUT * known.n_known < FEW_HELD_OUT:
         again = f"up to {MOST_DRAWS} times more, because few entries are known, each time without some of them"
     size = 60 * known.n_known if known.long is not None else 48 * n * d
     said = (
-        f"Fit probabilistic PCA {how}, with {k}, to {known.n_known:,} known entries of {n:,} x {d:,} "
-        f"({percent(known.share_missing)} missing).{levels} Then fit it {again}, to see "
-        f"how well it predicts them. About {max(size / 1e6, 0.1):,.1f} MB."
+        f"Fit probabilistic PCA, {request.method(known)}, with {k}, to {known.n_known:,} known entries of "
+        f"{n:,} x {d:,} ({percent(known.share_missing)} missing).{levels} Then fit it {again}, to see how well it "
+        f"predicts them. About {max(size / 1e6, 0.1):,.1f} MB."
     )
     return f"{said} {_writing_words(known, request)}"
 
@@ -727,17 +738,11 @@ def _filled_words(found: Filling) -> Finding:
     # In units of the columns' deviations where these differ.
     away = (found.errors * found.model.factor)[np.isnan(known.X)]
     low, middle, high = (float(value) for value in np.quantile(away, [0.05, 0.5, 0.95]))
-    span = _size(middle, 2, known, " of its column")
+    span = known.deviations(middle, 2, " of its column")
     if f"{low:.2g}" != f"{high:.2g}":
         span += f" (90% between {low:.2g} and {high:.2g})"
     said += f", and filled with what is expected there: a filled value is off by {span}, as far as is known"
     return Finding("missing", f"{said}.", numbers | {"error": middle, "error_low": low, "error_high": high})
-
-
-def _size(value: float, digits: int, known: Known, of: str = "") -> str:
-    """Return the size of an error in words: in deviations of its column, where columns count by these."""
-    written = f"{value:.{digits}g}"
-    return f"{written} standard deviation{'' if written == '1' else 's'}{of}" if known.scale else written
 
 
 def _check_words(found: Filling) -> Finding | None:
@@ -750,7 +755,7 @@ def _check_words(found: Filling) -> Finding | None:
     inside = check.coverage()
     said = (
         f"Of {len(check.actual):,} known values that were held out{often}, predictions are off by "
-        f"{_size(check.rmse, 3, found.known)} (root mean square), {means} by {check.rmse_of_means:.3g}. "
+        f"{found.known.deviations(check.rmse, 3)} (root mean square), {means} by {check.rmse_of_means:.3g}. "
         f"{'All' if inside == 1 else percent(inside)} of them lie in their 95% intervals"
     )
     # Three standard errors of a share of so many entries.

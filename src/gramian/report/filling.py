@@ -121,12 +121,10 @@ def _table_section(found: Filling) -> str:
     if found.filled is None or found.errors is None:
         return _pairs_section(found)
     missing = np.isnan(known.X)
-    rows = np.flatnonzero(missing.any(axis=1))[:SHOWN_ROWS]
-    n, d = missing.shape
-    if n <= SHOWN_ROWS:
-        rows = np.arange(n)
-    if not len(rows):
+    if not missing.any():
         return ""
+    n, d = missing.shape
+    rows = np.arange(n) if n <= SHOWN_ROWS else np.flatnonzero(missing.any(axis=1))[:SHOWN_ROWS]
     # The columns in which these rows miss most, in their own order.
     columns = np.sort(np.argsort(-missing[rows].sum(axis=0), kind="stable")[:SHOWN_COLUMNS])
 
@@ -388,12 +386,13 @@ def _column_section(found: Filling) -> str:
 def _how_section(found: Filling, command: str, made: dict[str, str]) -> str:
     from gramian import __version__
 
-    model = found.model
+    model, method = found.model, found.request.method(found.known)
+    rounds = f", {counted(model.n_steps, 'round')}" if method == "variational Bayes" else ""
     facts = {
         "model": f"x = mean + W z + noise{', and levels of rows' if model.row_bias_variance > 0 else ''}",
-        "fit": f"variational Bayes, {counted(model.n_steps, 'round')}{'' if model.converged else ', not converged'}",
+        "fit": f"{method}{rounds}{'' if model.converged else ', not converged'}",
         "components": f"{model.n_components}: {model.reason}",
-        "noise": f"{np.sqrt(model.noise_variance):.4g}{' standard deviations' if found.known.scale else ''}",
+        "noise": found.known.deviations(float(np.sqrt(model.noise_variance)), 4),
         "seed": str(found.request.seed),
         "gramian": __version__,
     }
