@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from gramian.arrays.namespace import Array, HostArray, to_host
+from gramian.arrays.namespace import Array, HostArray, host_floats
 from gramian.arrays.precision import FLOAT64
 from gramian.errors import InputError
 from gramian.machine import worker_count
@@ -280,7 +280,7 @@ class IndicatorRows(WrappedRows):
 
     def _known(self, numbers: Array) -> HostArray:
         """Return the quantities that are coded; missing ones at their mean where they are passive."""
-        values = np.asarray(to_host(numbers), dtype=FLOAT64)[:, self._used]
+        values = host_floats(numbers)[:, self._used]
         if self.passive and np.isnan(values).any():
             values = np.where(np.isnan(values), self.coding.mean, values)
         return values

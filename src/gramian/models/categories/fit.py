@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.arrays.namespace import Array, HostArray, to_host
+from gramian.arrays.namespace import Array, HostArray, host_floats, to_host
 from gramian.arrays.precision import FLOAT64
 from gramian.choosing.shuffled import Cells, shuffled_verdict
 from gramian.choosing.spectrum import Verdict
@@ -171,7 +171,7 @@ def _known_moments(table: MixedTable, used: Sequence[int]) -> tuple[HostArray, H
 
 
 def _known_sums(used: Sequence[int], about: HostArray, power: int, state: Any, block: Block) -> Any:
-    x = np.asarray(to_host(block.rows), dtype=FLOAT64)[:, used]
+    x = host_floats(block.rows)[:, used]
     known = ~np.isnan(x)
     w = np.ones((len(x), 1)) if block.weights is None else to_host(block.weights)[:, None]
     with np.errstate(over="ignore"):
@@ -313,7 +313,7 @@ class _Projecting:
 
     def __call__(self, state: Any, block: Block) -> Any:
         for piece, numbers in self.rows.pieces(block):
-            z = (np.asarray(to_host(numbers), dtype=FLOAT64)[:, self.used] - self.mean) / self.deviation
+            z = (host_floats(numbers)[:, self.used] - self.mean) / self.deviation
             scores = np.asarray(self.pca.project(piece.rows))
             here = slice(piece.start, piece.start + len(scores))
             weights = None if piece.weights is None else to_host(piece.weights)
