@@ -12,7 +12,7 @@ from benchmarks.check_findings import Table, faults, faults_of, generated, optio
 from gramian.analysis.clouds import cloud_finding, find_clouds
 from gramian.analysis.components import component_finding, ends_of
 from gramian.analysis.groups import examine_labels
-from gramian.analysis.intervals import bootstrap
+from gramian.analysis.intervals import Intervals, bootstrap
 from gramian.analysis.kernel import kernel_findings
 from gramian.analysis.noise import first_variances
 from gramian.models.pca.fit import fit_pca
@@ -156,6 +156,64 @@ def test_neighbors_along_an_axis_are_named_together_and_others_are_not():
     assert "stretches" not in mixed.evidence
     one = pd.DataFrame({"1": [1.0, -2.0, 3.0] * 9, "2": [0.0, 0.1, 0.0] * 9, "3": [0.1, 0.0, -0.1] * 9})
     assert "the column 1." in str(found_in(one)["component"][0])
+
+
+def test_a_stretch_ends_where_a_column_was_left_out_and_others_take_no_part():
+    """A constant column, one that is dropped, and one whose name is no number are in none; units may follow numbers."""
+    frame = generated(0)["spectrum"][0].add_suffix(" nm").assign(**{"1200 nm": 1.0})
+    frame["octane"] = np.random.default_rng(0).standard_normal(len(frame)) * 0.5
+    finding = next(
+        one for one in found_in(frame, drop=["990 nm"], scale=False)["component"] if "stretches" in one.evidence
+    )
+    said = {name for ends in finding.evidence["stretches"] for name in ends}
+    names = list(frame.columns)
+    for first, last in finding.evidence["stretches"]:
+        inside = names[names.index(first) : names.index(last) + 1]
+        assert not {"1200 nm", "990 nm", "octane"} & set(inside)
+    assert {"1190 nm", "1210 nm"} <= said or {"980 nm", "1000 nm"} <= said
+
+
+def test_columns_whose_names_are_numbers_are_said_to_be_columns():
+    """Two numbered columns, a skewed one, and the columns of a source."""
+    rng = np.random.default_rng(0)
+    t = rng.standard_normal((80, 1))
+    two = pd.DataFrame(t + 0.2 * rng.standard_normal((80, 2)), columns=["1", "2"])
+    assert found_in(two)["component"][0].sentence.startswith("Columns ")
+    skewed_one = pd.DataFrame(np.exp(1.5 * rng.standard_normal((300, 2))), columns=["7", "8"])
+    assert found_in(skewed_one)["skew"][0].sentence.startswith("Columns ")
+    sources = found_in(pd.DataFrame(rng.uniform(-1, 1, (300, 3)), columns=["7", "8", "9"]), method="ica")["source"]
+    assert any("correlates most with column" in one.sentence for one in sources)
+
+
+def test_intervals_hold_the_correlations_of_more_columns_than_are_solved():
+    """Of 60 scaled columns 40 components are solved: no strong correlation has an interval with zero in it."""
+    frame = generated(0)["many columns, scaled"][0]
+    found = gramian.analyze(frame)
+    intervals, parts = found.examined.about.intervals, found.examined.about.parts
+    strong = np.abs(parts.correlations[0]) > 0.7
+    low, high = np.moveaxis(intervals.correlations[0], -1, 0)
+    assert strong.sum() > 10
+    assert ((low > 0) | (high < 0))[strong].all()
+    assert (high - low)[strong].max() < 0.5
+
+
+def test_components_that_few_rows_make_part_no_others():
+    """The walk over near-equal variances passes over them."""
+    gaps = np.array([[0.0, 0.5, 1.0, 5.0]] * 4)
+    alone = np.array([False, True, False, False])
+    intervals = Intervals(np.zeros((4, 2)), np.zeros((4, 2)), np.zeros((4, 3, 2)), gaps, alone, 10, 10)
+    assert [intervals.tied_with(j) for j in range(4)] == [(0, 2), (1,), (0, 2), (3,)]
+
+
+def test_skewness_is_told_of_the_columns_that_were_looked_at():
+    """Of 60 columns 40 are; a column with one mistyped cell is not mended by logarithms."""
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(np.exp(1.5 * rng.standard_normal((200, 60))), columns=[f"v{i}" for i in range(60)])
+    (finding,) = found_in(wide)["skew"]
+    assert "more of the 40 columns that were looked at: where" in finding.sentence
+    typed = of_rows(np.exp(0.5 * rng.standard_normal((5_000, 3))))
+    typed.loc[3, "a"] = 1e6
+    assert "skew" not in found_in(typed)
 
 
 def test_names_of_columns_change_names_alone(told):

@@ -470,6 +470,7 @@ def _subject(found: Analysis) -> Subject:
         filled=table.filled,
         shuffled=found.shuffled,
         coded=coded_categories(table.source),
+        table_columns=() if table.facts is None else [column.name for column in table.facts.columns],
         seed=found.seed,
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.findings import Finding, joined, not_kept
+from gramian.analysis.findings import Finding, columns_word, joined, not_kept
 from gramian.arrays.namespace import HostArray
 from gramian.models.pca.robust import sample_rows
 
@@ -281,7 +281,7 @@ def cloud_finding(
         parted = joined([f"{names[j]} ({abs(float(differences[j])):.1f} sd)" for j in named])
         gap = f"both sides of the gap along {components[clouds.gaps[0].component]}"
         across = "both" if len(clouds.gaps) == 1 else gap
-        words += f"; means of {across} differ most in {parted}"
+        words += f"; means of {across} differ most in {columns_word([names[j] for j in named])}{parted}"
         numbers |= {f"difference_{i + 1}": abs(float(differences[j])) for i, j in enumerate(named)}
         evidence["columns"] = [names[j] for j in named]
     return Finding("clouds", f"{words}.", numbers, evidence, tuple(used))

@@ -5,14 +5,14 @@ of the column's variance that the component holds), and its *contribution* (the 
 makes up). Columns are named by their correlations, which do not depend on units.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from gramian.analysis.findings import Finding, called, joined, percent, share_words
+from gramian.analysis.findings import Finding, called, columns_word, joined, percent, share_words
 from gramian.analysis.intervals import Intervals, correlations_of
 from gramian.arrays.namespace import HostArray, to_host
 from gramian.arrays.precision import FLOAT64
@@ -76,43 +76,64 @@ class Ends:
     low: tuple[int, ...] = ()
 
 
-def is_axis(names: Sequence[str]) -> bool:
-    """Tell whether names are numbers that rise, or fall, as of wavelengths: then neighbors are named together.
+def along_axis(names: Sequence[str], table_columns: Sequence[str] = ()) -> HostArray | None:
+    """Tell which columns have the next one as their neighbor along an axis (d - 1,); ``None`` where none has.
+
+    Their names are numbers of one unit that rise, or fall, as of wavelengths, and no column of the table that was left
+    out lies between them.
 
     Examples
     --------
-    >>> is_axis(["900", "902.5", "905"]), is_axis(["1", "3", "2"]), is_axis(["a", "b", "c"])
-    (True, False, False)
+    >>> along_axis(["900 nm", "902 nm", "906 nm", "octane"]).tolist()
+    [True, True, False]
+    >>> along_axis(["900", "902", "906"], ["900", "902", "904", "906"]).tolist()
+    [True, False]
+    >>> along_axis(["1", "3", "2"]), along_axis(["a", "b", "c"])
+    (None, None)
     """
-    try:
-        steps = np.diff([float(name) for name in names])
-    except ValueError:
-        return False
-    return len(steps) > 1 and bool((steps > 0).all() or (steps < 0).all())
+    found = [re.fullmatch(r"\s*([-+]?\d+(?:\.\d+)?)[\s_]*([^\W\d]*|\([^()]*\))\s*", name) for name in names]
+    numbers = np.array([float(one[1]) if one else np.nan for one in found])
+    steps = np.diff(numbers[~np.isnan(numbers)])
+    if len(steps) < 2 or not ((steps > 0).all() or (steps < 0).all()) or len({one[2] for one in found if one}) > 1:
+        return None
+    place = {name: i for i, name in enumerate(table_columns)}
+    places = np.array([place.get(name, i) for i, name in enumerate(names)])
+    near: HostArray = ~np.isnan(np.diff(numbers)) & (np.diff(places) == 1)
+    return near
 
 
-def stretches(order: Sequence[int], sides: HostArray, *, along: bool) -> dict[int, tuple[int, int]]:
-    """Return the first and last column of each stretch of one side, by the one of them that an order has first.
+def stretches(order: Sequence[int], sides: HostArray, near: HostArray | None) -> dict[int, tuple[int, int]]:
+    """Return the first and last column of each stretch of neighbors on one side, by the first of them in an order.
 
-    Each column is a stretch of its own where columns do not lie along an axis.
+    Without neighbors along an axis each column is a stretch of its own.
 
     Examples
     --------
-    >>> stretches([1, 0, 3, 4], np.array([1, 1, 0, -1, 1]), along=True)
+    >>> stretches([1, 0, 3, 4], np.array([1, 1, 0, -1, 1]), np.ones(4, dtype=bool))
     {1: (0, 1), 3: (3, 3), 4: (4, 4)}
     """
-    if not along:
+    if near is None:
         return {j: (j, j) for j in order}
-    bounds = np.flatnonzero(np.diff(sides, prepend=np.nan, append=np.nan) != 0)
+    starts = np.flatnonzero(np.r_[True, ~near | (np.diff(sides) != 0)])
+    ends = np.r_[starts[1:], len(sides)] - 1
     found: dict[int, int] = {}
     for j in order:
-        found.setdefault(int(np.searchsorted(bounds, j, side="right")), j)
-    return {j: (int(bounds[at - 1]), int(bounds[at]) - 1) for at, j in found.items()}
+        found.setdefault(int(np.searchsorted(starts, j, side="right")) - 1, j)
+    return {j: (int(starts[at]), int(ends[at])) for at, j in found.items()}
 
 
 def stretch_names(names: Sequence[str], columns: Sequence[int], reach: dict[int, tuple[int, int]]) -> list[str]:
-    """Return what columns are called with the neighbors that they stand for."""
-    return [names[j] if reach[j] == (j, j) else f"{names[reach[j][0]]} to {names[reach[j][1]]}" for j in columns]
+    """Return what columns are called with the neighbors that they stand for.
+
+    Examples
+    --------
+    >>> stretch_names(["1", "2", "3", "4", "5", "6"], [1, 4], {1: (0, 2), 4: (4, 5)})
+    ['1 to 3', '5', '6']
+    """
+    called: list[str] = []
+    for first, last in (reach[j] for j in columns):
+        called += [f"{names[first]} to {names[last]}"] if last > first + 1 else names[first : last + 1]
+    return called
 
 
 def _ends_of_stretches(
@@ -128,14 +149,13 @@ def ends_of(
     scores: HostArray | None,
     *,
     has_names: bool,
-    along: bool = False,
+    near: HostArray | None = None,
 ) -> Ends:
     """Choose what is named at both ends of a component.
 
     Columns whose correlation is at least 0.7 of the strongest, and whose interval does not contain zero: none where
-    that of the strongest does, as of a component that one row makes. Where no correlation is known, those with half an
-    equal contribution. Of neighbors ``along`` an axis the strongest stands for all. Rows are named where they have
-    names.
+    that of the strongest does. Where no correlation is known, those with half an equal contribution. Of neighbors along
+    an axis (``near``) the strongest stands for all. Rows are named where they have names.
     """
     if parts.correlations is not None:
         weight = parts.correlations[component]
@@ -150,7 +170,7 @@ def ends_of(
     # Rounding does not order what is equal: names do, which are told apart.
     order = np.argsort(-np.round(np.abs(weight), 9), kind="stable")
     sides = np.where(strong, np.sign(weight), 0.0)
-    named = stretches([int(j) for j in order if sides[j] != 0], sides, along=along)
+    named = stretches([int(j) for j in order if sides[j] != 0], sides, near)
     rising, falling = [j for j in named if weight[j] > 0][:NAMED], [j for j in named if weight[j] < 0][:NAMED]
     rows: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     if scores is not None and has_names and len(scores) > 2 * ENDS:
@@ -180,6 +200,8 @@ class Described:
     telling : bool
         Whether names of columns tell a reader anything.
     prefix : str
+    near : numpy array of bool (d - 1,) or None
+        Columns whose next one is their neighbor along an axis.
     """
 
     names: Sequence[str]
@@ -190,11 +212,7 @@ class Described:
     row_names: Sequence[str] | None
     telling: bool = True
     prefix: str = "PC"
-
-    @cached_property
-    def along(self) -> bool:
-        """Whether columns lie along an axis."""
-        return self.telling and is_axis(self.names)
+    near: HostArray | None = None
 
     def name(self, component: int) -> str:
         """What a component is called."""
@@ -232,7 +250,7 @@ def component_finding(about: Described, component: int) -> Finding:
     """
     share, interval = float(about.shares[component]), about.interval(component)
     has_names = about.row_names is not None
-    ends = ends_of(component, about.parts, about.intervals, about.scores, has_names=has_names, along=about.along)
+    ends = ends_of(component, about.parts, about.intervals, about.scores, has_names=has_names, near=about.near)
     name, holds = about.name(component), f"holds {share_words(share, interval)} of the variance"
     numbers: dict[str, Any] = {"share": share, **_interval_numbers(interval)}
     evidence = _evidence(about, component, ends)
@@ -252,13 +270,12 @@ def _columns_words(about: Described, component: int, ends: Ends) -> str:
     side = rising or falling
     if is_one_column(about.parts, component):
         return f"{name} is little more than the column {about.names[strongest]}"
-    # A bare number would be read as a figure.
-    numbered = "Columns " if about.along else ""
+    word = columns_word([*rising, *falling]).capitalize()
     if rising and falling:
-        return f"{numbered}{joined(rising)} against {joined(falling)} along {name}"
-    if len(side) == 1 and side[0] == about.names[strongest]:
-        return f"{'Column ' if about.along else ''}{side[0]} goes most with {name}"
-    return f"{numbered}{joined(side)} go together along {name}"
+        return f"{word}{joined(rising)} against {joined(falling)} along {name}"
+    if side == [about.names[strongest]]:
+        return f"{word}{side[0]} goes most with {name}"
+    return f"{word}{joined(side)} go together along {name}"
 
 
 def _rows_words(about: Described, ends: Ends) -> str:
@@ -286,7 +303,7 @@ def plane_finding(about: Described, tied: Sequence[int], *, kept: int) -> Findin
     each = [float(about.shares[j]) for j in tied]
     called, shares = joined([about.name(j) for j in tied]), joined([percent(part) for part in each])
     numbers: dict[str, Any] = {f"share_{j + 1}": part for j, part in zip(tied, each, strict=True)}
-    if len(tied) > 3:
+    if len(tied) > 3 and tied[-1] - tied[0] == len(tied) - 1:
         called, shares = (
             f"{about.name(tied[0])} to {about.name(tied[-1])}",
             f"{percent(each[0])} to {percent(each[-1])}",
@@ -312,13 +329,13 @@ def plane_finding(about: Described, tied: Sequence[int], *, kept: int) -> Findin
     if about.telling and cos2 is not None and len(about.names) > len(tied):
         inside = cos2[list(tied)].sum(axis=0)
         order = [int(j) for j in np.argsort(-np.round(inside, 9), kind="stable") if inside[j] >= 0.5]
-        reach = stretches(order, inside >= 0.5, along=about.along)
+        reach = stretches(order, inside >= 0.5, about.near)
         named = [*reach][:NAMED]
         if named:
-            held = joined(stretch_names(about.names, named, reach))
-            words += f". Together they hold most of {'columns ' if about.along else ''}{held}"
+            held = stretch_names(about.names, named, reach)
+            words += f". Together they hold most of {columns_word(held)}{joined(held)}"
             evidence |= {"columns": [about.names[j] for j in named], "cos2": [float(inside[j]) for j in named]}
-            evidence |= {"stretches": _ends_of_stretches(about, named, reach)} if about.along else {}
+            evidence |= {"stretches": _ends_of_stretches(about, named, reach)} if about.near is not None else {}
     return Finding("plane", f"{words}.", numbers | {"share": share}, evidence, tuple(tied))
 
 
@@ -336,7 +353,7 @@ def _evidence(about: Described, component: int, ends: Ends) -> dict[str, Any]:
     parts, columns = about.parts, [*ends.rising, *ends.falling]
     if about.telling and columns:
         evidence["columns"] = [about.names[j] for j in columns]
-        if about.along:
+        if about.near is not None:
             evidence["stretches"] = _ends_of_stretches(about, columns, ends.stretches)
         evidence["contributions"] = [float(parts.contributions[component, j]) for j in columns]
         if parts.correlations is not None:

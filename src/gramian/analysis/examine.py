@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gramian.analysis.clouds import Clouds, cloud_finding, find_clouds
-from gramian.analysis.components import ColumnParts, Described, component_finding, plane_finding
-from gramian.analysis.findings import Finding, called, counted, joined, percent, share_words
+from gramian.analysis.components import ColumnParts, Described, along_axis, component_finding, plane_finding
+from gramian.analysis.findings import Finding, called, columns_word, counted, joined, percent, share_words
 from gramian.analysis.groups import LabelTest, examine_labels, group_findings
 from gramian.analysis.independent import source_correlations, source_findings
 from gramian.analysis.intervals import bootstrap
@@ -49,10 +49,10 @@ MOST_COUNTED_AGAIN = 200_000
 MOST_TIMES = 100
 """Times a limit up to which a distance is said by how many."""
 
-SKEWED, MENDED, TIMES = 2.0, 0.1, 10.0
-"""Skewness above which logarithms are spoken of, the part of it that they may leave, and how many times the median the
-largest value is at least. Of 1,500 columns of 200 exponential numbers, or of squared Gaussian ones, none is named; of
-exponentials of Gaussian numbers 86% with deviation 1, and 99% with 1.5."""
+SKEWED, MENDED, LEFT, TIMES = 2.0, 0.1, 1.0, 10.0
+"""Skewness above which logarithms are spoken of, the part of it that they may leave and how much at most, and how many
+times the median the largest value is at least. Of 1,500 columns of 200 exponential numbers, or of squared Gaussian
+ones, none is named; of exponentials of Gaussian numbers 86% with deviation 1, and 99% with 1.5."""
 
 NOTHING = "nothing stands out from noise, and one is kept to look at"
 
@@ -103,6 +103,8 @@ class Subject:
     coded : tuple of str
         Categories that were analyzed themselves. Components part their levels by construction, and rows that are
         levels lie on a lattice: neither groups of these nor clouds are said.
+    table_columns : sequence of str
+        All columns of the table, those left out too; empty where these are not known.
     seed : int
     """
 
@@ -122,6 +124,7 @@ class Subject:
     filled: HostArray | None = None
     shuffled: Verdict | None = None
     coded: tuple[str, ...] = ()
+    table_columns: Sequence[str] = ()
     seed: int = 0
 
     @property
@@ -285,13 +288,21 @@ def examine(subject: Subject) -> Examined:
     robust = _robust(subject, order) if is_pca else None
     if intervals is not None and robust is not None:
         _, made = _parts_of_outlying(subject, robust, len(intervals.gaps))
-        intervals = intervals.with_alone(made.sum(axis=0) >= MADE)
+        intervals = replace(intervals, alone=made.sum(axis=0) >= MADE)
     if intervals is not None and subject.is_much_filled:
         # Draws of filled rows know nothing of how sure the filling is.
         intervals = replace(intervals, **{name: getattr(intervals, name)[:0] for name in INTERVALS})
     parts = ColumnParts.of(model, spread) if is_pca else ColumnParts(None, np.zeros((0, 0)))
     about = Described(
-        subject.names, subject.shares, parts, intervals, scores, subject.row_names, subject.telling, model.prefix
+        subject.names,
+        subject.shares,
+        parts,
+        intervals,
+        scores,
+        subject.row_names,
+        subject.telling,
+        model.prefix,
+        along_axis(subject.names, subject.table_columns) if subject.telling else None,
     )
     tests: tuple[LabelTest, ...] = ()
     if scores is not None:
@@ -590,14 +601,14 @@ def skewed_finding(subject: Subject) -> Finding | None:
     X, columns = X[:, able], columns[able]
     own, of_logs = _skewness(X / X.max(axis=0)), _skewness(np.log(X))
     times = X.max(axis=0) / np.median(X, axis=0)
-    there = (own > SKEWED) & (np.abs(of_logs) <= MENDED * own) & (times >= TIMES)
+    there = (own > SKEWED) & (np.abs(of_logs) <= np.minimum(MENDED * own, LEFT)) & (times >= TIMES)
     order = np.flatnonzero(there)[np.argsort(-own[there], kind="stable")]
     first = order[:3]
     if not len(first):
         return None
     named, many = [subject.names[int(columns[j])] for j in order], len(first) > 1
     before, after = (joined([f"{round(value, 1) + 0.0:.1f}" for value in part[first]]) for part in (own, of_logs))
-    words = f"{joined(named[: len(first)])} {'are' if many else 'is'} skewed ({before}), "
+    words = f"{columns_word(named[:3]).capitalize()}{joined(named[:3])} {'are' if many else 'is'} skewed ({before}), "
     words += f"{'their logarithms' if many else 'its logarithm'} far less ({after}), and the largest value is "
     words += f"{joined([f'{value:,.0f}' for value in times[first]])} times the {'medians' if many else 'median'}"
     numbers: dict[str, Any] = {
@@ -607,7 +618,12 @@ def skewed_finding(subject: Subject) -> Finding | None:
     }
     if len(order) > len(first):
         numbers["more"] = len(order) - len(first)
-        words += f"; so {'is' if numbers['more'] == 1 else 'are'} {counted(numbers['more'], 'more column')}"
+        looked, d = len(subject.measured.columns), subject.model.n_columns
+        more = f"{counted(numbers['more'], 'more column')}" if looked == d else f"{numbers['more']} more"
+        words += f"; so {'is' if numbers['more'] == 1 else 'are'} {more}"
+        if looked < d:
+            numbers["columns_looked_at"] = looked
+            words += f" of the {looked} columns that were looked at"
     if len(X) < subject.model.n_rows:
         numbers["rows"] = len(X)
         words += f" (in {len(X):,} rows that were drawn)"

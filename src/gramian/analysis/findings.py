@@ -98,6 +98,19 @@ def called(rows: Sequence[str]) -> str:
     return f"the {'row' if len(rows) == 1 else 'rows'} named {joined(rows)}"
 
 
+def columns_word(names: Sequence[str]) -> str:
+    """Return what a sentence has before names of columns that are bare numbers, which would be read as its figures.
+
+    Examples
+    --------
+    >>> columns_word(["height", "1670"]), columns_word(["1670"]), columns_word(["4 to 12"])
+    ('', 'column ', 'columns ')
+    """
+    if any(letter.isalpha() for name in names for letter in name.replace(" to ", "")):
+        return ""
+    return "column " if len(names) == 1 and " to " not in names[0] else "columns "
+
+
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun.
 

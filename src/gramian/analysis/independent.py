@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.analysis.findings import Finding, counted, joined
+from gramian.analysis.findings import Finding, columns_word, counted, joined
 from gramian.arrays.namespace import HostArray
 
 DESCRIBED = 4
@@ -75,7 +75,8 @@ def _source(j: int, name: str, names: Sequence[str], correlations: HostArray) ->
     order = np.argsort(-np.round(np.abs(correlations), 9), kind="stable")
     most = np.abs(correlations[order[0]])
     named = [int(c) for c in order[:3] if np.abs(correlations[c]) >= 0.7 * most]
-    words = joined([f"{names[c]} ({correlations[c]:+.2f})" for c in named])
+    words = columns_word([names[c] for c in named])
+    words += joined([f"{names[c]} ({correlations[c]:+.2f})" for c in named])
     numbers = {f"correlation_{i + 1}": float(correlations[c]) for i, c in enumerate(named)}
     evidence = {"component": j, "columns": [names[c] for c in named]}
     return Finding("source", f"{name} correlates most with {words}.", numbers, evidence, (j,))

@@ -5,7 +5,7 @@ problem per draw, whatever the number of columns. Rows are numbered by their len
 whose rows or columns are shuffled gives the same intervals.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,10 @@ class Intervals:
     correlations : numpy array (c, d, 2)
         Of columns with the first c components.
     gaps : numpy array (K, K)
-        log(variance of i / variance of j), over its standard error: by the draws, or to first order where that is less.
+        log(variance of i / variance of j), over its standard error: by the draws, or to first order where they lose
+        either.
+    alone : numpy array of bool (K,)
+        Components that a few rows make: none is like them, and other rows would have other ones.
     n_rows, n_draws : int
         Rows that were drawn from, and how often.
     """
@@ -58,12 +61,9 @@ class Intervals:
     together: HostArray
     correlations: HostArray
     gaps: HostArray
+    alone: HostArray
     n_rows: int
     n_draws: int
-
-    def with_alone(self, alone: HostArray) -> "Intervals":
-        """Return them with some components (K,) told apart from all others."""
-        return replace(self, gaps=np.where(alone[:, None] | alone, np.inf, self.gaps))
 
     def tied_with(self, component: int) -> tuple[int, ...]:
         """Return the components whose variance is not told apart from that of one, it among them.
@@ -71,13 +71,14 @@ class Intervals:
         From the first component on, each takes those after it whose gap to it is under two standard errors: North's
         rule of thumb, with the error measured instead of taken from a Gaussian.
         """
-        first = 0
-        while True:
-            beyond = np.flatnonzero(self.gaps[first, first + 1 :] >= 2.0)
-            last = first + int(beyond[0]) if len(beyond) else len(self.gaps) - 1
-            if first <= component <= last:
-                return tuple(range(first, last + 1))
-            first = last + 1
+        left = np.flatnonzero(~self.alone)
+        while component in left:
+            apart = np.flatnonzero(self.gaps[left[0], left[1:]] >= 2.0)
+            count = 1 + int(apart[0]) if len(apart) else len(left)
+            if component <= left[count - 1]:
+                return tuple(left[:count].tolist())
+            left = left[count:]
+        return (component,)
 
 
 def bootstrap(
@@ -133,15 +134,19 @@ def bootstrap(
     shares = _logit_interval(known, np.array([d.shares for d in found]))
     together = _logit_interval(np.cumsum(known), np.cumsum([d.shares for d in found], axis=1))
     correlations = _fisher_interval(draws.correlations, np.array([d.correlations for d in found]))
+    log_lam = np.log(np.maximum(lam, np.finfo(np.float64).tiny))
     logs = np.log(np.maximum([d.fixed for d in found], np.finfo(np.float64).tiny))
     # Draws without the row that makes a component hold none of it, and tell nothing of its variance.
-    errors = np.minimum(_deviation(logs[:, :, None] - logs[:, None, :]), _ratio_errors(scores[used], n))
-    log_lam = np.log(np.maximum(lam, np.finfo(np.float64).tiny))
+    lost = (logs < log_lam - np.log(total / NEXT_TO_NOTHING)).mean(axis=0) > MOST_LOST
+    errors = _deviation(logs[:, :, None] - logs[:, None, :])
+    errors = np.where(lost[:, None] | lost, _ratio_errors(scores[used], n), errors)
     ratios = log_lam[:, None] - log_lam[None, :]
     gaps = np.divide(ratios, errors, out=np.zeros_like(ratios), where=errors > 0)
     # Of four rows to a component or fewer, draws hold too few different rows to tell how shares vary.
     told = max(n // 4, 1)
-    return Intervals(shares[:told], together[:told], correlations[:told], gaps, len(used), count)
+    return Intervals(
+        shares[:told], together[:told], correlations[:told], gaps, np.zeros(K, dtype=bool), len(used), count
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +205,8 @@ class _Draws:
             if self.coding is not None:
                 factors[len(self.coding.quantities) :] = self._recoded(mean)
             B = (V * factors) @ V.T
-            C, deviations = B @ C @ B, deviations * factors
+            C = B @ C @ B
+            deviations = np.sqrt(np.einsum("kc,kc->c", C @ V, V) + self.rest * factors**2)
         values, U = np.linalg.eigh(C)
         values, U = np.maximum(values[::-1], 0.0), U[:, ::-1]
         whole = 1.0 if self.is_scaled else max(float(np.trace(C)) + self.beyond, np.finfo(np.float64).tiny)

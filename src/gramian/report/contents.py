@@ -163,7 +163,7 @@ def _poles(made: Material, shown: range) -> list[list[list[str]]] | None:
         parts, intervals = ColumnParts(examined.sources, examined.sources**2), None
     found = []
     for j in shown:
-        ends = ends_of(j, parts, intervals, None, has_names=False, along=examined.about.along)
+        ends = ends_of(j, parts, intervals, None, has_names=False, near=examined.about.near)
         sides = (stretch_names(made.names, side, ends.stretches) for side in (ends.falling, ends.rising))
         found.append([[shortened(name, 28) for name in side] for side in sides])
     return found
