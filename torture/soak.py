@@ -5,11 +5,11 @@ median of the last sixth of the time may exceed the median of the first sixth af
 threads and open files there may never be more in the last sixth than there were in the first.
 
 Memory is read twice, and both readings are under the rule. *In use* is what has been asked of the C library and not
-given back (``mallinfo2``): a leak is in it to the byte, whatever else happens. Python, NumPy and Arrow are told to
-take all of their memory there (``ALL_BY_MALLOC``), so that none is missed in a pool. *Resident* is what the process
-occupies, mapped files and stacks too, after the C library has given free pages back (``malloc_trim``). Before that it
-also holds memory that was freed and is kept for later, the more the longer sizes vary: what is resident cannot tell
-that from a leak.
+given back (``mallinfo2``; small pieces that threads keep for themselves count). Python, NumPy and Arrow are told to
+take their memory there (``ALL_BY_MALLOC``) and not from pools of their own. *Resident* is what the process occupies,
+mapped files, stacks and the buffers of BLAS too, after the C library has given free pages back (``malloc_trim``).
+Before that it also holds memory that was freed and is kept for later, the more the longer sizes vary: what is resident
+cannot tell that from a leak.
 
 Run as ``python -m torture.soak --minutes 60``.
 """

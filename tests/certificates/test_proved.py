@@ -1,5 +1,7 @@
 """Proved bounds: never exceeded, and not far too large, over problems of known spectrum, in the sweep more than 500."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,3 +88,23 @@ def test_exact_ties_are_called_ties(lines):
             assert outcome.line.tie
         if outcome.line.tie:
             assert outcome.line.gap <= 0.1 * abs(outcome.line.value) + outcome.line.value_bound
+
+
+def test_a_matrix_that_may_be_wrong_widens_bounds_and_narrows_gaps():
+    """Planted bounds hold for the matrix that is moved; a gap that closes is a tie, one that is unknown is none."""
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((30, 30)))[0]
+    A = (Q * np.r_[4.0, 3.0, 2.9, np.full(27, 1.0)]) @ Q.T
+    E = rng.standard_normal((30, 30))
+    E = 0.06 * (E + E.T) / np.linalg.norm(E + E.T, 2)
+    operator = DenseMatrix(A)
+    own = certify(operator, Direct().solve(operator, 3, seed=0), tol=TOL)
+    found = own.widened(0.06)
+    moved = np.linalg.eigvalsh(A + E)[::-1][:3]
+    assert (np.abs(moved - found.values) <= found.bounds).all()
+    assert found.bounds == pytest.approx(own.bounds + 0.06)
+    assert found.ties.tolist() == [False, True, True]
+    assert found.missed_bound == pytest.approx(own.missed_bound + 0.06)
+    unknown = replace(own, gaps=np.array([*own.gaps[:2], 0.0])).widened(0.06)
+    assert unknown.ties.tolist() == [False, True, False]
+    assert unknown.lines[2].angle_bound == np.inf

@@ -182,7 +182,7 @@ class Certificate:
         """Return the certificate of an operator that may itself be wrong by ``by``, in the spectral norm.
 
         Every eigenvalue, found or not, moves by at most that (Weyl), whatever its residual; a gap is less by it for its
-        other end.
+        other end. One that is not known stays so, and no tie is said of it.
         """
         known = (self.gaps > 0) | self.ties
         bounds, gaps = self.bounds + by, np.maximum(self.gaps - by, 0.0)
