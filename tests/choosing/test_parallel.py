@@ -131,3 +131,15 @@ def test_facts_of_another_table_are_refused():
     """Both numbers are named."""
     with pytest.raises(ParameterError, match="column_variances has 4 columns and n_columns=5"):
         parallel_analysis([1.0], n_rows=9, n_columns=5, column_variances=np.ones(4))
+
+
+@pytest.mark.parametrize("seed", [3, 5, 9])
+@pytest.mark.parametrize("null", ["signflip", "permutation"])
+def test_the_order_of_rows_and_columns_changes_no_count(seed, null):
+    """Random walks, whose components fade slowly: signs that are drawn by place gave them up to three counts."""
+    rng = np.random.default_rng(seed)
+    X = np.cumsum(rng.standard_normal((60, 120)), axis=1)
+    order = [(np.arange(60), np.arange(120)), (np.arange(60), np.arange(120)[::-1])]
+    order += [(rng.permutation(60), rng.permutation(120)) for _ in range(6)]
+    fits = [fitted(X[rows][:, columns]) for rows, columns in order]
+    assert len({parallel_analysis(f.variances, DenseRows(f.X), null=null, **f.shape).n_components for f in fits}) == 1
