@@ -1,14 +1,18 @@
 """Rows that lie apart do not move what is found among the others: PCA(robust=True), and the rows it leaves out."""
 
+import warnings
+
 import numpy as np
 import pytest
+from scipy.stats import rankdata
 from sklearn.covariance import fast_mcd
 
+import gramian
 from gramian import PCA, load
-from gramian.errors import NotSupportedError, ParameterError
+from gramian.errors import IdentifiabilityWarning, NotSupportedError, ParameterError, PrecisionWarning
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAOptions
-from gramian.models.pca.robust import _mcd, fit_robust
+from gramian.models.pca.robust import _mcd, _ranks, fit_robust
 from gramian.sources import as_source
 
 # robustbase 0.95.0, wood[, 1:5]: Rousseeuw and Leroy (1987), page 243.
@@ -123,12 +127,56 @@ def test_the_first_look_is_as_close_as_that_of_scikit_learn(p):
 
 
 def test_of_more_than_a_quarter_some_are_taken():
-    """Three quarters of the rows cannot be free of three tenths."""
+    """Where three tenths of the rows lie apart, the first look takes all others: and so a sixth of those apart."""
     X = np.random.default_rng(0).standard_normal((500, 4))
     X[:150] += 50.0
-    assert _mcd(X)[:150].sum() >= 25
+    core = _mcd(X)
+    assert core[150:].all()
+    assert core[:150].sum() == 25
     X[:, 3] = X[:, 0]
     assert _mcd(X) is None
+
+
+@pytest.mark.parametrize("n, p, share, near", [(200, 10, 0.2, 7.0), (400, 20, 0.15, 8.0)])
+def test_a_tight_cluster_is_told_only_where_it_lies_far_out(n, p, share, near):
+    """It is taken where that makes the determinant smaller: 1 + w r^2 < (1 - w)^-p, w its part of three quarters."""
+    m, w = int(share * n), share / 0.75
+    assert 1.0 + w * near**2 < (1.0 - w) ** -p
+    for seed in range(5):
+        X = np.random.default_rng([seed, p]).standard_normal((n, p))
+        X[:m] *= 0.1
+        X[:m, 0] += near
+        assert _mcd(X)[:m].all()
+        X[:m, 0] += 30.0
+        assert not _mcd(X)[:m].any()
+
+
+@pytest.mark.parametrize("size", [1e6, 1e7, 1e8, -1e9, 1e12])
+@pytest.mark.parametrize("shape", [(200, 1), (200, 3), (40, 200)])
+def test_one_row_may_lie_as_far_out_as_it_likes(shape, size):
+    """From ten million deviations on it swelled the spread until the others seemed to lie in a plane."""
+    X = np.random.default_rng(0).standard_normal(shape)
+    X[7] = size
+    used = PCA(robust=True).fit(X).support_
+    assert not used[7]
+    assert used.mean() > 0.95
+
+
+def test_equal_numbers_share_a_rank():
+    """As scipy's rankdata, which is not loaded with PCA."""
+    y = np.random.default_rng(0).poisson(1.0, 200).astype(float)
+    assert (_ranks(y) == rankdata(y)).all()
+
+
+def test_the_first_look_ends_whatever_it_is_given(monkeypatch):
+    """Numbers that are none took it round for ever; half of the rows at one point divided by zero."""
+    assert _mcd(np.full((50, 2), np.nan)) is None
+    with monkeypatch.context() as patch:
+        patch.setattr("gramian.models.pca.robust._lengths", lambda Z, _core: (np.arange(float(len(Z))), float("nan")))
+        assert _mcd(np.random.default_rng(0).standard_normal((40, 2))).sum() == 30
+    core = _mcd(np.r_[np.zeros(50), np.random.default_rng(0).standard_normal(50)][:, None])
+    assert core[:50].all()
+    assert core.sum() == 75
 
 
 def test_gaussian_rows_are_used_but_for_a_few():
@@ -140,11 +188,88 @@ def test_gaussian_rows_are_used_but_for_a_few():
     assert 0.3 < len(found.outliers(2).flagged) / found.outliers(2).expected < 2.0
 
 
-def test_rows_in_a_plane_are_told_from_none():
-    """Where more than three quarters of the rows lie in a plane, no distance is measured: all rows are used."""
+def dry_days(share, columns):
+    """300 days of rain in so many places, that share of them dry in all."""
+    rng = np.random.default_rng([int(100 * share), columns])
+    X = rng.gamma(1.0, 1.0, (300, columns))
+    X[: round(share * 300)] = 0.0
+    return X
+
+
+@pytest.mark.parametrize("share", [0.5, 0.51, 0.6, 0.65, 0.7, 0.74, 0.75, 0.8, 0.95])
+@pytest.mark.parametrize("columns", [1, 2, 3, 8, 120])
+def test_equal_rows_are_not_all_that_is_fitted(columns, share):
+    """Where more than half of the rows are one point, they are no measure of others: all are used, with a warning."""
+    X = dry_days(share, columns)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        pca = PCA(robust=True).fit(X)
+    assert pca.explained_variance_[0] > 0.01 * PCA().fit(X).explained_variance_[0]
+    assert 2 * pca.support_.sum() > len(X)
+    assert pca.support_.all() == any("robust=True tells no row" in str(one.message) for one in said)
+    if share > 0.5:
+        (one,) = said
+        assert one.category is IdentifiabilityWarning
+        assert "more than half of them are alike" in str(one.message)
+        assert one.filename == __file__
+
+
+@pytest.mark.parametrize("kind", ["gamma", "normal", "indicator"])
+def test_a_column_of_zeros_for_most_rows_hides_no_row_far_out(kind):
+    """Two thirds of one column of five are zero: rows thirty deviations out along another are left out."""
+    rng = np.random.default_rng(0)
+    X, zero = rng.standard_normal((300, 5)), rng.random(300) < 0.65
+    X[:, 0] = np.where(zero, 0.0, {"gamma": rng.gamma(1.0, 1.0, 300), "normal": X[:, 0], "indicator": 1.0}[kind])
+    X[:3, 4] += 30.0
+    pca = PCA(robust=True).fit(X)
+    assert not pca.support_[:3].any()
+    assert pca.explained_variance_[-1] > 1e-3
+
+
+def in_a_plane():
+    """200 rows, the fourth column the sum of the first two but for five of them."""
+    X = np.random.default_rng(0).standard_normal((200, 4))
+    X[:, 3] = X[:, 0] + X[:, 1]
+    X[:5, 3] += 5.0
+    return X
+
+
+def mostly_zero():
+    """100 rows of three columns, one of them zero for nine tenths."""
     X = np.random.default_rng(0).standard_normal((100, 3))
     X[:90, 2] = 0.0
-    assert PCA(robust=True).fit(X).support_.all()
+    return X
+
+
+@pytest.mark.parametrize(
+    "X, why",
+    [
+        (in_a_plane(), "most of them lie in a plane"),
+        (mostly_zero(), "most of them lie in a plane"),
+        (np.r_[[[50.0, 50.0]], np.random.default_rng(0).standard_normal((8, 2))], "fewer than 10 rows"),
+        (np.tile(mostly_zero(), (50, 1)), "most of them lie in a plane"),
+        (np.ones((50, 3)), "variance is zero"),
+        (1e-160 * np.random.default_rng(0).standard_normal((50, 3)), "too small"),
+        (1e200 * np.random.default_rng(0).standard_normal((50, 3)), "large"),
+        (1e-25 * np.random.default_rng(0).standard_normal((50, 3)).astype(np.float32), "too small"),
+    ],
+    ids=["plane", "zeros", "few rows", "more than are measured", "constant", "subnormal", "infinite", "float32"],
+)
+def test_a_fit_says_where_no_row_was_told_from_the_others(X, why):
+    """All rows are used, and a warning at the caller's line says why."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert PCA(robust=True).fit(X).support_.all()
+    (one,) = [one for one in said if one.category is not PrecisionWarning]
+    assert one.category is IdentifiabilityWarning
+    assert why in str(one.message)
+    assert one.filename == __file__
+
+
+@pytest.mark.parametrize("X", [dry_days(0.8, 1), dry_days(0.65, 3), in_a_plane()], ids=["zeros", "dry days", "plane"])
+def test_an_analysis_warns_of_none_of_this(X):
+    """Nobody asked it for rows that are not outlying; nor does it divide by zero."""
+    assert gramian.analyze(X).findings
 
 
 def test_weights_are_kept_and_the_file_remembers(tmp_path):

@@ -128,6 +128,15 @@ class RowSample:
         residual[:, from_host(null, like=self.rows)] = 0.0
         return residual
 
+    def by_size(self) -> "RowSample":
+        """Return the same rows and columns in the order of their size.
+
+        What is drawn of them in this order does not hang on the order of the table.
+        """
+        down, across = _by_size(self.rows, 1), _by_size(self.rows, 0)
+        rows = self.rows[from_host(down, like=self.rows), :][:, from_host(across, like=self.rows)]
+        return replace(self, rows=rows, scores=self.scores[down], loadings=self.loadings[:, across])
+
     def with_own_components(self) -> "RowSample":
         """Return the same rows with the components of the sample, which is then a table of its own.
 
@@ -142,6 +151,13 @@ class RowSample:
         loadings = U.T if tall else (rows.T @ (U / np.sqrt(values[kept]).astype(np.float32))).T
         scores = rows @ loadings.T
         return replace(self, scores=scores, loadings=loadings, row_share=1.0, column_share=1.0)
+
+
+def _by_size(rows: Array, axis: int) -> HostArray:
+    """Return the order of rows (axis 1) or columns (axis 0) by their cubes: scaled columns all have the same squares."""
+    xp = namespace_of(rows)
+    cubes = to_host(xp.sum(xp.abs(rows) ** 3, axis=axis))
+    return np.argsort(-np.round(cubes / (cubes.max(initial=0.0) or 1.0), 6), kind="stable")
 
 
 def column_squares(rows: Array) -> HostArray:
@@ -200,22 +216,13 @@ def draw_sample(
     pieces = source.reduce(_Gather(rows, columns, mean, factor, V), add)
     unit = max(piece.unit for piece in pieces) or 1.0
     pieces = [piece.in_unit(unit) for piece in pieces]
-    sample = namespace_of(pieces[0].rows).concat([piece.rows for piece in pieces], axis=0)
-    scores, loadings = np.concatenate([piece.scores for piece in pieces]), V[:, columns].astype(FLOAT32, copy=False)
-    del pieces
-    down, across = (_by_size(sample, axis) for axis in (1, 0))
-    sample = sample[from_host(down, like=sample), :][:, from_host(across, like=sample)]
-    return RowSample(sample, scores[down], loadings[:, across], a / n, c / d)
-
-
-def _by_size(rows: Array, axis: int) -> HostArray:
-    """Return the order of rows (axis 1) or columns (axis 0) by their cubes: what is drawn is drawn in this order.
-
-    So a table whose rows or columns are shuffled gives the same answer. Scaled columns all have the same squares.
-    """
-    xp = namespace_of(rows)
-    cubes = to_host(xp.sum(xp.abs(rows) ** 3, axis=axis))
-    return np.argsort(-np.round(cubes / (cubes.max(initial=0.0) or 1.0), 6), kind="stable")
+    return RowSample(
+        namespace_of(pieces[0].rows).concat([piece.rows for piece in pieces], axis=0),
+        np.concatenate([piece.scores for piece in pieces]),
+        V[:, columns].astype(FLOAT32, copy=False),
+        a / n,
+        c / d,
+    )
 
 
 class _Piece(NamedTuple):
@@ -322,7 +329,7 @@ class Facts:
         known = None if self.components is None else self.components[:k]
         if not self.drawn or (known is not None and len(self.drawn[0].loadings) < len(known)):
             sample = draw_sample(self.source, mean=self.mean, factor=self.factor, components=known, seed=self.seed)
-            self.drawn[:] = [sample]
+            self.drawn[:] = [sample.by_size()]
         return self.drawn[0] if self.components is not None else self.drawn[0].with_own_components()
 
 

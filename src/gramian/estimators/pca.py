@@ -94,8 +94,10 @@ class PCA(GaussianScores, StreamedFit, LinearProjection):
     robust : bool, default=False
         Whether rows that lie apart from the others are given weight zero: those beyond the limits of the minimum
         covariance determinant or, where columns are many, of ROBPCA (Hubert, Rousseeuw and Vanden Branden, 2005).
-        Up to a quarter of the rows may be outlying. ``support_`` says which rows were used; the certificate is that of
-        their components. Needs ``center``; batches of ``partial_fit`` are refused.
+        Up to a quarter of the rows may be outlying, but a tight cluster of them is told only where it lies far out
+        (``docs/findings.rst``). Where no row is told from the others, a warning says why and all are used.
+        ``support_`` says which rows were used; the certificate is that of their components. Needs ``center``; batches
+        of ``partial_fit`` are refused.
     memory_budget : int or None, default=None
         Bytes that a fit may use beyond the rows. None: three quarters of the machine's memory.
     device : str, torch.device or None, default=None

@@ -7,6 +7,7 @@ rows that lie closest together. From there rows join that lie within the limits 
 that does. What is reported is then ordinary: the components of the rows that are in.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,13 +17,15 @@ import scipy
 
 from gramian.arrays.namespace import HostArray, dtype_of, from_host, to_host
 from gramian.arrays.precision import FLOAT64
+from gramian.errors import IdentifiabilityWarning, users_line
 from gramian.models.pca.fit import fit_pca
 from gramian.models.pca.model import PCAModel, PCAOptions
 from gramian.models.pca.scoring import Outliers, f_quantile, find_outliers, held_against, t2_limit, whitening
 from gramian.sources.rows import RowSource, rows_here
 
 CORE = 0.75
-"""Share of the rows that the first look keeps: up to a quarter may lie anywhere."""
+"""Share of the rows that the first look keeps. Up to a quarter may lie apart, but a tight cluster of them is told from
+the others only where it lies far enough out: see :func:`_mcd`."""
 
 LEVEL = 0.99
 MOST_ROWS = 2000
@@ -30,6 +33,8 @@ MOST_ROWS = 2000
 
 LEAST_ROWS = 10
 """Rows under which none is told from the others."""
+
+IN_A_PLANE = "most of them lie in a plane, and nothing says how far from it a row may be"
 
 MCD_COLUMNS = 30
 """Columns up to which the determinant is asked, with five rows for each: as ROBPCA does, with more columns."""
@@ -57,7 +62,7 @@ class RobustFit:
         Rows that it rests on.
     method : str
         How the first three quarters were found: "MCD", "projections" (the first step of ROBPCA), or "all rows" where
-        more than three quarters lie in a plane, or rows are too few to tell.
+        none is told from the others.
     is_tall : bool
         Whether there are three rows for each component: then a row is in by its distance along all of them, else along
         the first ones and from those.
@@ -65,6 +70,8 @@ class RobustFit:
         Rows that location and scatter were measured on.
     fitted : numpy array of int
         Those of them that the components are of.
+    untold : str
+        Why no row is told from the others, where that is so.
     """
 
     model: PCAModel
@@ -75,6 +82,7 @@ class RobustFit:
     is_tall: bool
     n_rows: int
     fitted: HostArray
+    untold: str = ""
 
     @cached_property
     def _squares(self) -> HostArray:
@@ -172,6 +180,10 @@ def fit_robust(
     each (ROBPCA's first step). Then, until nothing changes, means and covariances of these rows, and as the next ones
     all rows within the limits that a quarter of a row would pass (Chauvenet's criterion).
 
+    All rows are used where nothing tells one from the others: fewer than ten; more than half of them alike (dry days),
+    which would leave no variance at all; three quarters, or at last those within the limits, in a plane; or no more
+    than half within the limits.
+
     Cost: some hundred products of the sample with K columns, and one product n K K; no pass.
 
     Parameters
@@ -205,26 +217,38 @@ def fit_robust(
     at = sample_rows(order, MOST_ROWS, seed=seed)
     rank = int((np.ptp(scores, axis=0) > 1e-9 * np.ptp(scores, axis=0).max(initial=0.0)).sum())
     tall = rank <= min(MCD_COLUMNS, len(at) // 3) and float(beyond.max(initial=0.0)) <= 1e-9 * model.total_variance
-    method, core = "all rows", None
-    if len(at) >= LEAST_ROWS and rank > 0:
-        Z = scores[at, :rank]
-        method = "MCD" if tall and 5 * rank <= len(at) else "projections"
+    method = "MCD" if tall and 5 * rank <= len(at) else "projections"
+    Z, core, untold = scores[at, :rank], None, ""
+    if len(at) < LEAST_ROWS:
+        untold = f"there are fewer than {LEAST_ROWS} rows"
+    elif rank == 0 or _is_half_alike(Z):
+        untold = "more than half of them are alike"
+    else:
         core = _mcd(Z) if method == "MCD" else _least_outlying(Z, seed)
     kept = rank if tall else max(min(k, MOST_COMPONENTS, rank), 1)
-    every, all_in = np.arange(len(at)), np.ones(len(at), dtype=bool)
     if core is None:
-        return _of_rows(model, scores, beyond, at, all_in, method="all rows", is_tall=tall)
-    sample, off, trimmed = scores[at], beyond[at], kept
+        return _of_all(model, scores, beyond, at, untold or IN_A_PLANE, is_tall=tall)
+    sample, off, every, trimmed = scores[at], beyond[at], np.arange(len(at)), kept
     for _ in range(50):
         joined = _near(_of_rows(model, sample, off, every, core, method=method, is_tall=tall, trimmed=trimmed), kept)
         if (joined == core).all():
             break
-        if 2 * joined.sum() < len(at):
-            return _of_rows(model, scores, beyond, at, all_in, method="all rows", is_tall=tall)
+        if 2 * joined.sum() <= len(at):
+            return _of_all(model, scores, beyond, at, "no half of them lies together", is_tall=tall)
         core, trimmed = joined, 0
+    if tall and not _is_full(Z[core]):  # no distance from a plane is measured by rows that are in it
+        return _of_all(model, scores, beyond, at, IN_A_PLANE, is_tall=tall)
     found = _of_rows(model, scores, beyond, at, core, method=method, is_tall=tall, trimmed=trimmed)
     limits, (t2, spe) = found.limits(kept, level=_chauvenet(len(at))), found.distances(kept)
     return replace(found, used=(t2 <= limits[0]) & (spe <= limits[1]))
+
+
+def _of_all(
+    model: PCAModel, scores: HostArray, beyond: HostArray, at: HostArray, untold: str, *, is_tall: bool
+) -> RobustFit:
+    """Return the components of all rows measured, where none of them is told from the others: all are used."""
+    found = _of_rows(model, scores, beyond, at, np.ones(len(at), dtype=bool), method="all rows", is_tall=is_tall)
+    return replace(found, used=np.ones(len(scores), dtype=bool), untold=untold)
 
 
 def _chauvenet(n: int) -> float:
@@ -262,14 +286,35 @@ def sample_rows(order: HostArray, most: int, *, seed: int) -> HostArray:
     return order if n <= most else order[np.sort(np.random.default_rng(seed).choice(n, most, replace=False))]
 
 
+def _is_half_alike(Z: HostArray) -> bool:
+    """Tell whether more than half of the rows are one point, by the distance that three quarters have from it."""
+    lengths = np.sqrt(np.square(Z - np.median(Z, axis=0)).sum(axis=1))
+    half, core = np.sort(lengths)[[len(Z) // 2, _core_size(len(Z)) - 1]]
+    return bool(half <= 1e-6 * core)
+
+
+def _is_full(Z: HostArray) -> bool:
+    """Tell whether rows vary along each column and combination of columns, by more than rounding."""
+    spread = Z.std(axis=0)
+    if not (spread > 1e-14 * np.abs(Z).max(initial=0.0)).all():
+        return False
+    return bool(np.linalg.eigvalsh(np.atleast_2d(np.corrcoef(Z.T)))[0] > 1e-12)
+
+
 def _mcd(Z: HostArray) -> HostArray | None:
     """Return the three quarters of the rows of the smallest covariance determinant; ``None`` where it is zero.
 
     From each start, the rows nearest by mean and covariance of those that are in are the next ones, as long as the
     determinant falls. The smallest that is reached is taken; whether there is a smaller one is not known.
+
+    A tight cluster makes the determinant smaller, unless it lies far out: a share w of the three quarters multiplies
+    the variance along each of p columns by 1 - w, and one of them by 1 + w r^2 where it lies r deviations out. So it
+    may be taken while  1 + w r^2 < (1 - w)^-p.  How far out it was told: ``docs/findings.rst``.
     """
-    spread, h, found = Z.std(axis=0), _core_size(len(Z)), []
-    if not spread.all():
+    h, found = _core_size(len(Z)), []
+    off = np.abs(Z - np.median(Z, axis=0))
+    spread = np.partition(off, h - 1, axis=0)[h - 1]  # unlike the deviation, no row far out has a part in it
+    if not (spread > 1e-14 * off.max()).all():
         return None
     Z = Z / spread
     for start in _starts(Z):
@@ -278,22 +323,21 @@ def _mcd(Z: HostArray) -> HostArray | None:
         while True:
             nearer = _nearest(lengths, h)
             lengths, smaller = _lengths(Z, nearer)
-            if smaller >= determinant:
+            if not smaller < determinant:  # so does a NaN end it
                 break
             core, determinant = nearer, smaller
         found.append((determinant, core))
     core = min(found, key=lambda one: one[0])[1]
-    values = np.linalg.eigvalsh(np.cov(Z[core].T).reshape(Z.shape[1], -1))
     inside = np.zeros(len(Z), dtype=bool)
     inside[core] = True
-    return inside if values[0] > 1e-12 * max(values[-1], 1e-300) else None
+    return inside if _is_full(Z[core]) else None
 
 
 def _lengths(Z: HostArray, core: HostArray) -> tuple[HostArray, float]:
     """Return the squared distances of all rows by mean and covariance of some, and the log of its determinant."""
     mean = Z[core].mean(axis=0)
     values, U = np.linalg.eigh((Z[core] - mean).T @ (Z[core] - mean) / len(core))
-    values = np.maximum(values, 1e-14 * values[-1])
+    values = np.maximum(values, max(1e-14 * values[-1], 1e-28))  # of rows that are all alike, all are zero
     return np.square((Z - mean) @ (U / np.sqrt(values))).sum(axis=1), float(np.log(values).sum())
 
 
@@ -310,7 +354,7 @@ def _starts(Z: HostArray) -> Iterator[HostArray]:
     """
     half = (len(Z) + 1) // 2
     Y = _by_medians(Z)
-    ranks = np.argsort(np.argsort(Y, axis=0), axis=0) + 1.0
+    ranks = np.stack([_ranks(y) for y in Y.T], axis=1)
     normal = scipy.special.ndtri((ranks - 1.0 / 3.0) / (len(Z) + 1.0 / 3.0))
     lengths = np.sqrt(np.square(Y).sum(axis=1, keepdims=True))
     directions = np.divide(Y, lengths, out=np.zeros_like(Y), where=lengths > 0)
@@ -319,6 +363,13 @@ def _starts(Z: HostArray) -> Iterator[HostArray]:
     for scatter in (*scatters, directions.T @ directions, np.cov(near.T)):
         _, U = np.linalg.eigh(np.atleast_2d(scatter))
         yield _nearest(np.square(_by_medians(Y @ U)).sum(axis=1), half)
+
+
+def _ranks(y: HostArray) -> HostArray:
+    """Return ranks from 1 on; numbers that are equal share the mean of theirs."""
+    _, which, counts = np.unique(y, return_inverse=True, return_counts=True)
+    found: HostArray = (np.cumsum(counts) - (counts - 1) / 2.0)[which]
+    return found
 
 
 def _by_medians(Y: HostArray) -> HostArray:
@@ -437,7 +488,8 @@ def _consistency(share: float, p: int) -> float:
 def central_rows(source: RowSource, options: PCAOptions) -> HostArray:
     """Tell which rows are not outlying (n,): those that ``PCA(robust=True)`` fits.
 
-    Computes the components of all rows (at most 100 of them), and what :func:`fit_robust` says of their scores.
+    Computes the components of all rows (at most 100 of them), and what :func:`fit_robust` says of their scores. Where
+    that tells no row from the others an ``IdentifiabilityWarning`` says why.
 
     Cost: a fit, a pass for the scores and one for the distances from them.
 
@@ -451,10 +503,19 @@ def central_rows(source: RowSource, options: PCAOptions) -> HostArray:
     """
     count = min(source.n_rows, source.n_columns, 100)
     model = fit_pca(source, replace(options, n_components=count, solver="auto"))
-    if not 0.0 < model.total_variance < np.inf:
+    if not float(np.finfo(dtype_of(model.components)).tiny) < model.total_variance < np.inf:
+        _warn_of_all("their variance is zero, or too small or large for its type")
         return np.ones(source.n_rows, dtype=bool)
     scores = to_host(rows_here(model.project(source))).astype(FLOAT64)
     is_whole = count >= min(source.n_rows - 1, source.n_columns)
     beyond = None if is_whole else find_outliers(model, source).spe
     k = options.n_components if isinstance(options.n_components, int) else MOST_COMPONENTS
-    return fit_robust(model, scores, k=k, beyond=beyond, seed=options.seed).used
+    found = fit_robust(model, scores, k=k, beyond=beyond, seed=options.seed)
+    if found.untold:
+        _warn_of_all(found.untold)
+    return found.used
+
+
+def _warn_of_all(untold: str) -> None:
+    message = f"robust=True tells no row from the others, and all are fitted: {untold}."
+    warnings.warn(message, IdentifiabilityWarning, stacklevel=users_line())
