@@ -209,8 +209,9 @@ def test_a_text_table_is_written_back_as_it_was(tmp_path, name, style):
                 assert errors[i + 1][j] == (cell if j not in range(2, 8) else "")
                 continue
             value, error = (float(table[i + 1][j].replace(decimal, ".")) for table in (after, errors))
-            # The digits of a value are worth a hundredth of its error.
-            assert abs(value - found.filled[i, j - 2]) <= 0.011 * found.errors[i, j - 2]
+            # Two decimals, as the others have, are worth a tenth of its error.
+            assert re.fullmatch(r"-?\d+[.,]\d\d", after[i + 1][j])
+            assert abs(value - found.filled[i, j - 2]) <= 0.05 * found.errors[i, j - 2]
             assert error == pytest.approx(found.errors[i, j - 2], rel=0.01)
     assert fill(files["filled"], FillRequest(n_components=2)).known.n_missing == 0
 
@@ -257,6 +258,8 @@ def test_numbers_are_filled_as_their_column_writes_them(tmp_path):
         ("{:.0f} m2", "-{:.0f} m2"),
         ("{:.0f}", "{:.0f}-"),
         ("+{:.0f} kg", "-{:.0f} kg"),
+        ("+{:.2f}%", "-{:.2f}%"),
+        ("{:,.2f} €", "-{:,.2f} €"),
     ],
 )
 def test_numbers_below_zero_are_filled_as_their_column_writes_them(tmp_path, above, below):
@@ -278,6 +281,57 @@ def test_numbers_below_zero_are_filled_as_their_column_writes_them(tmp_path, abo
     for i in (3, 20, 41, 55):
         assert re.fullmatch(kinds[int(t[i] < 0)], cells[i][1])
         assert re.fullmatch(kinds[1], cells[i + 1][2])
+
+
+@pytest.mark.parametrize(
+    "written, below",
+    [("+{:.2f}%", r"-\d\.\d\d%"), ("€ +{:.2f}", r"€ -\d\.\d\d"), ("{:.2f}", r"-\d\.\d\d")],
+)
+def test_a_value_below_zero_has_one_sign_where_all_others_are_above(tmp_path, written, below):
+    """What no cell shows is what takes the place of their plus."""
+    rng = np.random.default_rng(0)
+    t = np.linspace(0.05, 6.0, 60)
+    lines = [
+        [f"{x - 3:.2f}", written.format(y)] for x, y in zip(t, t + 0.3 * np.abs(rng.standard_normal(60)), strict=True)
+    ]
+    found = fill(table_of(tmp_path, ["a", "b"], lines), FillRequest(1))
+    gone = np.array([[False, i == 3] for i in range(60)])
+    low = replace(found, known=replace(found.known, X=np.where(gone, np.nan, found.filled)))
+    low = replace(low, filled=np.where(gone, -0.9242, found.filled), errors=np.where(gone, 0.31, 0.0))
+    files = {file.stem: file for file in low.save(tmp_path / "out")}
+    assert re.fullmatch(below, read_text(files["filled"])[4][1])
+
+
+def table_of(folder, header, lines):
+    """Write a table of text."""
+    with (folder / "t.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *lines])
+    return folder / "t.csv"
+
+
+@pytest.mark.parametrize(
+    "written, like",
+    [
+        ("{} €", r"-?\d{1,3}(\.\d{3})*,\d\d €"),
+        ("{}", r"-?\d{1,3}(\.\d{3})*,\d\d"),
+    ],
+)
+def test_a_filled_value_has_the_decimals_of_its_column(tmp_path, written, like):
+    """3.006,40 € and not 3.006,4 €; where the decimals are too few for the error, as many as that is worth."""
+    rng = np.random.default_rng(0)
+    t = 3000.0 * rng.standard_normal(80)
+    prices = [
+        written.format(f"{x:,.2f}".translate(str.maketrans(",.", ".,"))) for x in t + 90 * rng.standard_normal(80)
+    ]
+    lines = [
+        [f"{x:.2f}".replace(".", ","), "" if i % 9 == 4 else p] for i, (x, p) in enumerate(zip(t, prices, strict=True))
+    ]
+    found = fill(table_of(tmp_path, ["a", "price"], lines), FillRequest(1))
+    files = {file.stem: file for file in found.save(tmp_path / "out")}
+    assert all(re.fullmatch(like, row[1]) for row in read_text(files["filled"])[1:])
+    fine = replace(found, errors=found.errors * 1e-4)
+    files = {file.stem: file for file in fine.save(tmp_path / "out")}
+    assert not all(re.fullmatch(like, row[1]) for row in read_text(files["filled"])[1:])
 
 
 @pytest.mark.parametrize("delimiter, name", [(";", "predictions.csv"), ("\t", "predictions.tsv")])

@@ -194,11 +194,75 @@ def test_a_column_of_three_digits_behind_a_point_is_read_as_the_others_are(tmp_p
         assert next(column for column in again.columns if column.name == "a").low == 1.5
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", ","])
+@pytest.mark.parametrize(
+    "price, asked",
+    [
+        ("{},84 €", {}),
+        ("€ -{},84", {}),
+        ("{},1%", {}),
+        ("{},84", {}),
+        ("1.{}00,84 kg", {}),
+        ("{},84 k.A.", {"na": ["k.A."]}),
+        ("{},84 k.A.", {}),
+        ("1.{}00.500 k.A.", {}),
+    ],
+)
+def test_money_units_and_words_hide_no_decimal_commas(tmp_path, delimiter, price, asked):
+    """1.500 is a thousand and a half beside 21,84 € too, as are the 300 of its column, and that is said."""
+    prices = [price.format(1 + i % 9) for i in range(40)]
+    if price.endswith("k.A."):
+        prices = ["k.A." if i % 4 == 0 else cell.removesuffix(" k.A.") for i, cell in enumerate(prices)]
+    with (tmp_path / "t.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        writer.writerow(["pop", "price"])
+        writer.writerows([f"{300 + 115 * i:,}".replace(",", "."), cell] for i, cell in enumerate(prices))
+    column = as_source(tmp_path / "t.csv", bad_cells="missing", **asked).facts.columns[0]
+    assert (column.name, column.low, column.high) == ("pop", 300.0, 4785.0)
+    assert "could also have a decimal point" in column.remarks[0]
+
+
+def decided(tmp_path, *lines, **asked):
+    """Write a table with semicolons, and return its columns by name."""
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return {column.name: column for column in as_source(tmp_path / "t.csv", **asked).facts.columns}
+
+
 def test_a_leading_zero_before_a_point_makes_decimals_of_all(tmp_path):
-    """0.123 is no number of thousands, so that points are decimal signs, whatever another column holds."""
-    (tmp_path / "t.csv").write_text("a;b;c\n10.363;0.123;3,14\n1.500;0.500;2,5\n9.900;0.250;1,5\n")
-    facts = as_source(tmp_path / "t.csv").facts
-    assert [column.low for column in facts.columns] == [1.5, 0.123, 1.5]
+    """0.123 is no number of thousands, so that points are decimal signs, whatever another column holds; it is said."""
+    found = decided(tmp_path, "a;b;c", "10.363;0.123;3,14", "1.500;0.500;2,5", "9.900;0.250;1,5")
+    assert [column.low for column in found.values()] == [1.5, 0.123, 1.5]
+    said = "'10.363' in 'a' could also be thousands, because 'c' has decimal commas: a decimal point is taken"
+    assert found["a"].remarks == (f"{said} (decimal=',' says otherwise).",)
+    assert found["b"].remarks == ()
+
+
+@pytest.mark.parametrize("a", ["{}.{}", "{}.{} €"])
+@pytest.mark.parametrize("late", [0, 400])
+def test_points_that_may_stand_between_thousands_are_said(tmp_path, a, late):
+    """Where commas of another column may be decimal signs: both are said, also where they come late in the file."""
+    b = ["" if i < late else f"{3 + i % 7},{200 + i}" for i in range(late + 40)]
+    lines = [f"{a.format(3 + i % 7, 100 + i)};{cell}" for i, cell in enumerate(b)]
+    found = decided(tmp_path, "a;b", *lines)
+    assert found["a"].low == 3.1
+    assert found["b"].low > 3000
+    assert "could also have a decimal comma" in found["b"].remarks[0]
+    said = "could also be thousands, because 'b' may have decimal commas: a decimal point is taken (decimal=',' says"
+    assert said in found["a"].remarks[-1]
+    asked = decided(tmp_path, "a;b", *lines, decimal=".")["a"]
+    assert not any("thousands, because" in remark for remark in asked.remarks)
+    other = decided(tmp_path, "a;b", *lines, decimal=",")
+    assert other["a"].low == 3100.0
+    assert other["b"].high < 10.0
+
+
+@pytest.mark.parametrize("last", ["1.2345;4,25", "1234.500;4,25", "0.125;4,25", "7.125;x"])
+@pytest.mark.parametrize("rows", [3, 300])
+def test_points_that_can_only_be_decimal_are_not_doubted(tmp_path, rows, last):
+    """No sentence where one cell tells, wherever it stands, nor where no other column has commas."""
+    found = decided(tmp_path, "a;b", *(f"{1 + i % 9}.{100 + i};" for i in range(rows)), last)
+    assert found["a"].high < 1235
+    assert not any("thousands, because" in remark for remark in found["a"].remarks)
 
 
 def test_one_column_of_decimal_commas_is_one_column(tmp_path):

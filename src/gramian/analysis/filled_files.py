@@ -4,14 +4,15 @@ A table is written back as it was, cell by cell: text tables as the text that th
 of their columns. Only missing cells of the columns that are filled change; cells that are no numbers are missing.
 Filled values are expectations and are never rounded to whole numbers: in text the known cells of a column of integers
 stay integers, in Parquet the column becomes one of numbers. In text, which is UTF-8, a filled value is written as the
-others of its column are, with the digits that its error is worth, a hundredth of it; Parquet has all.
+others of its column are: with their decimals where all have as many and these are worth a tenth of its error, else with
+the digits that its error is worth, a hundredth of it; Parquet has all.
 """
 
 import csv
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ from gramian.sources.formats.csv import written_cells
 from gramian.sources.formats.dialect import SPACES
 from gramian.sources.paths import WholeTable
 from gramian.sources.table_facts import LongColumns
+from gramian.sources.written_numbers import AFFIXES, NumberFormat, decimal_sign
 
 
 class Style(NamedTuple):
@@ -42,17 +44,31 @@ class Style(NamedTuple):
         The decimal sign, and the sign between thousands.
     affixes, negative : pair of str
         What stands before and after the digits, with its blanks, and the same of numbers below zero.
+    places : int
+        Digits behind the decimal sign, where all numbers have as many; else 0.
 
     Examples
     --------
     >>> Style(".", ",", ("$", ""), ("($", ")")).written("-1060.8"), Style(",", "", ("", " kg")).written("0.78")
     ('($1,060.8)', '0,78 kg')
+    >>> Style(".", ",", ("$", ""), places=2).filled(np.array([1060.8, 0.126]), np.array([9.3, 0.004]))
+    ['$1,060.80', '$0.12600']
     """
 
     decimal: str = "."
     thousands: str = ""
     affixes: tuple[str, str] = ("", "")
     negative: tuple[str, str] = ("-", "")
+    places: int = 0
+
+    def filled(self, values: HostArray, errors: HostArray, worth: float = 0.01) -> list[str]:
+        """Return filled values with the decimals of the column, or those that this share of their errors is worth."""
+        enough = self.places >= _digits(errors, 0.1) if self.places else np.zeros(len(errors), dtype=bool)
+        digits = np.where(enough, self.places, _digits(errors, worth)).astype(int)
+        return [
+            self.written(_rounded(float(value), int(digit), self.places))
+            for value, digit in zip(values, digits, strict=True)
+        ]
 
     def written(self, text: str) -> str:
         """Return a number, as short text, as the column writes it."""
@@ -66,8 +82,13 @@ class Style(NamedTuple):
 MINUS = re.compile("[-\u2212()]")
 """What makes a number one below zero: a minus of either kind, or parentheses."""
 
+EXPONENT = re.compile(r"\d[eE][+-]?\d")
+
 PLAIN = Style()
 """As programs write numbers."""
+
+FIRST_CELLS = 1_000
+"""Cells of a column that show how it is written."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,27 +114,34 @@ class FilledColumn:
         here = self.missing[part]
         deviations = self.errors[part][here]
         if errors:
-            found = [_shortest(float(f"{value:.3g}")) for value in deviations]
-        else:
-            digits = _digits(deviations)
-            found = [
-                _shortest(round(float(value), int(digit)))
-                for value, digit in zip(self.values[part][here], digits, strict=True)
-            ]
-        return list(map(self.style.written, found))
+            return [self.style.written(_shortest(float(f"{value:.3g}"))) for value in deviations]
+        return self.style.filled(self.values[part][here], deviations)
 
 
-def _digits(errors: HostArray) -> HostArray:
-    """Return the digits behind the point that values with these errors are worth: to a hundredth of the error.
+def _digits(errors: HostArray, worth: float) -> HostArray:
+    """Return the digits behind the point that values with these errors are worth: to a share of the error.
 
     Examples
     --------
-    >>> _digits(np.array([0.93, 12.0, 0.0, 4e5]))
+    >>> _digits(np.array([0.93, 12.0, 0.0, 4e5]), 0.01)
     array([ 3.,  1., 15.,  0.])
     """
     with np.errstate(divide="ignore"):
-        size = np.floor(np.log10(errors))
-    return np.clip(np.where(np.isfinite(size), 2 - size, 15), 0, 15)
+        size = np.floor(np.log10(errors)) + round(np.log10(worth))
+    return np.clip(np.where(np.isfinite(size), -size, 15), 0, 15)
+
+
+def _rounded(value: float, digits: int, least: int) -> str:
+    """Return a number as short text, with so many digits behind the point at most, and at least.
+
+    Examples
+    --------
+    >>> _rounded(3006.4, 2, 2), _rounded(3006.4, 2, 0), _rounded(-0.001, 2, 0)
+    ('3006.40', '3006.4', '0')
+    """
+    text = _shortest(round(value, digits) + 0.0)
+    whole, _, rest = text.partition(".")
+    return f"{whole}.{rest.ljust(least, '0')}" if least and "e" not in text else text
 
 
 def _shortest(value: float) -> str:
@@ -203,8 +231,8 @@ def _write_tables(found: Filling, draft: Callable[[str], Path]) -> None:
         return
     missing = np.isnan(known.X)
     columns = {
-        name: FilledColumn(missing[:, j], found.filled[:, j], found.errors[:, j], _style(known.whole, name))
-        for j, name in enumerate(known.names)
+        name: FilledColumn(missing[:, j], found.filled[:, j], found.errors[:, j], style)
+        for j, (name, style) in enumerate(zip(known.names, styles_of(known.whole, known.names), strict=True))
     }
     _write_both(known.whole, columns, draft)
 
@@ -215,30 +243,66 @@ def _filled_lines(whole: WholeTable, long: LongTable, lines: Pairs) -> FilledCol
     missing[long.empty] = True
     values, errors = np.zeros(whole.n_rows), np.zeros(whole.n_rows)
     values[long.empty], errors[long.empty] = lines.values, lines.errors
-    return FilledColumn(missing, values, errors, _style(whole, long.names.value))
+    return FilledColumn(missing, values, errors, *styles_of(whole, [long.names.value]))
 
 
-def _style(whole: WholeTable | None, name: str) -> Style:
-    """Return how the numbers of a column are written: as most of its first cells are."""
+def styles_of(whole: WholeTable | None, names: Sequence[str]) -> list[Style]:
+    """Return how the numbers of some columns are written: as most of the first cells of each are.
+
+    Cost: of a text table the first megabytes are parsed once more.
+    """
     if whole is None:
-        return PLAIN
-    column = next(column for column in whole.facts.columns if column.name == name)
-    form = None if column.reading is None else column.reading.format
-    if form is None:
-        return Style(whole.decimal)
+        return [PLAIN] * len(names)
+    readings = {column.name: column.reading for column in whole.facts.columns}
+    forms = {name: None if (reading := readings[name]) is None else reading.format for name in names}
+    first: Any = None
+    if whole.text is not None:
+        _, tables = written_cells(whole.text[0], whole.facts.origin, **whole.text[1])
+        first = dict(zip(whole.names, next(iter(tables)).columns, strict=True))
+    found = []
+    for name in names:
+        form = forms[name]
+        if first is None and form is None:
+            found.append(Style(whole.decimal))
+            continue
+        cells = (whole.column(name) if first is None else first[name]).drop_null()[:FIRST_CELLS].to_pylist()
+        style = Style(whole.decimal) if form is None else _dress(cells, form)
+        found.append(style._replace(places=_places(cells, style.decimal)))
+    return found
+
+
+def _dress(cells: list[str], form: NumberFormat) -> Style:
+    """Return the signs of a format, and what stands before and after the digits of most cells."""
     # Whatever is neither a letter nor a digit, or is the money or the unit, on both sides of the digits.
     aside = "|".join([*(re.escape(affix) for affix in (form.currency, form.unit) if affix), r"[^\w.,]"])
     split = re.compile(rf"((?:{aside})*)(.*?)((?:{aside})*)")
     found: tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]] = (Counter(), Counter())
-    for cell in whole.column(name).drop_null()[:1000].to_pylist():
-        if parts := split.fullmatch(cell.strip()):
+    for cell in cells:
+        if decimal_sign(cell) is not None and (parts := split.fullmatch(cell.strip())):
             before, _, after = parts.groups()
             found[bool(MINUS.search(before + after))][before, after] += 1
     (above, _), *_ = found[False].most_common(1) or [(("", ""), 0)]
-    (below, _), *_ = found[True].most_common(1) or [((f"-{above[0]}", above[1]), 0)]
+    minus = above[0].replace("+", "-") if "+" in above[0] else f"-{above[0]}"
+    (below, _), *_ = found[True].most_common(1) or [((minus, above[1]), 0)]
     if not found[False]:
         above = MINUS.sub("", below[0]), MINUS.sub("", below[1])
     return Style(form.decimal, form.thousands, above, below)
+
+
+def _places(cells: list[str], decimal: str) -> int:
+    """Return how many digits all numbers among some cells have behind the decimal sign; 0 where they differ.
+
+    Examples
+    --------
+    >>> _places(["$1,060.80", "NA", "$5.00"], "."), _places(["1.5", "2.25"], "."), _places(["1.5e3", "2.5"], ".")
+    (2, 0, 0)
+    """
+    counts = set()
+    for cell in cells:
+        found = AFFIXES.fullmatch(cell.strip().replace("\u2212", "-"))
+        if found is not None:
+            counts.add(0 if EXPONENT.search(cell) else len(found["digits"].strip().partition(decimal)[2]))
+    return counts.pop() if len(counts) == 1 else 0
 
 
 def _write_both(whole: WholeTable, columns: Mapping[str, FilledColumn], draft: Callable[[str], Path]) -> None:
@@ -339,7 +403,7 @@ def _write_pairs(
     if count > LARGEST_CSV:
         _write_parquet(draft("predictions.parquet"), header, parts)
         return
-    delimiter, style = _delimiter(whole), _style(whole, names.value)
+    delimiter, (style,) = _delimiter(whole), styles_of(whole, [names.value])
 
     def cells() -> Iterator[list[list[str]]]:
         for pairs in parts:

@@ -556,7 +556,13 @@ def _facts_of(
 def _roles_of(table: OpenedTable, chosen: Chosen) -> TableRoles:
     """Decide what each column is; columns of floats that need not be read for it are quantities."""
     examined = table.examined(numbers=chosen.sentinels)
-    found = table_roles(examined, roles=chosen.roles or {}, index=table.frame_index, decimal=table.decimal)
+    found = table_roles(
+        examined,
+        roles=chosen.roles or {},
+        index=table.frame_index,
+        decimal=table.decimal,
+        doubtful=table.doubtful,
+    )
     known = {column.name: column for column in found.columns}
     for name, reading in (chosen.readings or {}).items():
         if name in known:

@@ -33,7 +33,14 @@ from gramian.sources.conversion import LARGEST_EXACT
 from gramian.sources.dates import is_time_axis, is_year_axis, number_dates, says_year, written_dates
 from gramian.sources.missing_values import MISSING, sentinels, words_among_numbers
 from gramian.sources.relations import DummyBlock, dummy_blocks, relations
-from gramian.sources.written_numbers import NumberFormat, drawn, is_ambiguous, normalized, number_format
+from gramian.sources.written_numbers import (
+    NumberFormat,
+    decimal_sign,
+    drawn,
+    is_ambiguous,
+    normalized,
+    number_format,
+)
 
 ROLES = ("quantity", "category", "id", "name", "date", "constant", "text", "empty")
 """What a column can be."""
@@ -186,6 +193,7 @@ def table_roles(
     roles: Mapping[str, str] = MappingProxyType({}),
     index: Collection[str] = (),
     decimal: str | None = None,
+    doubtful: Mapping[str, str] | None = None,
 ) -> TableRoles:
     """Decide what each column of a table is.
 
@@ -199,6 +207,9 @@ def table_roles(
         Columns that the file calls the index of a data frame: they name rows at most.
     decimal : str, optional
         The decimal sign of numbers that are written as text, where it is known.
+    doubtful : mapping of str to str, optional
+        Columns of numbers in whose text each point may stand between thousands (10.363), and a cell of each; left out
+        where no one can say what the decimal sign is.
 
     Returns
     -------
@@ -234,6 +245,8 @@ def table_roles(
     found = {name: _column(name, data, is_index=name in index, decimal=decimal) for name, data in columns.items()}
     for name, role in roles.items():
         found[name] = _given(found[name], columns[name], role, decimal=decimal)
+    if decimal is None:
+        found |= _with_doubtful_points(found, columns, doubtful)
     remarks, blocks = [], _dummies(found, columns, roles)
     for block in blocks:
         names = ", ".join(map(repr, block[:MOST_LEVELS]))
@@ -711,6 +724,58 @@ def _how_written(name: str, style: NumberFormat, cells: Any) -> str:
         said=said,
         example=example,
         decimal=Parameter("decimal", (".",)),
+    )
+
+
+def _with_doubtful_points(
+    found: Mapping[str, Column], columns: Mapping[str, Any], doubtful: Mapping[str, str] | None
+) -> dict[str, Column]:
+    """Return columns like 10.363, read as decimals, with a sentence where the commas of another may be decimal ones."""
+    styles = {
+        name: column.reading.format
+        for name, column in found.items()
+        if column.reading is not None and column.reading.format is not None
+    }
+    others, why = [name for name, style in styles.items() if style.decimal == ","], "has decimal commas"
+    if not others:
+        thousands = [name for name, style in styles.items() if style.thousands == ","]
+        others = [name for name in thousands if is_ambiguous(styles[name], _text_of(columns[name], 0).cells)]
+        why = "may have decimal commas"
+    if not others:
+        return {}
+    said = "{example!r} in {name!r} could also be thousands, because {other!r} {why}: a decimal point is taken"
+    said += "." if doubtful is None else " ({decimal} says otherwise)."
+    told = {}
+    for name, column in found.items():
+        if column.role != "quantity" or (styles.get(name) or NumberFormat()).decimal != ".":
+            continue
+        example = _like_thousands(columns[name]) if name in styles else (doubtful or {}).get(name)
+        if example is None or (name not in styles and not _may_be_thousands(column.numbers(columns[name]))):
+            continue
+        facts = {"example": example, "name": name, "other": others[0], "why": why}
+        remark = Sentence(said, decimal=Parameter("decimal", (",",)), **facts)
+        told[name] = replace(column, remarks=(*column.remarks, remark))
+    return told
+
+
+def _like_thousands(data: Any) -> str | None:
+    """Return a cell of text like 10.363 where each point in its numbers may stand between thousands."""
+    example = None
+    for cell in _text_of(data, 0).cells.to_pylist():
+        sign = decimal_sign(cell)
+        if sign and sign != ".?":
+            return None
+        example = example or (cell if sign else None)
+    return example
+
+
+def _may_be_thousands(values: HostArray) -> bool:
+    """Tell whether numbers of a text may have been written like 10.363 and 300, none as 0.5 or 1.25."""
+    size = np.abs(values[np.isfinite(values)])
+    decimals = size[size != np.floor(size)]
+    thousands = np.round(1000.0 * decimals)
+    return bool(
+        (size < 1000.0).all() and (decimals > 1.0).all() and np.allclose(1000.0 * decimals, thousands, rtol=1e-12)
     )
 
 

@@ -147,6 +147,9 @@ class OpenedTable(NamedTuple):
         ``column(name)`` gives a column whole, as Arrow holds it; not after ``rows``, which lets go of what is not used.
     decimal : str or None
         The decimal sign of text, where it is known.
+    doubtful : mapping of str to str or None
+        Columns of numbers of a text in which each point may stand between thousands (10.363), and a cell of each;
+        ``None`` where nobody can say what the decimal sign is.
     """
 
     origin: str
@@ -159,6 +162,7 @@ class OpenedTable(NamedTuple):
     frame_index: frozenset[str] = frozenset()
     remarks: tuple[str, ...] = ()
     decimal: str | None = None
+    doubtful: Mapping[str, str] | None = None
 
 
 class FileVersion(NamedTuple):

@@ -40,10 +40,19 @@ SIGN_WORDS = {",": "commas", "'": "apostrophes", " ": "blanks", ".": "points"}
 AFFIXES = re.compile(
     r"\(?\s*[+-]?\s*(?P<currency>"
     + "|".join(map(re.escape, CURRENCIES))
-    + r")?\s*[+-]?\s*(?:\d[\d.,' ]*|[.,]\d+)(?:[eE][+-]?\d+(?!\w))?\s*"
+    + r")?\s*[+-]?\s*(?P<digits>\d[\d.,' ]*|[.,]\d+)(?:[eE][+-]?\d+(?!\w))?\s*"
     + r"(?P<unit>[^\d\s.,'()+:/<>=-][^,;:()\d]{0,11}[23]?)?-?\)?"
 )
 """What may stand before and after the digits of a cell."""
+
+SHOWN = (
+    ("", re.compile(r"\d+|\d{1,3}(?:[' ]\d{3})+")),
+    (".?", re.compile(r"[1-9]\d{0,2}\.\d{3}")),
+    (",?", re.compile(r"[1-9]\d{0,2},\d{3}")),
+    (".", re.compile(r"\d*\.\d+|\d{1,3}(?:(?:,\d{2,3})*,\d{3}|(?:[' ]\d{3})+)\.\d+|\d{1,3}(?:,\d{3}){2,}")),
+    (",", re.compile(r"\d*,\d+|\d{1,3}(?:(?:\.\d{3})+|(?:[' ]\d{3})+),\d+|\d{1,3}(?:\.\d{3}){2,}")),
+)
+"""What digits show of the decimal sign, and which ones do: the first that fits counts."""
 
 
 @dataclass(frozen=True)
@@ -214,6 +223,25 @@ def _best_format(cells: Any, counts: HostArray, few: Any, known: str | None) -> 
         # A unit in few cells is an exception to the others, which may mean another one.
         best = NumberFormat(best.thousands, best.decimal, best.currency)
     return best
+
+
+def decimal_sign(cell: str) -> str | None:
+    """Return the decimal sign that a cell shows, beside money and a unit; with "?" where that of thousands may be it.
+
+    Empty where it shows none, ``None`` where the cell is no number.
+
+    Examples
+    --------
+    >>> [decimal_sign(cell) for cell in ("21,84 €", "-$5.5", "10.363", "1,500 kg", "1.234.567", "42", "k.A.")]
+    [',', '.', '.?', ',?', ',', '', None]
+    """
+    if cell.isdecimal():
+        return ""
+    found = AFFIXES.fullmatch(cell.strip().replace("\u2212", "-"))
+    if found is None:
+        return None
+    digits = re.sub(r"\s", " ", found["digits"].strip())
+    return next((sign for sign, shown in SHOWN if shown.fullmatch(digits)), None)
 
 
 def is_ambiguous(style: NumberFormat, cells: Any) -> bool:

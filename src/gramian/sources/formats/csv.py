@@ -75,6 +75,7 @@ def open_csv(
         named=dialect.named,
         remarks=dialect.remarks,
         decimal=decimal or ("," if dialect.decimal == "," else None),
+        doubtful=dialect.doubtful,
     )
 
 

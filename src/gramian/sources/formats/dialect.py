@@ -7,8 +7,8 @@ import codecs
 import csv
 import itertools
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import zip_longest
 
@@ -17,8 +17,9 @@ import numpy as np
 from gramian.arrays.namespace import HostArray
 from gramian.errors import InputError, Parameter, Sentence
 from gramian.machine import MEGABYTE
-from gramian.sources.missing_values import MISSING
+from gramian.sources.missing_values import MISSING, words_among_numbers
 from gramian.sources.names import name_columns, numbered
+from gramian.sources.written_numbers import decimal_sign
 
 SAMPLE_BYTES = MEGABYTE
 """Bytes at the beginning of a file that show its dialect and the kinds of its columns."""
@@ -32,8 +33,7 @@ SAMPLE_LINES = 200
 DELIMITERS = (",", "\t", ";", "|")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity)", re.IGNORECASE)
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
-THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
-POINTS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 QUOTED = re.compile(r'(^|[,\t;|])"(?:[^"]|"")*"')
 
 SEPARATOR = re.compile(rb'"?sep=([,;|\t])"?\r?\n', re.IGNORECASE)
@@ -58,6 +58,9 @@ class Dialect:
         What a person should know of the names.
     header : tuple of str
         The cells of the header as they are written; none where there is none, or other names are given.
+    doubtful : mapping of str to str
+        Columns in which each point may stand between thousands (10.363), and a cell of each; none where a person says
+        the decimal sign, or where it is a comma.
     """
 
     begin: int
@@ -68,6 +71,7 @@ class Dialect:
     missing: tuple[str, ...] = MISSING
     remarks: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
+    doubtful: Mapping[str, str] = field(default_factory=dict)
 
 
 def detect_dialect(
@@ -95,9 +99,10 @@ def detect_dialect(
     lines = _logical_lines(text)
     missing = (*MISSING, *(spelling for word in na for spelling in _spellings(word)))
     one_column = decimal != "." and _is_one_column_of_decimals(lines, origin, missing, is_said=decimal is not None)
-    delimiter = given or (";" if one_column else _delimiter(lines, decimal))
+    delimiter = given or (";" if one_column else _delimiter(lines, decimal, missing))
     rows = [split(line, delimiter) for line in lines]
-    decimal = decimal or ("," if _commas_are_decimal(rows, delimiter) else ".")
+    is_said = decimal is not None
+    decimal = decimal or ("," if _commas_are_decimal(rows, delimiter, missing) else ".")
     named = has_header(rows, decimal, missing)
     if named:
         blank = len(text) - len(text.lstrip("\r\n"))
@@ -105,7 +110,8 @@ def detect_dialect(
         begin += len(re.match(rb"\r?\n?", head[begin:])[0])  # type: ignore[index]
     called, remarks = name_columns(_names(rows, named=named), names, origin)
     header = tuple(rows[0]) if named and names is None and len(rows[0]) == len(called) else ()
-    return Dialect(begin, delimiter, decimal, called, named or names is not None, missing, remarks, header)
+    doubtful = {} if is_said or decimal == "," else _doubtful(_numbers_below(rows, missing), called)
+    return Dialect(begin, delimiter, decimal, called, named or names is not None, missing, remarks, header, doubtful)
 
 
 def _spellings(word: str) -> list[str]:
@@ -192,7 +198,7 @@ def _leaves_open(text: str) -> bool:
     return re.search(r'(^|[,\t;|])"', QUOTED.sub(r"\1", text)) is not None
 
 
-def _delimiter(lines: list[str], decimal: str | None = None) -> str:
+def _delimiter(lines: list[str], decimal: str | None = None, missing: tuple[str, ...] = MISSING) -> str:
     """Return the delimiter that cuts the lines into the same number of cells, and most of them.
 
     Where a person says that numbers have a decimal comma, commas cut only what nothing else does.
@@ -211,16 +217,17 @@ def _delimiter(lines: list[str], decimal: str | None = None) -> str:
         agreement = counts.count(usual) / len(counts)
         if (agreement, usual) > most:
             best, most = candidate, (agreement, usual)
-    return _between_decimal_commas(lines, most[0]) or best if best == "," and decimal is None else best
+    return _between_decimal_commas(lines, most[0], missing) or best if best == "," and decimal is None else best
 
 
-def _between_decimal_commas(lines: list[str], agreement: float) -> str | None:
+def _between_decimal_commas(lines: list[str], agreement: float, missing: tuple[str, ...]) -> str | None:
     """Return the delimiter between cells like 1,5 when it cuts the lines as evenly as their commas do."""
     for candidate in (";", "\t"):
         rows = [split(line, candidate) for line in lines]
         counts = [len(row) for row in rows]
         usual = max(set(counts), key=counts.count)
-        if usual > 1 and counts.count(usual) / len(counts) >= agreement and _commas_are_decimal(rows, candidate):
+        is_even = usual > 1 and counts.count(usual) / len(counts) >= agreement
+        if is_even and _commas_are_decimal(rows, candidate, missing):
             return candidate
     return None
 
@@ -252,27 +259,51 @@ def _is_one_column_of_decimals(lines: list[str], origin: str, missing: tuple[str
     return True
 
 
-def _commas_are_decimal(rows: list[list[str]], delimiter: str) -> bool:
+def _commas_are_decimal(rows: list[list[str]], delimiter: str, missing: tuple[str, ...]) -> bool:
     """Tell whether cells like 1,5 are numbers; between tabs they may be thousands too (1,500), which are not.
 
-    Where a cell has a decimal point they are none. But a table has one style: columns of 10.363 and the like alone are
-    thousands where another column can only have decimal commas.
+    A table has one style. Where a cell can only have a decimal point no comma is a decimal sign. Cells like 10.363 are
+    thousands where another column can only have decimal commas, whatever money or unit stands beside its numbers.
     """
+    columns = _numbers_below(rows, missing)
+    if not any("," in cell or cell.count(".") > 1 for column in columns for cell in column):
+        return False
+    if any("." in cell and decimal_sign(cell) == "." for column in columns for cell in column):
+        return False
+    if any("." in cell and decimal_sign(cell) == ".?" for column in columns for cell in column):
+        return any(map(_has_decimal_commas, columns))
+    commas = [cell for column in columns for cell in column if COMMA_NUMBER.fullmatch(cell)]
     if delimiter not in (";", "\t"):
         return False
-    below = zip_longest(*rows[1:], fillvalue="")
-    columns = [[cell.strip() for cell in column if cell.strip() not in MISSING] for column in below]
-    points = [cell for column in columns for cell in column if re.fullmatch(r"[+-]?\d+\.\d+", cell)]
-    if points:
-        return all(map(POINTS.fullmatch, points)) and any(map(_has_decimal_commas, columns))
-    commas = [cell for column in columns for cell in column if COMMA_NUMBER.fullmatch(cell)]
     return bool(commas) and (delimiter == ";" or not all(map(THOUSANDS.fullmatch, commas)))
 
 
+def _numbers_below(rows: list[list[str]], missing: tuple[str, ...]) -> list[list[str]]:
+    """Return the cells of each column below the first row, without those that stand for a missing value."""
+    words = {*missing, *words_among_numbers()}
+    below = zip_longest(*rows[1:], fillvalue="")
+    return [[text for cell in column if (text := cell.strip()) not in words] for column in below]
+
+
 def _has_decimal_commas(column: list[str]) -> bool:
-    """Tell whether every cell is a number with a decimal comma, or a whole one, and a comma is none of thousands."""
-    commas = [cell for cell in column if "," in cell]
-    return all(is_number(cell, ",") for cell in column) and not all(map(THOUSANDS.fullmatch, commas))
+    """Tell whether most of a column is numbers, one of which can only have a decimal comma: 3,14 or 1.234.567."""
+    return any("," in cell or cell.count(".") > 1 for cell in column) and "," in _signs(column)
+
+
+def _doubtful(columns: list[list[str]], names: Sequence[str]) -> dict[str, str]:
+    """Return the columns of numbers in which each point may stand between thousands, and a cell of each."""
+    found = {}
+    for name, column in zip(names, columns, strict=False):
+        example = next((cell for cell in column if "." in cell and decimal_sign(cell)), "")
+        if decimal_sign(example) == ".?" and _signs(column) in ({".?"}, {"", ".?"}):
+            found[name] = example
+    return found
+
+
+def _signs(column: list[str]) -> set[str]:
+    """Return the decimal signs that the cells of a column show; none where half of them or more are no numbers."""
+    signs = [sign for cell in column if (sign := decimal_sign(cell)) is not None]
+    return set(signs) if 2 * len(signs) > len(column) else set()
 
 
 def has_header(rows: list[list[str]], decimal: str, missing: tuple[str, ...]) -> bool:
