@@ -129,13 +129,9 @@ class RowSample:
         return residual
 
     def by_size(self) -> "RowSample":
-        """Return the same rows and columns in the order of their size.
-
-        What is drawn of them in this order does not hang on the order of the table.
-        """
-        down, across = _by_size(self.rows, 1), _by_size(self.rows, 0)
-        rows = self.rows[from_host(down, like=self.rows), :][:, from_host(across, like=self.rows)]
-        return replace(self, rows=rows, scores=self.scores[down], loadings=self.loadings[:, across])
+        """Return the same with its rows in the order of their size, so that what is drawn hangs on no other order."""
+        order = by_size(self.rows, 1)
+        return replace(self, rows=self.rows[from_host(order, like=self.rows), :], scores=self.scores[order])
 
     def with_own_components(self) -> "RowSample":
         """Return the same rows with the components of the sample, which is then a table of its own.
@@ -153,10 +149,18 @@ class RowSample:
         return replace(self, scores=scores, loadings=loadings, row_share=1.0, column_share=1.0)
 
 
-def _by_size(rows: Array, axis: int) -> HostArray:
-    """Return the order of rows (axis 1) or columns (axis 0) by their cubes: scaled columns all have the same squares."""
-    xp = namespace_of(rows)
-    cubes = to_host(xp.sum(xp.abs(rows) ** 3, axis=axis))
+AT_ONCE = 1 << 20
+"""Numbers of a sample that are worked on at once where a copy is made of them: 4 MB."""
+
+
+def by_size(rows: Array, axis: int) -> HostArray:
+    """Return the order of rows (axis 1), or columns (axis 0), by the sum of their cubes, largest first.
+
+    Not by that of their squares, which is one for all scaled columns.
+    """
+    xp, some = namespace_of(rows), ranges(len(rows), max(1, AT_ONCE // rows.shape[1]))
+    parts = [to_host(xp.sum(xp.abs(rows[part, :]) ** 3, axis=axis)) for part in some]
+    cubes = np.concatenate(parts) if axis else np.sum(parts, axis=0)
     return np.argsort(-np.round(cubes / (cubes.max(initial=0.0) or 1.0), 6), kind="stable")
 
 

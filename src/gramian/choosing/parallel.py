@@ -24,10 +24,19 @@ import numpy as np
 import scipy
 
 from gramian.arrays.namespace import Array, HostArray, from_host, to_host
-from gramian.choosing.facts import Facts, RowSample, as_components, column_squares, gather_facts, sample_shape
+from gramian.choosing.facts import (
+    AT_ONCE,
+    Facts,
+    RowSample,
+    as_components,
+    by_size,
+    column_squares,
+    gather_facts,
+    sample_shape,
+)
 from gramian.choosing.spectrum import MeasuredSpectrum, Values, Verdict
 from gramian.errors import ParameterError
-from gramian.sources.rows import RowSource
+from gramian.sources.rows import RowSource, ranges
 
 TRACY_WIDOM_MEAN = -1.2065336
 TRACY_WIDOM_SPREAD = 1.2680340
@@ -260,6 +269,10 @@ def draw_nulls(sample: RowSample, k: int, *, null: str = "signflip", seed: int =
     gaussian = noise_edge(column_squares(copy) / len(copy), float(len(copy))).mean
     if gaussian <= 0.0:
         return GAUSSIAN
+    # Columns in the order of their size, as the rows are: no order of the table changes what is drawn.
+    order = from_host(by_size(copy, 0), like=copy)
+    for part in ranges(len(copy), max(1, AT_ONCE // copy.shape[1])):
+        copy[part, :] = copy[part, :][:, order]
     squares = _sum_of_squares(_gram(copy))
     grams = (_gram(_destroy(copy, null, rng)) for _ in range(DRAWS))
     drawn = np.array([(_largest(gram), _sum_of_squares(gram)) for gram in grams])
@@ -274,10 +287,8 @@ def _destroy(copy: Array, null: str, rng: np.random.Generator) -> Array:
     """Shuffle or flip in place: a flip of a flip is as random as the first."""
     if null == "permutation":
         return rng.permuted(copy, axis=0, out=copy)
-    # Signs drawn at once: 4 MB.
-    step = max(1, (1 << 20) // copy.shape[1])
-    for low in range(0, len(copy), step):
-        _flip(copy[low : low + step], rng)
+    for part in ranges(len(copy), max(1, AT_ONCE // copy.shape[1])):
+        _flip(copy[part, :], rng)
     return copy
 
 
