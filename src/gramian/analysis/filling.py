@@ -749,7 +749,7 @@ def _filled_words(found: Filling) -> Finding:
     known = found.known
     n, d = known.X.shape
     share, count = known.share_missing, known.n_missing
-    numbers = {"missing": count, "known": known.n_known, "rows": int(n), "columns": int(d)}
+    numbers: dict[str, float] = {"missing": count, "known": known.n_known, "rows": int(n), "columns": int(d)}
     if not count:
         return Finding("missing", f"Nothing is missing in the {n:,} x {d:,} table: it is written as it is.", numbers)
     said = f"{count:,} of {n * d:,} values are missing ({percent(share)})"
