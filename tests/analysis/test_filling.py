@@ -602,9 +602,41 @@ def test_one_deviation_is_one(size, said):
     Y = planted(60)[1]
     found = fill(Y, FillRequest(1), ReadOptions(scale=True))
     errors = np.where(np.isnan(Y), size / found.model.factor, 0.0)
-    assert f"off by {said} its column" in str(replace(found, errors=errors).findings[0])
+    middle = f"The middle one of their standard errors is {said.removesuffix(' of')}."
+    assert str(replace(found, errors=errors).findings[0]).endswith(middle)
+    alone = str(replace(found, errors=errors, check=None).findings[0])
+    assert alone.endswith(f"expected there. {middle.removesuffix('.')} of its column.")
     check = replace(found.check, predicted=found.check.actual + size)
-    assert f"off by {said.removesuffix(' of')} (root" in str(replace(found, check=check).findings[1])
+    lead, tested, _ = map(str, replace(found, check=check).findings)
+    assert f"such a prediction was off by {said} its column (root mean square)" in lead
+    assert f"off by {said.removesuffix(' of')} (root" in tested
+
+
+def test_the_headline_has_the_figure_of_its_own_check():
+    """What is said of filled values first is what was seen of known ones, and what the model says is called that."""
+    found = fill(planted(200)[1])
+    off = f"off by {found.known.deviations(found.check.rmse, 3)}"
+    assert all(off in str(said) for said in found.findings[:2])
+    numbers = found.findings[0].numbers
+    assert numbers["rmse"] == found.findings[1].numbers["rmse"] == found.check.rmse
+    assert f"standard errors is {numbers['error']:.2g} (90% between {numbers['error_low']:.2g} and" in str(
+        found.findings[0]
+    )
+    one = np.array([[1.0, 2.1], [2.0, 3.9], [3.0, 6.2], [4.0, 8.1], [5.0, np.nan], [6.0, 11.8]])
+    assert "Its standard error is" in str(fill(one, FillRequest(1)).findings[0])
+
+
+def test_a_column_without_a_name_is_called_by_its_place(tmp_path):
+    """A person is not told of ''."""
+    lines = [f"n{i},{i}.5,{'' if i == 4 else 2 * i}.25,x{i}" for i in range(30)]
+    for head, said in (
+        (",a,b,c", "Rows are named by the first column, which has no name."),
+        ("n,a,b,", "column 4, which"),
+    ):
+        (tmp_path / "t.csv").write_text("\n".join([head, *lines]) + "\n")
+        notes = fill(tmp_path / "t.csv", FillRequest(1), ReadOptions(id=head.split(",")[0])).notes
+        assert any(said in note for note in notes)
+        assert not any("''" in note for note in notes)
 
 
 def test_tables_with_nothing_to_learn_from_are_refused(tmp_path):

@@ -221,6 +221,12 @@ class Check:
         lost = (self.actual - self.predicted) ** 2 - (self.actual - self.means) ** 2
         return len(lost) > 1 and bool(lost.mean() > 2.0 * lost.std(ddof=1) / np.sqrt(self.n_entries))
 
+    @property
+    def errors_are_too_small(self) -> bool:
+        """Whether 95% intervals hold fewer entries than they promise, by three standard errors of that share."""
+        slack = 3.0 * float(np.sqrt(0.05 * 0.95 / self.n_entries))
+        return self.coverage() < 0.95 - max(slack, 0.02)
+
     def within(self, level: float = 0.95) -> HostArray:
         """Return which entries lie in their intervals of a level (m,)."""
         return np.asarray(np.abs(self.actual - self.predicted) <= NormalDist().inv_cdf(0.5 + level / 2) * self.errors)
@@ -576,13 +582,13 @@ def _of_wide(whole: WholeTable, options: ReadOptions, origin: str, bounds: tuple
     notes = [] if facts.named else [f"{NO_HEADER}."]
     notes += [*facts.remarks, *(remark for column in used for remark in column.remarks)]
     if facts.id is not None:
-        notes.append(f"Rows are named by {facts.id!r}.")
+        notes.append(f"Rows are named by {_spoken(facts.id, whole.names)}.")
     rest = [column for column in facts.columns if column.name not in names]
-    empty = [repr(column.name) for column in rest if column.role == "empty"]
+    empty = [_spoken(column.name, whole.names) for column in rest if column.role == "empty"]
     if empty:
         notes.append(f"Nothing is known in {listed(empty)}: left as {'it is' if len(empty) == 1 else 'they are'}.")
     others = [column for column in rest if column.role != "empty" and column.name != facts.id]
-    kept = [f"{c.name!r} ({c.role if c.kind != 'boolean' else 'true or false'})" for c in others]
+    kept = [f"{_spoken(c.name, whole.names)} ({c.role if c.kind != 'boolean' else 'true or false'})" for c in others]
     lacking = any(column.n_missing for column in others)
     if kept:
         cells = ", their missing cells too" if lacking else ""
@@ -590,6 +596,20 @@ def _of_wide(whole: WholeTable, options: ReadOptions, origin: str, bounds: tuple
     scale, said = _scaling(X, names, names, options, bounds)
     row_names = None if facts.id is None else whole.column(facts.id).to_pylist()
     return Known(X, names, row_names, scale, (*notes, *said), origin, options, whole=whole)
+
+
+def _spoken(name: str, names: tuple[str, ...]) -> str:
+    """Return a column as a person would call it, where it has no name of its own.
+
+    Examples
+    --------
+    >>> _spoken("age", ("", "age")), _spoken("", ("", "age")), _spoken("", ("age", ""))
+    ("'age'", 'the first column, which has no name', 'column 2, which has no name')
+    """
+    if name:
+        return "the index of the frame" if name.startswith("__index_level_") else repr(name)
+    place = names.index(name) + 1
+    return f"{'the first column' if place == 1 else f'column {place}'}, which has no name"
 
 
 def _scaling(
@@ -729,7 +749,7 @@ def _filled_words(found: Filling) -> Finding:
     known = found.known
     n, d = known.X.shape
     share, count = known.share_missing, known.n_missing
-    numbers = {"missing": count, "known": known.n_known, "rows": int(n), "columns": int(d)}
+    numbers: dict[str, float] = {"missing": count, "known": known.n_known, "rows": int(n), "columns": int(d)}
     if not count:
         return Finding("missing", f"Nothing is missing in the {n:,} x {d:,} table: it is written as it is.", numbers)
     said = f"{count:,} of {n * d:,} values are missing ({percent(share)})"
@@ -738,11 +758,18 @@ def _filled_words(found: Filling) -> Finding:
     # In units of the columns' deviations where these differ.
     away = (found.errors * found.model.factor)[np.isnan(known.X)]
     low, middle, high = (float(value) for value in np.quantile(away, [0.05, 0.5, 0.95]))
-    span = known.deviations(middle, 2, " of its column")
+    numbers |= {"error": middle, "error_low": low, "error_high": high}
+    said += ", and filled with what is expected there"
+    if found.check is not None:
+        # What was seen comes first, and then what the model says of itself.
+        off = known.deviations(found.check.rmse, 3, " of its column")
+        said += f": where known values were held out, such a prediction was off by {off} (root mean square)"
+        numbers["rmse"] = found.check.rmse
+    of = "The middle one of their standard errors is" if count > 1 else "Its standard error is"
+    span = known.deviations(middle, 2, "" if found.check else " of its column")
     if f"{low:.2g}" != f"{high:.2g}":
         span += f" (90% between {low:.2g} and {high:.2g})"
-    said += f", and filled with what is expected there: a filled value is off by {span}, as far as is known"
-    return Finding("missing", f"{said}.", numbers | {"error": middle, "error_low": low, "error_high": high})
+    return Finding("missing", f"{said}. {of} {span}.", numbers)
 
 
 def _check_words(found: Filling) -> Finding | None:
@@ -758,9 +785,7 @@ def _check_words(found: Filling) -> Finding | None:
         f"{found.known.deviations(check.rmse, 3)} (root mean square), {means} by {check.rmse_of_means:.3g}. "
         f"{'All' if inside == 1 else percent(inside)} of them lie in their 95% intervals"
     )
-    # Three standard errors of a share of so many entries.
-    slack = 3.0 * float(np.sqrt(0.05 * 0.95 / check.n_entries))
-    said += ": the errors are too small here." if inside < 0.95 - max(slack, 0.02) else "."
+    said += ": the errors are too small here." if check.errors_are_too_small else "."
     if found.model.n_components and found.known.n_missing and check.means_are_better:
         said += " The means do better: take the filled values with care."
     return Finding("held out", said, check.numbers)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.analysis.filled_files import PLAIN, Style, styles_of
 from gramian.analysis.filling import Check, Filling
 from gramian.analysis.findings import counted, percent, shortened
 from gramian.report import sections as parts
@@ -127,16 +128,17 @@ def _table_section(found: Filling) -> str:
     rows = np.arange(n) if n <= SHOWN_ROWS else np.flatnonzero(missing.any(axis=1))[:SHOWN_ROWS]
     # The columns in which these rows miss most, in their own order.
     columns = np.sort(np.argsort(-missing[rows].sum(axis=0), kind="stable")[:SHOWN_COLUMNS])
+    styles = dict(zip(columns.tolist(), styles_of(known.whole, [known.names[j] for j in columns]), strict=True))
 
     def cell(i: int, j: int) -> str:
         if not missing[i, j]:
-            return f'<td class="number">{known.X[i, j]:,.6g}</td>'
-        value, error = _with_error(float(found.filled[i, j]), float(found.errors[i, j]))  # type: ignore[index]
+            return f'<td class="number">{escape(_as_written(float(known.X[i, j]), styles[j]))}</td>'
+        value, error = map(escape, _with_error(float(found.filled[i, j]), float(found.errors[i, j]), styles[j]))  # type: ignore[index]
         return f'<td class="number"><span class="guess">{value} <small>± {error}</small></span></td>'
 
     head = "".join(f'<th class="number">{escape(shortened(known.names[j], 24))}</th>' for j in columns)
     body = "".join(
-        f"<tr><td>{escape(shortened(known.row_name(i), 32))}</td>{''.join(cell(i, j) for j in columns)}</tr>"
+        f"<tr><td>{escape(shortened(known.row_name(i), 32))}</td>{''.join(cell(i, j) for j in styles)}</tr>"
         for i in rows
     )
     lacking = counted(int(missing.any(axis=1).sum()), "row")
@@ -148,6 +150,11 @@ def _table_section(found: Filling) -> str:
             "A filled value stands with its standard error. From so few values the errors are too small: in tables "
             f"like this about {found.within_two} of 100 new measurements lie within two of them."
         )
+    if found.check is not None and found.check.errors_are_too_small:
+        words = (
+            "A filled value stands with its standard error. These are too small here: 95% intervals hold "
+            f"{percent(found.check.coverage())} of the values that were held out."
+        )
     return parts.section(
         "table",
         "What was filled in",
@@ -158,18 +165,29 @@ def _table_section(found: Filling) -> str:
     )
 
 
-def _with_error(value: float, error: float) -> tuple[str, str]:
-    """Return a value and its error, both with two digits of the error.
+def _as_written(value: float, style: Style) -> str:
+    """Return a known value as its column writes it, and where that says nothing, with six digits."""
+    return f"{value:,.6g}" if style == PLAIN else style.filled(np.array([value]), np.zeros(1))[0]
+
+
+def _with_error(value: float, error: float, style: Style) -> tuple[str, str]:
+    """Return a value and its error, both with two digits of the error, and as the column writes its numbers.
 
     Examples
     --------
-    >>> _with_error(2.9341, 0.9317), _with_error(1234.5, 61.0)
+    >>> _with_error(2.9341, 0.9317, PLAIN), _with_error(1234.5, 61.0, PLAIN)
     (('2.93', '0.93'), ('1,234', '61'))
+    >>> _with_error(-1234.5, 61.0, Style(".", ",", ("$", ""), ("-$", ""), places=2))
+    ('-$1,234.50', '$61')
     """
     if not error > 0:
-        return f"{value:,.6g}", "0"
+        return _as_written(value, style), "0"
     digits = int(np.clip(1 - np.floor(np.log10(error)), 0, 12))
-    return f"{value:,.{digits}f}", f"{error:,.{digits}f}"
+    if style == PLAIN:
+        return f"{value:,.{digits}f}", f"{error:,.{digits}f}"
+    before, after = style.affixes
+    size = style._replace(affixes=(before.replace("+", ""), after)).written(f"{error:.{digits}f}")
+    return style.filled(np.array([value]), np.array([error]), 0.1)[0], size
 
 
 def _pairs_section(found: Filling) -> str:
@@ -181,8 +199,9 @@ def _pairs_section(found: Filling) -> str:
         return ""
     title = "The pairs that were asked for" if found.pairs is not None else "The lines without a value"
     count = len(pairs.i)
+    (style,) = styles_of(found.known.whole, [long.names.value])
     lines = [
-        (row, column, *_with_error(float(value), float(error)))
+        (row, column, *_with_error(float(value), float(error), style))
         for row, column, value, error in zip(*pairs.names(LISTED), pairs.values, pairs.errors, strict=False)
     ]
     more = f"{count - len(lines):,} more in the files." if count > len(lines) else ""
