@@ -265,7 +265,7 @@ class KernelWidthWarning(UserWarning):
 
 
 class IdentifiabilityWarning(UserWarning):
-    """Sources that may be wrong: too Gaussian to be separated, or of rows that are not white."""
+    """What rows do not tell: sources too Gaussian to be separated, or of rows not white; rows apart from the others."""
 
 
 def users_line() -> int:
