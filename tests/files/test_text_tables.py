@@ -256,6 +256,30 @@ def test_points_that_may_stand_between_thousands_are_said(tmp_path, a, late):
     assert other["b"].high < 10.0
 
 
+@pytest.mark.parametrize("delimiter", [";", "\t", ","])
+@pytest.mark.parametrize("euro", ["", " €"])
+def test_points_that_come_late_are_read_or_said(tmp_path, delimiter, euro):
+    """In a sorted file the first thousand comes after the first lines: it is a thousand, or said to be in doubt."""
+    with (tmp_path / "t.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        writer.writerow(["pop", "price"])
+        writer.writerows([f"{3 * i:,}".replace(",", "."), f"{i % 7},8{i % 9}{euro}"] for i in range(600))
+    found = as_source(tmp_path / "t.csv").facts.columns[0]
+    assert found.high == (999.0 if delimiter == "," else 1797.0)
+    said = "'1.002' in 'pop' could also be thousands" if delimiter == "," else "'1.002' could also have a decimal point"
+    assert said in found.remarks[0]
+
+
+def test_a_pair_of_numbers_in_quotes_makes_no_decimals_of_thousands(tmp_path):
+    """Where commas are delimiters and 1,500 is in quotes, 12,15 says nothing of it; each column says its doubt."""
+    lines = [f'{1 + i % 9}.{100 + i},"{1 + i % 9},{200 + i}","{i},1{i % 7}"' for i in range(40)]
+    found = decided(tmp_path, "a,b,c", *lines)
+    assert found["b"].low == 1200.0
+    assert "could also have a decimal comma" in found["b"].remarks[0]
+    assert found["a"].low == 1.1
+    assert "could also be thousands, because 'c' has decimal commas" in found["a"].remarks[0]
+
+
 @pytest.mark.parametrize("last", ["1.2345;4,25", "1234.500;4,25", "0.125;4,25", "7.125;x"])
 @pytest.mark.parametrize("rows", [3, 300])
 def test_points_that_can_only_be_decimal_are_not_doubted(tmp_path, rows, last):

@@ -208,8 +208,8 @@ def table_roles(
     decimal : str, optional
         The decimal sign of numbers that are written as text, where it is known.
     doubtful : mapping of str to str, optional
-        Columns of numbers in whose text each point may stand between thousands (10.363), and a cell of each; left out
-        where no one can say what the decimal sign is.
+        Columns of numbers in whose text each point may stand between thousands (10.363), and a cell of each, empty
+        where none is known; left out where no one can say what the decimal sign is.
 
     Returns
     -------
@@ -749,8 +749,12 @@ def _with_doubtful_points(
     for name, column in found.items():
         if column.role != "quantity" or (styles.get(name) or NumberFormat()).decimal != ".":
             continue
-        example = _like_thousands(columns[name]) if name in styles else (doubtful or {}).get(name)
-        if example is None or (name not in styles and not _may_be_thousands(column.numbers(columns[name]))):
+        if name in styles:
+            example = _like_thousands(columns[name])
+        else:
+            example = (doubtful or {}).get(name)
+            example = example if example is None else _read_from_thousands(column.numbers(columns[name]), example)
+        if example is None:
             continue
         facts = {"example": example, "name": name, "other": others[0], "why": why}
         remark = Sentence(said, decimal=Parameter("decimal", (",",)), **facts)
@@ -769,14 +773,19 @@ def _like_thousands(data: Any) -> str | None:
     return example
 
 
-def _may_be_thousands(values: HostArray) -> bool:
-    """Tell whether numbers of a text may have been written like 10.363 and 300, none as 0.5 or 1.25."""
+def _read_from_thousands(values: HostArray, example: str) -> str | None:
+    """Return an example of numbers that may have been written like 10.363 and 300, none as 0.5 or 1.2345.
+
+    Where none is known it is one with three digits behind the point.
+    """
     size = np.abs(values[np.isfinite(values)])
     decimals = size[size != np.floor(size)]
-    thousands = np.round(1000.0 * decimals)
-    return bool(
-        (size < 1000.0).all() and (decimals > 1.0).all() and np.allclose(1000.0 * decimals, thousands, rtol=1e-12)
-    )
+    if not len(decimals) or size.max() >= 1000.0 or decimals.min() < 1.0:
+        return None
+    if not np.allclose(1000.0 * decimals, np.round(1000.0 * decimals), rtol=1e-12):
+        return None
+    three = decimals[~np.isclose(100.0 * decimals, np.round(100.0 * decimals), rtol=1e-12)]
+    return example or (f"{three[0]:.3f}" if len(three) else None)
 
 
 def _matching(cells: Any, pattern: str) -> HostArray:

@@ -148,8 +148,8 @@ class OpenedTable(NamedTuple):
     decimal : str or None
         The decimal sign of text, where it is known.
     doubtful : mapping of str to str or None
-        Columns of numbers of a text in which each point may stand between thousands (10.363), and a cell of each;
-        ``None`` where nobody can say what the decimal sign is.
+        Columns of numbers of a text in which each point may stand between thousands (10.363), and a cell of each, empty
+        where its first lines have no point; ``None`` where nobody can say what the decimal sign is.
     """
 
     origin: str

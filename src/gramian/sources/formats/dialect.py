@@ -59,8 +59,8 @@ class Dialect:
     header : tuple of str
         The cells of the header as they are written; none where there is none, or other names are given.
     doubtful : mapping of str to str
-        Columns in which each point may stand between thousands (10.363), and a cell of each; none where a person says
-        the decimal sign, or where it is a comma.
+        Columns in which each point may stand between thousands (10.363), and a cell of each, empty where no point was
+        seen yet; none where a person says the decimal sign, or where it is a comma.
     """
 
     begin: int
@@ -263,18 +263,21 @@ def _commas_are_decimal(rows: list[list[str]], delimiter: str, missing: tuple[st
     """Tell whether cells like 1,5 are numbers; between tabs they may be thousands too (1,500), which are not.
 
     A table has one style. Where a cell can only have a decimal point no comma is a decimal sign. Cells like 10.363 are
-    thousands where another column can only have decimal commas, whatever money or unit stands beside its numbers.
+    thousands where another column can only have decimal commas, whatever money or unit stands beside its numbers: in
+    a file whose delimiter is no decimal sign only where no third column is one of 1,500 and the like.
     """
     columns = _numbers_below(rows, missing)
     if not any("," in cell or cell.count(".") > 1 for column in columns for cell in column):
         return False
     if any("." in cell and decimal_sign(cell) == "." for column in columns for cell in column):
         return False
-    if any("." in cell and decimal_sign(cell) == ".?" for column in columns for cell in column):
-        return any(map(_has_decimal_commas, columns))
-    commas = [cell for column in columns for cell in column if COMMA_NUMBER.fullmatch(cell)]
+    is_proved = any(map(_has_decimal_commas, columns))
     if delimiter not in (";", "\t"):
-        return False
+        points = any("." in cell and decimal_sign(cell) == ".?" for column in columns for cell in column)
+        return is_proved and points and not any(_signs(column) in ({",?"}, {"", ",?"}) for column in columns)
+    if is_proved or any("." in cell and decimal_sign(cell) == ".?" for column in columns for cell in column):
+        return is_proved
+    commas = [cell for column in columns for cell in column if COMMA_NUMBER.fullmatch(cell)]
     return bool(commas) and (delimiter == ";" or not all(map(THOUSANDS.fullmatch, commas)))
 
 
@@ -291,11 +294,12 @@ def _has_decimal_commas(column: list[str]) -> bool:
 
 
 def _doubtful(columns: list[list[str]], names: Sequence[str]) -> dict[str, str]:
-    """Return the columns of numbers in which each point may stand between thousands, and a cell of each."""
+    """Return the columns of numbers in which each point may stand between thousands, and a cell of each, if any."""
     found = {}
     for name, column in zip(names, columns, strict=False):
         example = next((cell for cell in column if "." in cell and decimal_sign(cell)), "")
-        if decimal_sign(example) == ".?" and _signs(column) in ({".?"}, {"", ".?"}):
+        signs = _signs(column) if decimal_sign(example) != "." else {"."}
+        if not column or signs in ({""}, {".?"}, {"", ".?"}):
             found[name] = example
     return found
 
