@@ -34,7 +34,10 @@ ROOT = Path(__file__).parent.parent
 DELIBERATE: dict[str, str] = {
     f"load: ProbabilisticPCA with NaN (gaps): numbers:{name}": "a model that was loaded is asked for less"
     for name in ("covariance", "imputed", "std")
-}
+} | dict.fromkeys(
+    ("PCA auto (noisy)", "how_many (noisy)"),
+    "copies are drawn in the order of sizes, and the count is close to another",
+)
 """Differences from the version before that are meant: the name of a call, or "call: entry" for one entry of it, with
 the reason. What is no difference any longer is taken out, for it would hide the next one."""
 
